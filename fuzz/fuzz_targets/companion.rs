@@ -156,7 +156,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         profile.pipeline = Some(Microarchitecture::Power9);
     }
     let profile = &profile;
-    let threads = input.int_in_range(1..=3)?;
+    let threads = input.int_in_range(1..=4)?;
     let packages = input.int_in_range(1..=2)?;
     let companion = Builder::of(profile).threads(threads).packages(packages).clock(Clock::Companion).memory_per_package(1 << 19).build();
     let line: Line = |_, _| {};
@@ -178,6 +178,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 companion.restore(&saved, &mut all.iter_mut().collect::<Vec<_>>()).expect("it was saved here");
                 assert!(companion.save(&all.iter().collect::<Vec<_>>()).expect("one a thread") == saved);
             }
+            4 => follower.set_halted(input.arbitrary()?),
             _ => {
                 instruction(input, |instruction| follower.execute(instruction, &mut Tables))?;
                 if input.ratio(3, 4)? {

@@ -201,6 +201,9 @@ void tcg_bridge_report_context(TcgBridgeCpu *cpu) {
       context.control == reported->control && context.time_base == reported->time_base && context.size == reported->size) {
     return;
   }
+  if (cpu->bridge->companion != NULL && (reported->size == 0 || ((context.flags ^ reported->flags) & VM_PMU_CONTEXT_HALTED) != 0)) {
+    vm_pmu_follow_set_halted(cpu->bridge->companion, cpu->number, (context.flags & VM_PMU_CONTEXT_HALTED) != 0);
+  }
   *reported = context;
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }

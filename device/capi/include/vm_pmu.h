@@ -3521,6 +3521,18 @@ VmPmuStatus vm_pmu_follow_sync(const VmPmuCompanion *companion, const VmPmuMachi
 VmPmuStatus vm_pmu_follow_is_stale(const VmPmuCompanion *companion, uint32_t thread, bool *stale);
 
 /**
+ * Thread `thread` is halted, or runs again. The threads of a core compete where the companion has a model of that: a thread that runs has its
+ * share of what they have in common, whether it is followed or not. At first no thread runs; one that is followed does from its first
+ * vm_pmu_follow() on. So call it when the thread halts, and when it goes on.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
+                                     uint32_t thread,
+                                     bool halted);
+
+/**
  * Writes to `supplies` whether the follower of thread `thread` supplies signal `signal` at the moment: then the embedder must not add it.
  *
  * # Safety

@@ -289,6 +289,21 @@ pub unsafe extern "C" fn vm_pmu_follow_is_stale(companion: *const VmPmuCompanion
     })
 }
 
+/// Thread `thread` is halted, or runs again. The threads of a core compete where the companion has a model of that: a thread that runs has its
+/// share of what they have in common, whether it is followed or not. At first no thread runs; one that is followed does from its first
+/// vm_pmu_follow() on. So call it when the thread halts, and when it goes on.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_set_halted(companion: *const VmPmuCompanion, thread: u32, halted: bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::companion(companion) }?.follower(thread)?.set_halted(halted);
+        Ok(())
+    })
+}
+
 /// Writes to `supplies` whether the follower of thread `thread` supplies signal `signal` at the moment: then the embedder must not add it.
 ///
 /// # Safety

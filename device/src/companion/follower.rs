@@ -8,6 +8,7 @@ use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
+use super::cores::Core;
 use super::instruction::{Class, Instruction, Transfer};
 use super::pipeline::{Continuation, Pipeline};
 use super::predictor::{Path, Tables};
@@ -70,6 +71,8 @@ pub struct Follower<'a> {
     pub(super) cluster: usize,
     pub(super) core: usize,
     pub(super) thread: u8,
+    /// The core, if its threads compete.
+    competes: Option<&'a Core>,
     clock: Clock,
     /// Whether it follows even while nothing is counted.
     always: bool,
@@ -113,6 +116,7 @@ impl<'a> Follower<'a> {
             cluster: place / per_cluster,
             core: place % per_cluster / threads,
             thread: (place % threads) as u8,
+            competes: system.cores.get(place / threads),
             clock,
             always,
             active: false,
@@ -165,6 +169,28 @@ impl<'a> Follower<'a> {
         }
         if let Some(pipeline) = &mut self.pipeline {
             pipeline.sync(self.pipelined, |signal| demand.wants(signal));
+        }
+        if let Some(core) = self.competes.filter(|_| !self.pipelined) {
+            core.leave(usize::from(self.thread));
+        }
+    }
+
+    /// The thread is halted, or runs again. With a [pipeline](super::Profile::pipeline) the threads of a core compete: a thread that runs has
+    /// its share of what they have in common, whether it is followed or not. At first no thread runs; one that executes something while it
+    /// is followed does. So call it when the thread halts, and when it goes on.
+    ///
+    /// ```
+    /// use vm_pmu::companion::{Builder, Clock};
+    ///
+    /// // The four threads of a core; the second is not used.
+    /// let companion = Builder::new("knl").unwrap().threads(4).clock(Clock::Companion).build();
+    /// let followers = [0, 1, 2, 3].map(|number| companion.follower(number).unwrap());
+    /// followers.iter().for_each(|follower| follower.set_halted(false));
+    /// followers[1].set_halted(true);
+    /// ```
+    pub fn set_halted(&self, halted: bool) {
+        if let Some(core) = self.competes {
+            core.set_running(usize::from(self.thread), !halted);
         }
     }
 
@@ -304,7 +330,10 @@ impl<'a> Follower<'a> {
         if self.pipelined
             && let Some(pipeline) = &mut self.pipeline
         {
-            pipeline.execute(instruction, &mut self.tally);
+            let thread = usize::from(self.thread);
+            let mut together = self.competes.and_then(|core| core.together(thread));
+            let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
+            pipeline.execute(instruction, thread, together, &mut self.tally);
         }
     }
 

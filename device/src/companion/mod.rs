@@ -43,6 +43,7 @@ mod bundle_predictor;
 mod bytes;
 mod cause;
 mod cluster;
+mod cores;
 mod deliver;
 mod exclusive;
 mod fetches;

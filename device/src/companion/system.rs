@@ -9,9 +9,11 @@ use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
+use super::cores::Core;
 use super::interconnect::Interconnect;
 use super::line::LineState;
 use super::memory::{self, Memory, Moved, Traffic};
+use super::pipeline;
 use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::signals;
@@ -31,12 +33,14 @@ pub(super) struct Response {
 
 /// The clusters, each behind its own lock, and what they share, behind one more.
 ///
-/// A holder of the shared part's lock may take clusters' locks, one at a time. A holder of a cluster's lock takes no other. So there is no
-/// deadlock.
+/// A holder of the shared part's lock may take clusters' locks, one at a time. A holder of a cluster's lock or of a core's takes no other. So
+/// there is no deadlock.
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) profile: Profile,
     pub(super) clusters: Box<[Mutex<Cluster>]>,
+    /// The cores of every cluster, one cluster after the other. Empty if no threads compete.
+    pub(super) cores: Box<[Core]>,
     pub(super) shared: Mutex<Shared>,
     /// Packages with something in [`Shared::abroad`].
     waiting: Box<[AtomicBool]>,
@@ -62,10 +66,13 @@ impl System {
     pub(super) fn new(profile: &Profile, packages: usize, clusters: usize, memory_per_package: u64, seed: u64) -> System {
         let number = packages * clusters;
         let cluster = |number: usize| Mutex::new(Cluster::new(profile, seed.wrapping_add(number as u64)));
+        let compete = profile.threads > 1 && profile.pipeline.is_some_and(pipeline::competes);
+        let cores = if compete { number * usize::from(profile.cores.max(1)) } else { 0 };
         let memories = (0..packages).map(|_| Memory::new(&profile.memory, profile.caches.outer_line_bits));
         System {
             profile: *profile,
             clusters: (0..number).map(cluster).collect::<Vec<_>>().into_boxed_slice(),
+            cores: (0..cores).map(|_| Core::new(profile.pipeline)).collect::<Vec<_>>().into_boxed_slice(),
             shared: Mutex::new(Shared {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
@@ -257,6 +264,7 @@ impl System {
 
     pub(super) fn save(&self, writer: &mut Writer) {
         self.clusters.iter().for_each(|cluster| cluster.lock().save(writer));
+        self.cores.iter().for_each(|core| core.save(writer));
         let shared = self.shared.lock();
         shared.memories.iter().for_each(|memory| memory.save(writer));
         shared.abroad.iter().for_each(|abroad| signals::OF_MEMORY.iter().for_each(|signal| writer.word(abroad.get(*signal))));
@@ -265,6 +273,9 @@ impl System {
     pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         for cluster in &self.clusters {
             cluster.lock().load(reader)?;
+        }
+        for core in &self.cores {
+            core.load(reader)?;
         }
         let mut shared = self.shared.lock();
         let (mut busy, mut joined) = (false, false);

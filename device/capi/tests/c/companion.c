@@ -93,6 +93,8 @@ static void four_loads_from_one_line_miss_once(void) {
   load(&seen, 0x9000);
   EXPECT(seen.walks == 3);
   EXPECT_OK(vm_pmu_follow_invalidate(seen.companion, 0, VM_PMU_FORGOTTEN_PAGE, 0x8000));
+  EXPECT_OK(vm_pmu_follow_set_halted(seen.companion, 0, true));
+  EXPECT_OK(vm_pmu_follow_set_halted(seen.companion, 0, false));
   load(&seen, 0x8000);
   EXPECT(seen.walks == 4);
   /* A device writes the line: it misses again. */
@@ -250,6 +252,7 @@ static void misuse(void) {
   EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 49, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_follow_deliver(companion, machine, 1, NULL, 0, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_follow_invalidate(companion, 0, 3, 0) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_follow_set_halted(companion, 99, true) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_follow_sync(companion, NULL, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_companion_device_access(companion, machine, 1, 0, 1, false) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_companion_save(companion, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);

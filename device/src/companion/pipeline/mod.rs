@@ -17,6 +17,7 @@ mod redirect;
 mod registers;
 mod saving;
 mod sequence;
+mod sharing;
 mod touch;
 
 use alloc::boxed::Box;
@@ -27,6 +28,8 @@ use super::profile::Microarchitecture;
 use super::tally::Tally;
 use account::States;
 use saving::{small, time};
+use sharing::Threads;
+pub(super) use sharing::{Sharing, THREADS};
 pub(super) use touch::Source;
 use touch::Touch;
 use vm_pmu_arch::feed::Signal;
@@ -125,6 +128,11 @@ fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
     }
 }
 
+/// Whether the threads of a core compete in this pipeline.
+pub(super) fn competes(model: Microarchitecture) -> bool {
+    model == Microarchitecture::Knl
+}
+
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
@@ -146,6 +154,8 @@ impl Held {
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
     core: Core,
+    /// What the core's cycles have more than the thread's own.
+    offset: u64,
     found: Found,
     /// The signals of its states, in their order.
     states: &'static [Signal],
@@ -165,7 +175,7 @@ impl Pipeline {
             Microarchitecture::Knl => Core::Knl(Box::new(knl::Core::new())),
             Microarchitecture::Power9 => Core::Power9(Box::new(power9::Core::new())),
         };
-        Pipeline { core, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
+        Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }
 
     /// Whether this pipeline supplies `signal`.
@@ -235,11 +245,24 @@ impl Pipeline {
         }
     }
 
-    /// The instruction has been executed.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
+    /// The instruction has been executed, by thread `thread` of a core. If others of it run, `together` has what they share, and the
+    /// threads that run, one bit each.
+    pub(super) fn execute(
+        &mut self,
+        instruction: &Instruction<'_>,
+        thread: usize,
+        together: Option<(&mut Sharing, u32)>,
+        tally: &mut Tally,
+    ) {
         match &mut self.core {
             Core::K8(core) => core.execute(instruction, &self.found, tally),
-            Core::Knl(core) => core.execute(instruction, &self.found, tally),
+            Core::Knl(core) => {
+                let mut threads = match together {
+                    Some((sharing, running)) => Threads::new(sharing, thread, running, core.now(), &mut self.offset),
+                    None => Threads::ALONE,
+                };
+                core.execute(instruction, &self.found, &mut threads, tally);
+            }
             Core::Power9(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();
@@ -276,6 +299,7 @@ impl Pipeline {
             Core::Knl(core) => core.save(writer),
             Core::Power9(core) => core.save(writer),
         }
+        writer.word(self.offset);
         writer.word(self.last_reason.map_or(0, |reason| u64::from(reason) + 1));
     }
 
@@ -285,6 +309,7 @@ impl Pipeline {
             Core::Knl(core) => core.load(reader)?,
             Core::Power9(core) => core.load(reader)?,
         }
+        self.offset = Some(reader.word()?).filter(|offset| *offset <= 1 << 62).ok_or(Damaged)?;
         self.last_reason = match reader.word()? {
             0 => None,
             reason if reason <= power9::REASONS as u64 => Some((reason - 1) as u8),

@@ -20,6 +20,17 @@ impl<const COUNT: usize> Entries<COUNT> {
         self.free.first().copied().unwrap_or(0)
     }
 
+    /// The first cycle in which fewer than `share` entries are taken.
+    #[inline]
+    pub(super) fn room_within(&self, share: usize) -> u64 {
+        if share >= COUNT {
+            return self.room();
+        }
+        let mut sorted = self.free;
+        sorted.sort_unstable();
+        sorted.get(COUNT - share.max(1)).copied().unwrap_or(0)
+    }
+
     /// How many entries are taken in cycle `now`.
     #[inline]
     pub(super) fn taken(&self, now: u64) -> usize {
@@ -77,17 +88,25 @@ impl<const COUNT: usize> Ring<COUNT> {
     /// The first cycle in which `entries` more are free; of more than there are, all.
     #[inline]
     pub(super) fn room(&self, entries: usize) -> u64 {
-        match entries.min(COUNT) {
+        self.room_within(entries, COUNT)
+    }
+
+    /// The same for a thread that has no more than `share` of the entries.
+    #[inline]
+    pub(super) fn room_within(&self, entries: usize, share: usize) -> u64 {
+        let share = share.clamp(1, COUNT);
+        match entries.min(share) {
             0 => 0,
-            entries => self.free.get((self.next + entries - 1) % COUNT).copied().unwrap_or(0),
+            entries => self.free.get((self.next + COUNT - share + entries - 1) % COUNT).copied().unwrap_or(0),
         }
     }
 
-    /// In how many of the cycles from `begin` to `last` fewer than `entries` are free, if in each other cycle so many are taken and kept.
-    pub(super) fn full(&self, begin: u64, last: u64, entries: usize) -> u64 {
+    /// In how many of the cycles from `begin` to `last` fewer than `entries` are free, if in each other cycle so many are taken and kept,
+    /// by a thread that has `share` of the entries.
+    pub(super) fn full(&self, begin: u64, last: u64, entries: usize, share: usize) -> u64 {
         let (mut at, mut taken, mut full) = (begin, 0, 0);
-        while at <= last && taken + entries <= COUNT {
-            let room = self.room(taken + entries).max(at);
+        while at <= last && taken + entries <= share.min(COUNT) {
+            let room = self.room_within(taken + entries, share).max(at);
             if room > last {
                 break;
             }
@@ -240,9 +259,22 @@ mod tests {
         let mut ring = Ring::<4>::new();
         [0, 0, 20, 21].into_iter().for_each(|until| ring.take(until));
         // One a cycle: 10 and 11 take the free ones, 20 and 21 the others, and from 22 on there is none.
-        assert_eq!(ring.full(10, 25, 1), 8 + 4);
+        assert_eq!(ring.full(10, 25, 1, 4), 8 + 4);
         // Two a cycle: the first two in 10, the others in 21.
-        assert_eq!(ring.full(10, 25, 2), 10 + 4);
+        assert_eq!(ring.full(10, 25, 2, 4), 10 + 4);
+    }
+
+    #[test]
+    fn a_share_of_a_queue_is_free_when_so_few_are_taken() {
+        let (mut entries, mut ring) = (Entries::<4>::new(), Ring::<4>::new());
+        for until in [10, 20, 30] {
+            entries.take(until);
+            ring.take(until);
+        }
+        // Of two entries one is free when only the last is taken.
+        assert_eq!((entries.room_within(2), ring.room_within(1, 2)), (20, 20));
+        assert_eq!((entries.room_within(4), ring.room_within(1, 4)), (0, 0));
+        assert_eq!(ring.room_within(2, 2), 30);
     }
 
     #[test]

@@ -30,6 +30,12 @@ impl Sequence {
         self.at
     }
 
+    /// The first cycle, `earliest` or later, that has room for the next.
+    #[inline]
+    pub(super) fn room(&self, earliest: u64, width: u8) -> u64 {
+        earliest.max(self.at + u64::from(self.count >= width))
+    }
+
     /// The last one goes in cycle `at` instead, which is later.
     pub(super) fn delay(&mut self, at: u64) {
         *self = Sequence { at, count: 1 };

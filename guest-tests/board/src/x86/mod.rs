@@ -410,6 +410,9 @@ impl Observer for Cpu<'_> {
 
     fn context(&mut self, cpu: &CpuView<'_>) {
         self.thread.set_context(Self::context_of(cpu));
+        if let Some(following) = &self.companion {
+            following.follower.set_halted(cpu.halted());
+        }
     }
 
     #[inline]

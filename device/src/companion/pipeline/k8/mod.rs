@@ -338,7 +338,7 @@ impl Core {
 
     /// PK29: behind a branch that is predicted wrong, lines are dispatched until it resolves or the reorder buffer is full.
     fn wrong_path(&mut self, begin: u64, resolved: u64) {
-        let full = self.reorder.full(begin, resolved, 1);
+        let full = self.reorder.full(begin, resolved, 1, usize::MAX);
         self.account.hold(State::ReorderBuffer as usize, full);
         self.account.hold(State::Stall as usize, full);
     }

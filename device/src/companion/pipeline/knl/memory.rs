@@ -4,10 +4,11 @@ use vm_pmu_arch::feed::Signal;
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
-use super::super::memory::{Misses, Store, Stores};
+use super::super::memory::{Store, Stores};
 use super::super::queue::{Ring, Runs};
 use super::super::sequence::Sequence;
 use super::super::{Touch, time};
+use super::Units;
 
 /// Accesses that are sent in a cycle (PL14).
 const WIDTH: u8 = 2;
@@ -37,7 +38,6 @@ pub(super) struct Memory {
     places: Ring<16>,
     pub(super) stores: Stores,
     written: Sequence,
-    misses: Misses<12>,
     pub(super) walker: u64,
     pub(super) walks: Runs,
 }
@@ -67,20 +67,27 @@ impl Memory {
             places: Ring::new(),
             stores: Stores::new(),
             written: Sequence::new(),
-            misses: Misses::new(),
             walker: 0,
             walks: Runs::new(),
         }
     }
 
-    /// The first cycle in which the station has so many entries free.
+    /// The first cycle in which so many entries of a thread's share of the station are free.
     #[inline]
-    pub(super) fn room(&self, entries: usize) -> u64 {
-        self.station.room(entries)
+    pub(super) fn room(&self, entries: usize, share: usize) -> u64 {
+        self.station.room_within(entries, share)
     }
 
     /// Sends an access whose address is known in cycle `ready`. `vector`: of a vector register.
-    pub(super) fn access(&mut self, touch: &Touch, ready: u64, vector: bool, accessed: &mut Accessed, tally: &mut Tally) {
+    pub(super) fn access(
+        &mut self,
+        touch: &Touch,
+        ready: u64,
+        vector: bool,
+        units: &mut Units,
+        accessed: &mut Accessed,
+        tally: &mut Tally,
+    ) {
         let stores = touch.stores();
         let integer = touch.loads() && !vector;
         let mut earliest = ready;
@@ -91,9 +98,9 @@ impl Memory {
             earliest = earliest.max(self.next_store);
         }
         let mut at = self.sent.next(earliest, WIDTH);
-        if !stores && touch.missed && !touch.uncached && self.misses.pending(touch.line, at).is_none() {
+        if !stores && touch.missed && !touch.uncached && units.pending(touch.line, at).is_none() {
             // PL15: without a buffer the station stops.
-            let room = self.misses.room();
+            let room = units.room();
             if room > at {
                 self.sent.delay(room);
                 at = room;
@@ -111,11 +118,11 @@ impl Memory {
             self.place(touch, at, accessed, tally);
         } else if touch.loads() {
             accessed.loads += 1;
-            accessed.data = accessed.data.max(self.read(touch, at, vector, tally));
+            accessed.data = accessed.data.max(self.read(touch, at, vector, units, tally));
         } else {
             // A prefetch, for which nothing waits.
             let from = at + self.translate(touch, at);
-            self.line(touch, from);
+            Self::line(touch, from, units);
         }
     }
 
@@ -132,7 +139,7 @@ impl Memory {
     }
 
     /// When the data of a load that was issued in cycle `at` are here.
-    fn read(&mut self, touch: &Touch, at: u64, vector: bool, tally: &mut Tally) -> u64 {
+    fn read(&mut self, touch: &Touch, at: u64, vector: bool, units: &mut Units, tally: &mut Tally) -> u64 {
         let others = vector || touch.size <= 2;
         let from = at + self.translate(touch, at);
         let hit = from + if others { LOAD_OTHERS } else { LOAD };
@@ -156,7 +163,7 @@ impl Memory {
                 overlaps = true;
                 hit.max(store.written + OVERLAP).max(store.ready + FORWARD)
             }
-            None => self.line(touch, from).max(hit),
+            None => Self::line(touch, from, units).max(hit),
         };
         tally.add(Signal::LoadsRecycledOverlap, u64::from(overlaps));
         tally.add(Signal::LoadsRecycledData, u64::from(waits));
@@ -165,14 +172,14 @@ impl Memory {
     }
 
     /// When the line of an access is here that is needed in cycle `from`: then, if it is in the cache.
-    fn line(&mut self, touch: &Touch, from: u64) -> u64 {
-        if let Some(until) = self.misses.pending(touch.line, from) {
+    fn line(touch: &Touch, from: u64, units: &mut Units) -> u64 {
+        if let Some(until) = units.pending(touch.line, from) {
             return until;
         }
         if !touch.missed && !touch.uncached {
             return from;
         }
-        self.misses.request(touch.line, from, u64::from(touch.latency))
+        units.request(touch.line, from, u64::from(touch.latency))
     }
 
     /// PL23: what the translation of an access that is issued in cycle `at` takes.
@@ -189,8 +196,8 @@ impl Memory {
 
     /// PL21: a store is written behind its instruction, which completes in cycle `completed`. Its address and its data were there in cycle
     /// `ready`.
-    pub(super) fn write(&mut self, touch: &Touch, accessed: &Accessed, ready: u64, completed: u64) {
-        let earliest = self.line(touch, accessed.stored).max(completed + 1);
+    pub(super) fn write(&mut self, touch: &Touch, accessed: &Accessed, ready: u64, completed: u64, units: &mut Units) {
+        let earliest = Self::line(touch, accessed.stored, units).max(completed + 1);
         let written = self.written.next(earliest, 1);
         self.places.take(written);
         let Touch { address, size, misaligned, .. } = *touch;
@@ -204,7 +211,6 @@ impl Memory {
         self.places.save(writer);
         self.stores.save(writer);
         self.written.save(writer);
-        self.misses.save(writer);
         writer.word(self.walker);
         self.walks.save(writer);
     }
@@ -217,7 +223,6 @@ impl Memory {
         self.places.load(reader, now)?;
         self.stores.load(reader, now)?;
         self.written = Sequence::load(reader, now)?;
-        self.misses.load(reader, now)?;
         self.walker = time(reader, now)?;
         self.walks.load(reader, now)
     }

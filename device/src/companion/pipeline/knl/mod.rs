@@ -1,6 +1,5 @@
-//! The pipeline of Knights Landing, for a thread that runs alone on its core. Rules PL1 to PL44 and their sources are in
-//! `docs/notes/pipelines-x86.md`. Left out are prefixes (PL3), clears by the order of accesses (PL27) and threads that share a core (PL28 to
-//! PL30).
+//! The pipeline of Knights Landing. Rules PL1 to PL44 and their sources are in `docs/notes/pipelines-x86.md`. Left out are prefixes (PL3) and
+//! clears by the order of accesses (PL27).
 
 mod front;
 mod memory;
@@ -9,23 +8,25 @@ mod saved;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use vm_pmu_arch::feed::Signal;
 
 use super::super::instruction::{Class, Instruction, Register};
 use super::super::tally::Tally;
 use super::account::States;
-use super::ports::Ports;
 use super::queue::{Entries, Ring, Runs};
 use super::redirect::Redirect;
 use super::registers::{ANY, Registers};
 use super::sequence::Sequence;
+use super::sharing::Threads;
 use super::{Continuation, Found};
 use front::FrontEnd;
 use memory::{Accessed, Memory};
 use rows::{Row, Unit};
 pub(super) use signals::{EVENTS, STATES};
 use signals::{NOT_ALLOCATED, State};
+pub(super) use units::Units;
 
 /// Micro-operations that are allocated in a cycle, and that complete in one.
 const WIDTH: u8 = 2;
@@ -44,12 +45,12 @@ pub(super) struct Core {
     front: FrontEnd,
     redirect: Option<Redirect>,
     registers: Registers,
-    ports: [Ports<2>; 2],
+    units: Units,
     reorder: Ring<72>,
     integer: [Entries<12>; 2],
     vector: [Entries<20>; 2],
     memory: Memory,
-    /// When the divider takes a division again. Divisions begin in their order.
+    /// When the divider takes another division of the thread. They begin in their order.
     divider: u64,
     divisions: Runs,
     completed: Sequence,
@@ -60,6 +61,28 @@ pub(super) struct Core {
 struct Port {
     vector: bool,
     number: usize,
+}
+
+/// PL28: what a thread has of the reorder buffer and the stations.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    reorder: usize,
+    /// Entries of an integer station, and of the memory station.
+    station: usize,
+    /// Entries of a vector station.
+    vector: usize,
+}
+
+impl Share {
+    /// Among so many running threads.
+    fn of(threads: usize) -> Share {
+        let parts = match threads {
+            0 | 1 => 1,
+            2 => 2,
+            _ => 4,
+        };
+        Share { reorder: 72 / parts, station: 12 / parts, vector: 20 / parts }
+    }
 }
 
 /// When an instruction went through.
@@ -85,7 +108,7 @@ impl Core {
             front: FrontEnd::new(),
             redirect: None,
             registers: Registers::new(),
-            ports: [Ports::new(), Ports::new()],
+            units: Units::new(),
             reorder: Ring::new(),
             integer: [Entries::new(), Entries::new()],
             vector: [Entries::new(), Entries::new()],
@@ -96,32 +119,50 @@ impl Core {
         }
     }
 
+    /// The cycle of the present group, or of the next one.
+    pub(super) fn now(&self) -> u64 {
+        self.at
+    }
+
     /// An instruction has been executed.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
+        self.exchange(threads);
         let far = instruction.class == Class::Exception || found.continuation == Continuation::Far;
         let row = rows::of(instruction, far);
         let delivered = self.front.deliver(instruction, found, &mut self.memory.walker);
-        let (port, second) = self.allocate(&row, delivered, found.touches().len());
+        let (port, second) = self.allocate(&row, delivered, found.touches().len(), threads);
         let at = self.at;
         if instruction.length != 0 {
             self.front.allocated(at);
         }
         let issued = self.issue(instruction, found, &row, port, tally);
-        let completed = self.completed.next(issued.finished, WIDTH);
+        let earliest = threads.turn_to_complete(self.completed.room(issued.finished, WIDTH));
+        let completed = self.completed.next(earliest, WIDTH);
         self.reorder.take(completed + 1);
         for touch in found.touches().iter().filter(|touch| touch.stores()) {
-            self.memory.write(touch, &issued.accessed, issued.stored, completed);
+            self.memory.write(touch, &issued.accessed, issued.stored, completed, &mut self.units);
         }
         if row.flow != 0 {
-            // PL4, PL39: nothing else is allocated while the flow is.
+            // PL4, PL39: nothing else of the thread is allocated while the flow is.
             tally.add(Signal::MicrocodeEntries, 1);
-            self.pass(at + u64::from(row.flow));
+            let end = (0..row.flow).fold(at, |at, _| threads.turn(at) + 1);
+            self.pass(end);
         } else if second || matches!(found.continuation, Continuation::Mispredicted | Continuation::Restarted) {
             self.close();
         }
         self.turn(found.continuation, far, &issued, completed);
-        let now = self.at;
-        self.ports.iter_mut().for_each(|ports| ports.forget(now));
+        let now = threads.reaches(self.at);
+        self.units.forget(now);
+        self.exchange(threads);
+    }
+
+    /// PL28: the units are those that the threads of the core share, if there are several.
+    fn exchange(&mut self, threads: &mut Threads<'_>) {
+        let offset = threads.offset();
+        if let Some(units) = threads.units() {
+            core::mem::swap(&mut self.units, units);
+            self.units.offset = offset;
+        }
     }
 
     /// Where the front end goes on.
@@ -144,12 +185,13 @@ impl Core {
 
     /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes so many
     /// accesses, in the cycle [`at`](Core::at). Returns its port, and whether it is the second of its group.
-    fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize) -> (Option<Port>, bool) {
+    fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
+        let share = Share::of(threads.count());
         if self.open {
             if row.flow == 0 && delivered <= self.at {
                 let port = self.choose(row.unit);
-                let memory = self.memory.room(accesses);
-                if port.is_none_or(|port| self.room(port) <= self.at) && memory <= self.at {
+                let memory = self.memory.room(accesses, share.station);
+                if port.is_none_or(|port| self.room(port, share) <= self.at) && memory <= self.at {
                     // The second of the group: the reorder buffer had room for both.
                     return (port, true);
                 }
@@ -158,30 +200,33 @@ impl Core {
             }
             self.close();
         }
-        let begin = self.at;
+        // PL30: up to its turn, cycles are lost, and nothing holds in them.
+        let begin = threads.turn(self.at);
+        self.pass(begin);
         let (mut ready, mut at) = (delivered, begin);
         if let Some(redirect) = self.redirect.take() {
             // PL25: a wrong path is allocated until the branch is issued. PL33: then the right path waits until it has completed.
-            let full = self.reorder.full(begin, redirect.resolved, usize::from(WIDTH));
+            let full = self.reorder.full(begin, redirect.resolved, usize::from(WIDTH), share.reorder);
             self.hold(State::ReorderBuffer, 0, full);
             at = at.max(redirect.resolved + 1);
             at = self.until(State::Misprediction, at, redirect.completed + 1);
             ready = ready.max(redirect.resolved + MISPREDICTION);
         }
-        let window = self.reorder.room(usize::from(WIDTH));
+        let window = self.reorder.room_within(usize::from(WIDTH), share.reorder);
         at = self.until(State::ReorderBuffer, at, window);
         at = self.until(State::Empty, at, ready);
         if row.serializes {
             let quiet = self.completed.at.max(self.memory.stores.written) + 1;
             at = self.until(State::Serialization, at, quiet);
         }
-        let memory = self.memory.room(accesses);
-        let station = self.earliest(row.unit).max(memory);
+        let memory = self.memory.room(accesses, share.station);
+        let station = self.earliest(row.unit, share).max(memory);
         at = self.until(State::Station, at, station);
         let asked = begin.max(ready);
         self.hold(State::StationFull, asked, station);
         self.hold(State::MemoryStationFull, asked, memory);
-        self.pass(at);
+        threads.stalls(begin, at);
+        self.pass(threads.turn(at));
         self.open = true;
         self.port = self.choose(row.unit);
         (self.port, false)
@@ -227,9 +272,12 @@ impl Core {
     }
 
     /// The first cycle in which the station of a port has an entry free.
-    fn room(&self, port: Port) -> u64 {
-        let room =
-            if port.vector { self.vector.get(port.number).map(Entries::room) } else { self.integer.get(port.number).map(Entries::room) };
+    fn room(&self, port: Port, share: Share) -> u64 {
+        let room = if port.vector {
+            self.vector.get(port.number).map(|entries| entries.room_within(share.vector))
+        } else {
+            self.integer.get(port.number).map(|entries| entries.room_within(share.station))
+        };
         room.unwrap_or(0)
     }
 
@@ -244,12 +292,12 @@ impl Core {
     }
 
     /// The first cycle in which a station for `unit` has an entry free.
-    fn earliest(&self, unit: Unit) -> u64 {
+    fn earliest(&self, unit: Unit, share: Share) -> u64 {
         let vector = unit.is_vector();
         match unit.only() {
             _ if unit == Unit::None => 0,
-            Some(number) => self.room(Port { vector, number }),
-            None => self.room(Port { vector, number: 0 }).min(self.room(Port { vector, number: 1 })),
+            Some(number) => self.room(Port { vector, number }, share),
+            None => self.room(Port { vector, number: 0 }, share).min(self.room(Port { vector, number: 1 }, share)),
         }
     }
 
@@ -273,10 +321,7 @@ impl Core {
         if row.divider != 0 {
             earliest = earliest.max(self.divider);
         }
-        let at = match self.ports.get_mut(usize::from(port.vector)) {
-            Some(ports) => ports.take(port.number, earliest, u64::from(row.every)),
-            None => earliest,
-        };
+        let at = self.units.send(row, port, earliest);
         if row.divider != 0 {
             self.divider = at + u64::from(row.divider);
             self.divisions.add(at, self.divider);
@@ -303,7 +348,7 @@ impl Core {
         let mut accessed = Accessed { issued: first, ..Accessed::default() };
         let vector = instruction.floating_point;
         for touch in found.touches() {
-            self.memory.access(touch, address, vector, &mut accessed, tally);
+            self.memory.access(touch, address, vector, &mut self.units, &mut accessed, tally);
         }
         let data = sources.max(accessed.data);
         // The stack pointer changes beside the access.

@@ -15,7 +15,7 @@ impl Core {
         self.front.save(writer);
         Redirect::save(self.redirect, writer);
         self.registers.save(writer);
-        self.ports.iter().for_each(|ports| ports.save(writer));
+        self.units.save(writer);
         self.reorder.save(writer);
         self.integer.iter().for_each(|entries| entries.save(writer));
         self.vector.iter().for_each(|entries| entries.save(writer));
@@ -41,9 +41,7 @@ impl Core {
         self.front.load(reader, now)?;
         self.redirect = Redirect::load(reader, now)?;
         self.registers.load(reader, now)?;
-        for ports in &mut self.ports {
-            ports.load(reader, now)?;
-        }
+        self.units.load(reader, now)?;
         self.reorder.load(reader, now)?;
         for entries in &mut self.integer {
             entries.load(reader, now)?;

@@ -1,10 +1,13 @@
 //! The known answers B1 to B16 of `docs/notes/pipelines-x86.md`, part two, section 3: each is worked out there by hand.
 
+mod threads;
+
 use alloc::vec::Vec;
 
 use super::super::super::bytes::{Reader, Writer};
 use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
+use super::super::sharing::{Sharing, Threads};
 use super::super::{Continuation, Found, Touch};
 use super::signals::NOT_ALLOCATED;
 use super::{Core, EVENTS, STATES};
@@ -20,6 +23,9 @@ struct Bench {
     found: Found,
     /// The address of the next access: each has its own line.
     address: u64,
+    /// What it shares with the other threads of its core, if any run: these threads, and which of them this is.
+    sharing: Option<(Sharing, u32, usize)>,
+    offset: u64,
 }
 
 fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
@@ -32,11 +38,16 @@ const SHORT: [&str; STATES.len()] =
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000 }
+        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000, sharing: None, offset: 0 }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {
-        self.core.execute(instruction, &self.found, &mut self.tally);
+        let now = self.core.now();
+        let mut threads = match &mut self.sharing {
+            Some((sharing, running, thread)) => Threads::new(sharing, *thread, *running, now, &mut self.offset),
+            None => Threads::ALONE,
+        };
+        self.core.execute(instruction, &self.found, &mut threads, &mut self.tally);
         self.found = Found::NONE;
     }
 
@@ -91,7 +102,12 @@ impl Bench {
 
     /// The cycles of every state that has any, those of instructions in flight among them.
     fn states(&mut self) -> Vec<(&'static str, u64)> {
-        self.core.pass(1 << 20);
+        self.states_until(1 << 20)
+    }
+
+    /// The same up to a cycle.
+    fn states_until(&mut self, until: u64) -> Vec<(&'static str, u64)> {
+        self.core.pass(until);
         let mut all = [0; STATES.len()];
         while let Some((cycles, states)) = self.core.account.next(u64::MAX) {
             all.iter_mut().enumerate().filter(|(number, _)| states >> number & 1 == 1).for_each(|(_, held)| *held += cycles);
@@ -485,7 +501,7 @@ fn saved_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     while bench.core.account.next(u64::MAX).is_some() {}
     let mut writer = Writer::default();
     bench.core.save(&mut writer);
-    let mut other = Bench { core: Core::new(), tally: bench.tally.clone(), found: Found::NONE, address: bench.address };
+    let mut other = Bench { tally: bench.tally.clone(), address: bench.address, ..Bench::new() };
     let mut reader = Reader(&writer.0);
     other.core.load(&mut reader).unwrap();
     assert!(reader.0.is_empty());

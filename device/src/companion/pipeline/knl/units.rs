@@ -1,0 +1,83 @@
+//! What the threads of a core share first come, first served (PL28): ports, the divider and the buffers of missed lines.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::memory::Misses;
+use super::super::ports::Ports;
+use super::{Port, Row};
+
+/// The units of a core. Callers give and get cycles of their own.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Units {
+    /// Those of integers, and those of vectors.
+    ports: [Ports<2>; 2],
+    divider: Ports<1>,
+    misses: Misses<12>,
+    /// What the cycles of the units have more than those of the thread that uses them.
+    pub(super) offset: u64,
+}
+
+impl Units {
+    pub(in super::super) fn new() -> Units {
+        Units { ports: [Ports::new(), Ports::new()], divider: Ports::new(), misses: Misses::new(), offset: 0 }
+    }
+
+    /// The cycle, `earliest` or later, in which `row` goes to `port`.
+    pub(super) fn send(&mut self, row: &Row, port: Port, earliest: u64) -> u64 {
+        let (every, divides) = (u64::from(row.every), u64::from(row.divider));
+        let Some(ports) = self.ports.get_mut(usize::from(port.vector)) else { return earliest };
+        let mut at = earliest + self.offset;
+        if divides != 0 {
+            // What lies beyond the cycles that are kept is free, so this ends.
+            loop {
+                let free = ports.free(port.number, at, every);
+                at = self.divider.free(0, free, divides);
+                if at == free {
+                    break;
+                }
+            }
+            self.divider.take(0, at, divides);
+        }
+        ports.take(port.number, at, every).saturating_sub(self.offset)
+    }
+
+    /// When `line` is here, if it is on its way at `now`.
+    #[inline]
+    pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
+        self.misses.pending(line, now + self.offset).map(|until| until.saturating_sub(self.offset))
+    }
+
+    /// The first cycle in which a buffer for a line is free.
+    #[inline]
+    pub(super) fn room(&self) -> u64 {
+        self.misses.room().saturating_sub(self.offset)
+    }
+
+    /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
+    pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
+        self.misses.request(line, now + self.offset, latency).saturating_sub(self.offset)
+    }
+
+    /// No thread asks for a cycle of the core before `now` any more.
+    #[inline]
+    pub(super) fn forget(&mut self, now: u64) {
+        self.ports.iter_mut().for_each(|ports| ports.forget(now));
+        self.divider.forget(now);
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        self.ports.iter().for_each(|ports| ports.save(writer));
+        self.divider.save(writer);
+        self.misses.save(writer);
+        writer.word(self.offset);
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for ports in &mut self.ports {
+            ports.load(reader, now)?;
+        }
+        self.divider.load(reader, now)?;
+        self.misses.load(reader, now)?;
+        self.offset = reader.word()?;
+        if self.offset > 1 << 62 { Err(Damaged) } else { Ok(()) }
+    }
+}
