@@ -209,7 +209,7 @@ fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
         report(&load);
         for number in 0..400 {
             let here = 0x40_0000 + 64 * (number & 1);
-            let target = 0x40_0000 + 64 * (number & 1 ^ 1);
+            let target = 0x40_0000 + 64 * (1 - (number & 1));
             let transfer = Transfer { kind: BranchKind::DirectJump, taken: true, target };
             let plain = Instruction { address: here, physical: here, length: 4, operation: nothing, ..Instruction::default() };
             let jump = Instruction { class: Class::Branch, transfer: Some(transfer), ..plain };
