@@ -1,8 +1,8 @@
 //! POWER9: a pair of SMT4 cores.
 
 use super::super::{
-    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile,
-    Protocol, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Prefetcher, Profile, Protocol, SecondLevel, Translation, WritePolicy,
 };
 
 /// The effective-to-real address translation: pages of 4 KiB, 64 KiB and 2 MiB.
@@ -68,7 +68,7 @@ pub const POWER9: Profile = Profile {
         stores: 64,
         reorder: 43,
     },
-    pipeline: None,
+    pipeline: Some(Microarchitecture::Power9),
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 6,

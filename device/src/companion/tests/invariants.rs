@@ -200,6 +200,25 @@ impl PageTables for Sizes {
     }
 }
 
+/// Loads from memory, each with more behind it than a core of POWER9 has in flight: first of what writes no register, then of taken branches.
+fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
+    let nothing = Some(Operation::default());
+    for (address, jumps) in [(0x4700_0000, false), (0x4702_0000, true)] {
+        let access = Access { address, physical: address, size: 8, ..Access::default() };
+        let load = Instruction { class: Class::Load, operation: nothing, accesses: &[access], ..Instruction::default() };
+        report(&load);
+        for number in 0..400 {
+            let here = 0x40_0000 + 64 * (number & 1);
+            let target = 0x40_0000 + 64 * (1 - (number & 1));
+            let transfer = Transfer { kind: BranchKind::DirectJump, taken: true, target };
+            let plain = Instruction { address: here, physical: here, length: 4, operation: nothing, ..Instruction::default() };
+            let jump = Instruction { class: Class::Branch, transfer: Some(transfer), ..plain };
+            let other = Instruction { length: 0, ..plain };
+            report(if jumps { &jump } else { &other });
+        }
+    }
+}
+
 #[test]
 fn what_it_says_it_makes_it_makes_and_nothing_else() {
     for profile in parts::ALL {
@@ -221,6 +240,7 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
         for follower in &mut followers {
             let number = follower.0.number() as u64;
             bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
+            crowd(|instruction| rig.run(&mut follower.0, instruction));
         }
         let (made, said): (Vec<&str>, Vec<&str>) = (
             Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),

@@ -5,7 +5,7 @@ use super::super::super::tally::Tally;
 use super::super::memory::Store;
 use super::super::{Found, Touch};
 use super::reasons::{Phases, Reason};
-use super::{ACCESSES, ADDRESSES, Core, SECOND_LEVEL, SLICES, Times};
+use super::{ACCESSES, ADDRESSES, Core, SECOND_LEVEL, SLICES, State, Times};
 use vm_pmu_arch::feed::Signal;
 
 /// From the launch of an access to its data, or to the discovery that it misses (PP29).
@@ -48,6 +48,9 @@ impl Core {
         }
         let mut finished = 0;
         for (at, touch) in (times.issued..).zip(found.touches()) {
+            if touch.walked {
+                self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
+            }
             let done = if instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)
             } else if touch.stores() {

@@ -103,6 +103,7 @@ impl Core {
         } else {
             ready = self.group.at;
         }
+        self.hold(State::Starved, before.at + u64::from(before.count != 0), self.fetched.max(self.restart).min(ready));
         // PP5: decode waits for an entry of the effective address table.
         if row.place == Place::Branch {
             let room = self.targets.room(1);

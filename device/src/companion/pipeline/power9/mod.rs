@@ -187,6 +187,7 @@ impl Core {
         self.block = Some(block);
         let room = self.buffer.room(BLOCK) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
+        self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
         let delay = u64::from(found.translation) + u64::from(found.line);
         self.fetched = (self.fetched + 1).max(room) + delay;
         if delay != 0 {

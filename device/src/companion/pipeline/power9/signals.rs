@@ -24,9 +24,15 @@ pub(super) enum State {
     BufferFull,
     /// Fetch waits for an instruction that flushes what is behind it.
     FetchStopped,
+    /// Dispatch has no instruction to take.
+    Starved,
+    /// A translation of data is walked for,
+    DataWalk,
+    /// or one of code.
+    CodeWalk,
 }
 
-pub(super) const STATE_COUNT: usize = State::FetchStopped as usize + 1;
+pub(super) const STATE_COUNT: usize = State::CodeWalk as usize + 1;
 
 /// The signals of the states, in their order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
@@ -38,6 +44,9 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::BranchTableFullCycles,
     Signal::FetchBufferFullCycles,
     Signal::FetchStoppedCycles,
+    Signal::DecoderEmptyCycles,
+    Signal::DataWalkCycles,
+    Signal::InstructionWalkCycles,
 ];
 
 /// The events that the pipeline counts.
@@ -54,7 +63,16 @@ pub(in super::super) fn reason_signals() -> impl Iterator<Item = Signal> {
     Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
 }
 
+/// What never holds while a thread has its core to itself: the operation that took the port, and each of those that have the entries, is
+/// older, and finishes after it has given them up.
+const OF_OTHER_THREADS: [Signal; 4] = [
+    Signal::IssueHeldArbitrationCycles,
+    Signal::StallAddressArbitrationCycles,
+    Signal::StallTranslationQueueFullCycles,
+    Signal::StallMissQueueFullCycles,
+];
+
 /// Whether any reason counts as `signal`.
 pub(in super::super) fn has_reason_of(signal: Signal) -> bool {
-    reason_signals().any(|each| each == signal)
+    !OF_OTHER_THREADS.contains(&signal) && reason_signals().any(|each| each == signal)
 }
