@@ -1244,44 +1244,44 @@ signals! {
     FetchLostFullBundles = "fetch_lost_full_bundles": Event Events,
     /// Bundles, of two a cycle, that the front end does not deliver because execution enters at the second or leaves after the first.
     FetchLostUnreachedBundles = "fetch_lost_unreached_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing after a flush.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, after a flush.
     SupplyLostFlushBundles = "supply_lost_flush_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because it waits for a translation.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a translation.
     SupplyLostTranslationBundles = "supply_lost_translation_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because it waits for a line.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a line.
     SupplyLostMissBundles = "supply_lost_miss_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing at the end of a counted loop.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, at the end of a counted loop.
     SupplyLostLoopBundles = "supply_lost_loop_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because a line that it waited for is being written.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as a line that was waited for is being written.
     SupplyLostFillBundles = "supply_lost_fill_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because it turns to the target of a branch.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as the front end turns to the target of a branch.
     SupplyLostBubbleBundles = "supply_lost_bubble_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because they are behind a taken branch or before the target of one.
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, behind a taken branch or before the target of one.
     SupplyLostUnreachedBundles = "supply_lost_unreached_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing after a flush.
+    /// Bundles, of two a cycle, that dispersal lacks, after a flush.
     SupplyLostIdealFlushBundles = "supply_lost_ideal_flush_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because it waits for a translation.
+    /// Bundles, of two a cycle, that dispersal lacks, as the front end waits for a translation.
     SupplyLostIdealTranslationBundles = "supply_lost_ideal_translation_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because it waits for a line.
+    /// Bundles, of two a cycle, that dispersal lacks, as the front end waits for a line.
     SupplyLostIdealMissBundles = "supply_lost_ideal_miss_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing at the end of a counted loop.
+    /// Bundles, of two a cycle, that dispersal lacks, at the end of a counted loop.
     SupplyLostIdealLoopBundles = "supply_lost_ideal_loop_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because a line that it waited for is being written.
+    /// Bundles, of two a cycle, that dispersal lacks, as a line that was waited for is being written.
     SupplyLostIdealFillBundles = "supply_lost_ideal_fill_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because it turns to the target of a branch.
+    /// Bundles, of two a cycle, that dispersal lacks, as the front end turns to the target of a branch.
     SupplyLostIdealBubbleBundles = "supply_lost_ideal_bubble_bundles": Event Events,
-    /// Bundles, of two a cycle, that dispersal lacks in all cycles, because they are behind a taken branch or before the target of one.
+    /// Bundles, of two a cycle, that dispersal lacks, behind a taken branch or before the target of one.
     SupplyLostIdealUnreachedBundles = "supply_lost_ideal_unreached_bundles": Event Events,
-    /// Issue slots that are not used in a cycle in which dispersal does not stall, because a stop ends the group.
+    /// Issue slots not used in a cycle in which dispersal does not stall, as a stop ends the group.
     SlotsNotDispersedStop = "slots_not_dispersed_stop": Event Events,
-    /// Issue slots that are not used in a cycle in which dispersal does not stall, because the processor ends the group, as it has no unit left.
+    /// Issue slots not used in a cycle in which dispersal does not stall, as the processor ends the group, as it has no unit left.
     SlotsNotDispersedImplicit = "slots_not_dispersed_implicit": Event Events,
-    /// Issue slots that are not used in a cycle in which dispersal does not stall, because the front end has no bundle.
+    /// Issue slots not used in a cycle in which dispersal does not stall, as the front end has no bundle.
     SlotsNotDispersedFrontEnd = "slots_not_dispersed_front_end": Event Events,
-    /// Issue slots that are not used in a cycle in which dispersal does not stall, because a long instruction takes two of them, or because they were used before.
+    /// Issue slots not used in a cycle in which dispersal does not stall, as a long instruction takes two, or as they were used before.
     SlotsNotDispersedLong = "slots_not_dispersed_long": Event Events,
-    /// Issue slots that count as not used although they are or were used, because they are before a stop in their bundle.
+    /// Issue slots that count as not used although they are or were, before a stop in their bundle.
     SlotsOvercountedStop = "slots_overcounted_stop": Event Events,
-    /// Issue slots that count as not used although they are or were used, because they are before the place in their bundle where the processor ends the group.
+    /// Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
     SlotsOvercountedImplicit = "slots_overcounted_implicit": Event Events,
 }

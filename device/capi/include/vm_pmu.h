@@ -6167,83 +6167,83 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_FETCH_LOST_UNREACHED_BUNDLES = 589,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing after a flush.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, after a flush.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_FLUSH_BUNDLES = 590,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because it waits for a translation.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a translation.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_TRANSLATION_BUNDLES = 591,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because it waits for a line.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a line.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_MISS_BUNDLES = 592,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing at the end of a counted loop.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, at the end of a counted loop.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_LOOP_BUNDLES = 593,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because a line that it waited for is being written.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as a line that was waited for is being written.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_FILL_BUNDLES = 594,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because the front end delivered nothing because it turns to the target of a branch.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as the front end turns to the target of a branch.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_BUBBLE_BUNDLES = 595,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in cycles without a stall, because they are behind a taken branch or before the target of one.
+   * Bundles, of two a cycle, that dispersal lacks without a stall, behind a taken branch or before the target of one.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_UNREACHED_BUNDLES = 596,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing after a flush.
+   * Bundles, of two a cycle, that dispersal lacks, after a flush.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_FLUSH_BUNDLES = 597,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because it waits for a translation.
+   * Bundles, of two a cycle, that dispersal lacks, as the front end waits for a translation.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_TRANSLATION_BUNDLES = 598,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because it waits for a line.
+   * Bundles, of two a cycle, that dispersal lacks, as the front end waits for a line.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_MISS_BUNDLES = 599,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing at the end of a counted loop.
+   * Bundles, of two a cycle, that dispersal lacks, at the end of a counted loop.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_LOOP_BUNDLES = 600,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because a line that it waited for is being written.
+   * Bundles, of two a cycle, that dispersal lacks, as a line that was waited for is being written.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_FILL_BUNDLES = 601,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because the front end delivered nothing because it turns to the target of a branch.
+   * Bundles, of two a cycle, that dispersal lacks, as the front end turns to the target of a branch.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_BUBBLE_BUNDLES = 602,
   /**
-   * Bundles, of two a cycle, that dispersal lacks in all cycles, because they are behind a taken branch or before the target of one.
+   * Bundles, of two a cycle, that dispersal lacks, behind a taken branch or before the target of one.
    */
   VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_UNREACHED_BUNDLES = 603,
   /**
-   * Issue slots that are not used in a cycle in which dispersal does not stall, because a stop ends the group.
+   * Issue slots not used in a cycle in which dispersal does not stall, as a stop ends the group.
    */
   VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_STOP = 604,
   /**
-   * Issue slots that are not used in a cycle in which dispersal does not stall, because the processor ends the group, as it has no unit left.
+   * Issue slots not used in a cycle in which dispersal does not stall, as the processor ends the group, as it has no unit left.
    */
   VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_IMPLICIT = 605,
   /**
-   * Issue slots that are not used in a cycle in which dispersal does not stall, because the front end has no bundle.
+   * Issue slots not used in a cycle in which dispersal does not stall, as the front end has no bundle.
    */
   VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_FRONT_END = 606,
   /**
-   * Issue slots that are not used in a cycle in which dispersal does not stall, because a long instruction takes two of them, or because they were used before.
+   * Issue slots not used in a cycle in which dispersal does not stall, as a long instruction takes two, or as they were used before.
    */
   VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_LONG = 607,
   /**
-   * Issue slots that count as not used although they are or were used, because they are before a stop in their bundle.
+   * Issue slots that count as not used although they are or were, before a stop in their bundle.
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_STOP = 608,
   /**
-   * Issue slots that count as not used although they are or were used, because they are before the place in their bundle where the processor ends the group.
+   * Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
 } VmPmuSignal;
