@@ -17,6 +17,17 @@ use vm_pmu::topology::{self, Machine};
 
 use small::small;
 
+/// What a cycle of Montecito's pipeline is: of a group, or lost to one reason.
+const REASONS: &[Signal] = &[
+    Signal::RetirementCycles,
+    Signal::InstructionFetchStallCycles,
+    Signal::FlushBranchCycles,
+    Signal::FlushExceptionCycles,
+    Signal::StallMemoryCycles,
+    Signal::StallExecutionCycles,
+    Signal::StallRegisterStackCycles,
+];
+
 /// The classes of POWER9's stack of cycles. Every cycle is in one of them.
 const STACK: &[Signal] = &[
     Signal::RetirementCycles,
@@ -155,6 +166,9 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     if profile.name == "power9" && input.arbitrary()? {
         profile.pipeline = Some(Microarchitecture::Power9);
     }
+    if profile.name == "montecito" && input.arbitrary()? {
+        profile.pipeline = Some(Microarchitecture::Montecito);
+    }
     let profile = &profile;
     let threads = input.int_in_range(1..=4)?;
     let packages = input.int_in_range(1..=2)?;
@@ -195,6 +209,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         match profile.pipeline {
             None => assert_eq!(cycles, sum(&[Signal::RetirementCycles, Signal::StallCycles, Signal::FrontEndEmptyCycles])),
             Some(Microarchitecture::Power9) => assert_eq!(cycles, sum(STACK)),
+            Some(Microarchitecture::Montecito) => assert_eq!(cycles, sum(REASONS)),
             Some(Microarchitecture::Knl) => {
                 assert!(sum(NOT_ALLOCATED) <= cycles);
                 assert!(sum(&[Signal::DispatchStallReservationStationCycles]) <= sum(&[Signal::ReservationStationFullCycles]));

@@ -1172,4 +1172,116 @@ signals! {
     RejectsTranslation = "rejects_translation": Event Events,
     /// Loads that missed and found no place in the queue for missing lines.
     RejectsMissQueue = "rejects_miss_queue": Event Events,
+
+    // In-order pipelines
+    /// Cycles in which the execution stage of an in-order pipeline waits for a general register.
+    StallGeneralRegistersCycles = "stall_general_registers_cycles": State Cycles,
+    /// Cycles in which the execution stage of an in-order pipeline waits for a general register that no load brings.
+    StallGeneralRegistersNoLoadCycles = "stall_general_registers_no_load_cycles": State Cycles,
+    /// Cycles in which the execution stage of an in-order pipeline waits for a floating-point register.
+    StallFloatingRegistersCycles = "stall_floating_registers_cycles": State Cycles,
+    /// Cycles in which the execution stage of an in-order pipeline waits for a predicate.
+    StallPredicatesCycles = "stall_predicates_cycles": State Cycles,
+    /// Cycles in which the execution stage of an in-order pipeline waits for an application or control register.
+    StallSpecialRegistersCycles = "stall_special_registers_cycles": State Cycles,
+    /// Cycles in which the execution stage of an in-order pipeline waits for a predicate, or an application or control register.
+    StallSpecialOrPredicatesCycles = "stall_special_or_predicates_cycles": State Cycles,
+    /// Cycles in which renaming waits for stores of the register stack engine.
+    RegisterStackSpillStallCycles = "register_stack_spill_stall_cycles": State Cycles,
+    /// Cycles in which renaming waits for loads of the register stack engine.
+    RegisterStackFillStallCycles = "register_stack_fill_stall_cycles": State Cycles,
+    /// Cycles in which renaming waits for loads of the register stack engine that `loadrs` asks for.
+    RegisterStackLoadStallCycles = "register_stack_load_stall_cycles": State Cycles,
+    /// Cycles in which renaming waits for a register of the register stack engine that was written before.
+    RegisterStackRegisterStallCycles = "register_stack_register_stall_cycles": State Cycles,
+    /// Cycles in which renaming waits for a switch of the bank of general registers.
+    RegisterStackBankStallCycles = "register_stack_bank_stall_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits for the first-level data cache, whatever the reason.
+    StallDataCacheCycles = "stall_data_cache_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits because no place is free for another line on its way to the first-level data cache.
+    StallFillBufferCycles = "stall_fill_buffer_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits for a walk of page tables for data.
+    StallDataWalkCycles = "stall_data_walk_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits while a translation of data comes from the second-level buffer to the first.
+    StallDataTransferCycles = "stall_data_transfer_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits because a store meets a line that is being written into the first-level data cache.
+    StallFillConflictCycles = "stall_fill_conflict_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits for a serialization of data, until the registers written before are in effect.
+    StallDataSerializationCycles = "stall_data_serialization_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits because the queue of the second-level data cache is full.
+    StallSecondLevelQueueCycles = "stall_second_level_queue_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits because an access must not pass an ordered one before it.
+    StallOrderingCycles = "stall_ordering_cycles": State Cycles,
+    /// Cycles in which an in-order pipeline waits because a NaT bit is read that was collected just before.
+    StallCollectedNatCycles = "stall_collected_nat_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle after a flush.
+    FetchIdleFlushCycles = "fetch_idle_flush_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle because it waits for a translation.
+    FetchIdleTranslationCycles = "fetch_idle_translation_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle because it waits for a line.
+    FetchIdleMissCycles = "fetch_idle_miss_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle at the end of a counted loop.
+    FetchIdleLoopCycles = "fetch_idle_loop_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle because a line that it waited for is being written.
+    FetchIdleFillCycles = "fetch_idle_fill_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle because it turns to the target of a branch.
+    FetchIdleBubbleCycles = "fetch_idle_bubble_cycles": State Cycles,
+    /// Cycles in which the front end delivers no bundle because the instruction buffer is full.
+    FetchIdleFullCycles = "fetch_idle_full_cycles": State Cycles,
+    /// Bundles, of two a cycle, that the front end does not deliver after a flush.
+    FetchLostFlushBundles = "fetch_lost_flush_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver because it waits for a translation.
+    FetchLostTranslationBundles = "fetch_lost_translation_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver because it waits for a line.
+    FetchLostMissBundles = "fetch_lost_miss_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver at the end of a counted loop.
+    FetchLostLoopBundles = "fetch_lost_loop_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver because a line that it waited for is being written.
+    FetchLostFillBundles = "fetch_lost_fill_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver because it turns to the target of a branch.
+    FetchLostBubbleBundles = "fetch_lost_bubble_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver because the instruction buffer is full.
+    FetchLostFullBundles = "fetch_lost_full_bundles": Event Events,
+    /// Bundles, of two a cycle, that the front end does not deliver because execution enters at the second or leaves after the first.
+    FetchLostUnreachedBundles = "fetch_lost_unreached_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, after a flush.
+    SupplyLostFlushBundles = "supply_lost_flush_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a translation.
+    SupplyLostTranslationBundles = "supply_lost_translation_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a line.
+    SupplyLostMissBundles = "supply_lost_miss_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, at the end of a counted loop.
+    SupplyLostLoopBundles = "supply_lost_loop_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as a line that was waited for is being written.
+    SupplyLostFillBundles = "supply_lost_fill_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, as the front end turns to the target of a branch.
+    SupplyLostBubbleBundles = "supply_lost_bubble_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks without a stall, behind a taken branch or before the target of one.
+    SupplyLostUnreachedBundles = "supply_lost_unreached_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, after a flush.
+    SupplyLostIdealFlushBundles = "supply_lost_ideal_flush_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, as the front end waits for a translation.
+    SupplyLostIdealTranslationBundles = "supply_lost_ideal_translation_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, as the front end waits for a line.
+    SupplyLostIdealMissBundles = "supply_lost_ideal_miss_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, at the end of a counted loop.
+    SupplyLostIdealLoopBundles = "supply_lost_ideal_loop_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, as a line that was waited for is being written.
+    SupplyLostIdealFillBundles = "supply_lost_ideal_fill_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, as the front end turns to the target of a branch.
+    SupplyLostIdealBubbleBundles = "supply_lost_ideal_bubble_bundles": Event Events,
+    /// Bundles, of two a cycle, that dispersal lacks, behind a taken branch or before the target of one.
+    SupplyLostIdealUnreachedBundles = "supply_lost_ideal_unreached_bundles": Event Events,
+    /// Issue slots not used in a cycle in which dispersal does not stall, as a stop ends the group.
+    SlotsNotDispersedStop = "slots_not_dispersed_stop": Event Events,
+    /// Issue slots not used in a cycle in which dispersal does not stall, as the processor ends the group, as it has no unit left.
+    SlotsNotDispersedImplicit = "slots_not_dispersed_implicit": Event Events,
+    /// Issue slots not used in a cycle in which dispersal does not stall, as the front end has no bundle.
+    SlotsNotDispersedFrontEnd = "slots_not_dispersed_front_end": Event Events,
+    /// Issue slots not used in a cycle in which dispersal does not stall, as a long instruction takes two, or as they were used before.
+    SlotsNotDispersedLong = "slots_not_dispersed_long": Event Events,
+    /// Issue slots that count as not used although they are or were, before a stop in their bundle.
+    SlotsOvercountedStop = "slots_overcounted_stop": Event Events,
+    /// Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
+    SlotsOvercountedImplicit = "slots_overcounted_implicit": Event Events,
 }

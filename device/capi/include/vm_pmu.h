@@ -6038,6 +6038,226 @@ typedef enum VmPmuSignal {
    * Loads that missed and found no place in the queue for missing lines.
    */
   VM_PMU_SIGNAL_REJECTS_MISS_QUEUE = 554,
+  /**
+   * Cycles in which the execution stage of an in-order pipeline waits for a general register.
+   */
+  VM_PMU_SIGNAL_STALL_GENERAL_REGISTERS_CYCLES = 555,
+  /**
+   * Cycles in which the execution stage of an in-order pipeline waits for a general register that no load brings.
+   */
+  VM_PMU_SIGNAL_STALL_GENERAL_REGISTERS_NO_LOAD_CYCLES = 556,
+  /**
+   * Cycles in which the execution stage of an in-order pipeline waits for a floating-point register.
+   */
+  VM_PMU_SIGNAL_STALL_FLOATING_REGISTERS_CYCLES = 557,
+  /**
+   * Cycles in which the execution stage of an in-order pipeline waits for a predicate.
+   */
+  VM_PMU_SIGNAL_STALL_PREDICATES_CYCLES = 558,
+  /**
+   * Cycles in which the execution stage of an in-order pipeline waits for an application or control register.
+   */
+  VM_PMU_SIGNAL_STALL_SPECIAL_REGISTERS_CYCLES = 559,
+  /**
+   * Cycles in which the execution stage of an in-order pipeline waits for a predicate, or an application or control register.
+   */
+  VM_PMU_SIGNAL_STALL_SPECIAL_OR_PREDICATES_CYCLES = 560,
+  /**
+   * Cycles in which renaming waits for stores of the register stack engine.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_SPILL_STALL_CYCLES = 561,
+  /**
+   * Cycles in which renaming waits for loads of the register stack engine.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_FILL_STALL_CYCLES = 562,
+  /**
+   * Cycles in which renaming waits for loads of the register stack engine that `loadrs` asks for.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_LOAD_STALL_CYCLES = 563,
+  /**
+   * Cycles in which renaming waits for a register of the register stack engine that was written before.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_REGISTER_STALL_CYCLES = 564,
+  /**
+   * Cycles in which renaming waits for a switch of the bank of general registers.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_BANK_STALL_CYCLES = 565,
+  /**
+   * Cycles in which an in-order pipeline waits for the first-level data cache, whatever the reason.
+   */
+  VM_PMU_SIGNAL_STALL_DATA_CACHE_CYCLES = 566,
+  /**
+   * Cycles in which an in-order pipeline waits because no place is free for another line on its way to the first-level data cache.
+   */
+  VM_PMU_SIGNAL_STALL_FILL_BUFFER_CYCLES = 567,
+  /**
+   * Cycles in which an in-order pipeline waits for a walk of page tables for data.
+   */
+  VM_PMU_SIGNAL_STALL_DATA_WALK_CYCLES = 568,
+  /**
+   * Cycles in which an in-order pipeline waits while a translation of data comes from the second-level buffer to the first.
+   */
+  VM_PMU_SIGNAL_STALL_DATA_TRANSFER_CYCLES = 569,
+  /**
+   * Cycles in which an in-order pipeline waits because a store meets a line that is being written into the first-level data cache.
+   */
+  VM_PMU_SIGNAL_STALL_FILL_CONFLICT_CYCLES = 570,
+  /**
+   * Cycles in which an in-order pipeline waits for a serialization of data, until the registers written before are in effect.
+   */
+  VM_PMU_SIGNAL_STALL_DATA_SERIALIZATION_CYCLES = 571,
+  /**
+   * Cycles in which an in-order pipeline waits because the queue of the second-level data cache is full.
+   */
+  VM_PMU_SIGNAL_STALL_SECOND_LEVEL_QUEUE_CYCLES = 572,
+  /**
+   * Cycles in which an in-order pipeline waits because an access must not pass an ordered one before it.
+   */
+  VM_PMU_SIGNAL_STALL_ORDERING_CYCLES = 573,
+  /**
+   * Cycles in which an in-order pipeline waits because a NaT bit is read that was collected just before.
+   */
+  VM_PMU_SIGNAL_STALL_COLLECTED_NAT_CYCLES = 574,
+  /**
+   * Cycles in which the front end delivers no bundle after a flush.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_FLUSH_CYCLES = 575,
+  /**
+   * Cycles in which the front end delivers no bundle because it waits for a translation.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_TRANSLATION_CYCLES = 576,
+  /**
+   * Cycles in which the front end delivers no bundle because it waits for a line.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_MISS_CYCLES = 577,
+  /**
+   * Cycles in which the front end delivers no bundle at the end of a counted loop.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_LOOP_CYCLES = 578,
+  /**
+   * Cycles in which the front end delivers no bundle because a line that it waited for is being written.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_FILL_CYCLES = 579,
+  /**
+   * Cycles in which the front end delivers no bundle because it turns to the target of a branch.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_BUBBLE_CYCLES = 580,
+  /**
+   * Cycles in which the front end delivers no bundle because the instruction buffer is full.
+   */
+  VM_PMU_SIGNAL_FETCH_IDLE_FULL_CYCLES = 581,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver after a flush.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_FLUSH_BUNDLES = 582,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver because it waits for a translation.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_TRANSLATION_BUNDLES = 583,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver because it waits for a line.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_MISS_BUNDLES = 584,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver at the end of a counted loop.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_LOOP_BUNDLES = 585,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver because a line that it waited for is being written.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_FILL_BUNDLES = 586,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver because it turns to the target of a branch.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_BUBBLE_BUNDLES = 587,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver because the instruction buffer is full.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_FULL_BUNDLES = 588,
+  /**
+   * Bundles, of two a cycle, that the front end does not deliver because execution enters at the second or leaves after the first.
+   */
+  VM_PMU_SIGNAL_FETCH_LOST_UNREACHED_BUNDLES = 589,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, after a flush.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_FLUSH_BUNDLES = 590,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a translation.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_TRANSLATION_BUNDLES = 591,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as the front end waits for a line.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_MISS_BUNDLES = 592,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, at the end of a counted loop.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_LOOP_BUNDLES = 593,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as a line that was waited for is being written.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_FILL_BUNDLES = 594,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, as the front end turns to the target of a branch.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_BUBBLE_BUNDLES = 595,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks without a stall, behind a taken branch or before the target of one.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_UNREACHED_BUNDLES = 596,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, after a flush.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_FLUSH_BUNDLES = 597,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, as the front end waits for a translation.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_TRANSLATION_BUNDLES = 598,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, as the front end waits for a line.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_MISS_BUNDLES = 599,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, at the end of a counted loop.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_LOOP_BUNDLES = 600,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, as a line that was waited for is being written.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_FILL_BUNDLES = 601,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, as the front end turns to the target of a branch.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_BUBBLE_BUNDLES = 602,
+  /**
+   * Bundles, of two a cycle, that dispersal lacks, behind a taken branch or before the target of one.
+   */
+  VM_PMU_SIGNAL_SUPPLY_LOST_IDEAL_UNREACHED_BUNDLES = 603,
+  /**
+   * Issue slots not used in a cycle in which dispersal does not stall, as a stop ends the group.
+   */
+  VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_STOP = 604,
+  /**
+   * Issue slots not used in a cycle in which dispersal does not stall, as the processor ends the group, as it has no unit left.
+   */
+  VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_IMPLICIT = 605,
+  /**
+   * Issue slots not used in a cycle in which dispersal does not stall, as the front end has no bundle.
+   */
+  VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_FRONT_END = 606,
+  /**
+   * Issue slots not used in a cycle in which dispersal does not stall, as a long instruction takes two, or as they were used before.
+   */
+  VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED_LONG = 607,
+  /**
+   * Issue slots that count as not used although they are or were, before a stop in their bundle.
+   */
+  VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_STOP = 608,
+  /**
+   * Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
+   */
+  VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
 } VmPmuSignal;
 
 /*

@@ -5,6 +5,29 @@ const BRANCHES: [(u64, u8); 5] = [(0x10, 0b100), (0x12, 0b110), (0x16, 0b111), (
 /// The template of long instructions, without its lowest bit.
 const LONG: u64 = 0x04;
 
+/// The unit of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    M,
+    I,
+    F,
+    B,
+    /// The long instruction of two slots.
+    X,
+}
+
+/// The kinds of bundles whose branches are told apart, without their stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Template {
+    Mib,
+    Mbb,
+    Bbb,
+    Mmb,
+    Mfb,
+    /// Without a branch.
+    Other,
+}
+
 /// The bundle that an instruction of IA-64 lies in, and its place there.
 ///
 /// ```
@@ -100,6 +123,51 @@ impl Bundle {
     /// Whether a stop ends the bundle.
     pub(super) fn stops(&self) -> bool {
         self.first() & 1 != 0
+    }
+
+    /// What the template says of branches.
+    pub(super) fn kind(&self) -> Template {
+        match self.template() {
+            0x10 => Template::Mib,
+            0x12 => Template::Mbb,
+            0x16 => Template::Bbb,
+            0x18 => Template::Mmb,
+            0x1C => Template::Mfb,
+            _ => Template::Other,
+        }
+    }
+
+    /// The unit of the instruction's slot, and its 41 bits. Reserved templates are taken for the first.
+    pub(super) fn decoded(&self) -> (Unit, u64) {
+        use Unit::{B, F, I, M, X};
+        let units = match self.template() {
+            0x04 => [M, X, X],
+            0x08 | 0x0A => [M, M, I],
+            0x0C => [M, F, I],
+            0x0E => [M, M, F],
+            0x10 => [M, I, B],
+            0x12 => [M, B, B],
+            0x16 => [B, B, B],
+            0x18 => [M, M, B],
+            0x1C => [M, F, B],
+            _ => [M, I, I],
+        };
+        let unit = units.get(usize::from(self.slot.min(2))).copied().unwrap_or(M);
+        (unit, self.instruction())
+    }
+
+    /// Whether a stop follows the instruction's slot.
+    pub(super) fn stops_behind(&self) -> bool {
+        match (self.template(), self.slot) {
+            (LONG, 1) | (_, 2..) => self.stops(),
+            (0x02, 1) | (0x0A, 0) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction is the last of its bundle.
+    pub(super) fn is_last(&self) -> bool {
+        self.slot >= 2 || self.template() == LONG && self.slot == 1
     }
 
     /// Whether its last branch is not behind the instruction's slot.

@@ -48,6 +48,7 @@ mod deliver;
 mod exclusive;
 mod fetches;
 mod follower;
+pub mod ia64_register;
 mod inclusive;
 mod instruction;
 mod interconnect;

@@ -195,6 +195,10 @@ pub enum Microarchitecture {
     /// IBM POWER9: six internal operations a cycle to four slices, out of order. Threads of a core do not compete yet; each has the core to
     /// itself.
     Power9,
+    /// Intel Montecito: groups of six instructions in two bundles, in order. Threads of a core do not compete yet; each has the core to
+    /// itself. It needs the [bundle](super::Instruction::bundle) of every instruction, and the numbers of
+    /// [`ia64_register`](super::ia64_register) in its operations.
+    Montecito,
 }
 
 /// Costs in cycles.

@@ -156,6 +156,11 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         self.lines.iter().map(|(_, until)| *until).min().unwrap_or(0)
     }
 
+    /// Whether a line comes in cycle `now`.
+    pub(super) fn comes(&self, now: u64) -> bool {
+        self.last >= now && self.lines.iter().any(|(_, until)| *until == now)
+    }
+
     /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         self.request_tagged(line, now, latency, Tag::default())

@@ -9,6 +9,7 @@ mod account;
 mod k8;
 mod knl;
 mod memory;
+mod montecito;
 mod ports;
 mod power9;
 mod queue;
@@ -18,6 +19,7 @@ mod registers;
 mod saving;
 mod sequence;
 mod sharing;
+mod steps;
 mod touch;
 
 use alloc::boxed::Box;
@@ -99,22 +101,37 @@ enum Core {
     K8(Box<k8::Core>),
     Knl(Box<knl::Core>),
     Power9(Box<power9::Core>),
+    Montecito(Box<montecito::Core>),
 }
 
 impl Core {
-    fn account(&self) -> &States {
+    /// The account of a part that keeps one of states.
+    fn account_mut(&mut self) -> Option<&mut States> {
         match self {
-            Core::K8(core) => &core.account,
-            Core::Knl(core) => &core.account,
-            Core::Power9(core) => &core.account,
+            Core::K8(core) => Some(&mut core.account),
+            Core::Knl(core) => Some(&mut core.account),
+            Core::Power9(core) => Some(&mut core.account),
+            Core::Montecito(_) => None,
         }
     }
 
-    fn account_mut(&mut self) -> &mut States {
+    /// How many cycles have not been reported.
+    fn passed(&self) -> u64 {
         match self {
-            Core::K8(core) => &mut core.account,
-            Core::Knl(core) => &mut core.account,
-            Core::Power9(core) => &mut core.account,
+            Core::K8(core) => core.account.passed(),
+            Core::Knl(core) => core.account.passed(),
+            Core::Power9(core) => core.account.passed(),
+            Core::Montecito(core) => core.track.passed(),
+        }
+    }
+
+    /// The states of the last cycle that was reported.
+    fn last(&self) -> Option<u64> {
+        match self {
+            Core::K8(core) => core.account.last,
+            Core::Knl(core) => core.account.last,
+            Core::Power9(core) => core.account.last,
+            Core::Montecito(core) => core.track.last,
         }
     }
 }
@@ -125,6 +142,7 @@ fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
         Microarchitecture::K8 => (&k8::STATES, &k8::EVENTS),
         Microarchitecture::Knl => (&knl::STATES, &knl::EVENTS),
         Microarchitecture::Power9 => (&power9::STATES, &power9::EVENTS),
+        Microarchitecture::Montecito => (&montecito::STATES, &montecito::EVENTS),
     }
 }
 
@@ -174,6 +192,7 @@ impl Pipeline {
             Microarchitecture::K8 => Core::K8(Box::new(k8::Core::new())),
             Microarchitecture::Knl => Core::Knl(Box::new(knl::Core::new())),
             Microarchitecture::Power9 => Core::Power9(Box::new(power9::Core::new())),
+            Microarchitecture::Montecito => Core::Montecito(Box::new(montecito::Core::new())),
         };
         Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }
@@ -193,12 +212,15 @@ impl Pipeline {
         if let Core::Power9(core) = &mut self.core {
             core.reasons.take(core.account.passed());
         }
-        let account = self.core.account_mut();
-        account.clear();
-        if !runs {
-            account.last = None;
-            self.last_reason = None;
+        if let Core::Montecito(core) = &mut self.core {
+            core.track.clear();
+            core.track.last = core.track.last.filter(|_| runs);
         }
+        if let Some(account) = self.core.account_mut() {
+            account.clear();
+            account.last = account.last.filter(|_| runs);
+        }
+        self.last_reason = self.last_reason.filter(|_| runs);
     }
 
     /// The code of the instruction is here later: by so many cycles for a translation, and by so many for a line, from beyond the first
@@ -264,19 +286,23 @@ impl Pipeline {
                 core.execute(instruction, &self.found, &mut threads, tally);
             }
             Core::Power9(core) => core.execute(instruction, &self.found, tally),
+            Core::Montecito(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();
     }
 
     /// How many cycles have not been reported.
     pub(super) fn unreported(&self) -> u64 {
-        self.core.account().passed()
+        self.core.passed()
     }
 
     /// Removes cycles in which the same holds: how many, and what.
     pub(super) fn next(&mut self) -> Option<(u64, Held)> {
         let Core::Power9(core) = &mut self.core else {
-            let (cycles, states) = self.core.account_mut().next(self.wanted)?;
+            let (cycles, states) = match &mut self.core {
+                Core::Montecito(core) => core.track.next(self.wanted),
+                core => core.account_mut()?.next(self.wanted),
+            }?;
             return Some((cycles, Held { states, reason: None, of: self.states }));
         };
         let (reason, most) = core.reasons.peek().unwrap_or((0, u64::MAX));
@@ -289,7 +315,7 @@ impl Pipeline {
 
     /// Whether `state` held in the last cycle, if one has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
-        let states = self.core.account().last?;
+        let states = self.core.last()?;
         Some(Held { states, reason: self.last_reason, of: self.states }.signals().any(|held| held == state))
     }
 
@@ -298,6 +324,7 @@ impl Pipeline {
             Core::K8(core) => core.save(writer),
             Core::Knl(core) => core.save(writer),
             Core::Power9(core) => core.save(writer),
+            Core::Montecito(core) => core.save(writer),
         }
         writer.word(self.offset);
         writer.word(self.last_reason.map_or(0, |reason| u64::from(reason) + 1));
@@ -308,6 +335,7 @@ impl Pipeline {
             Core::K8(core) => core.load(reader)?,
             Core::Knl(core) => core.load(reader)?,
             Core::Power9(core) => core.load(reader)?,
+            Core::Montecito(core) => core.load(reader)?,
         }
         self.offset = Some(reader.word()?).filter(|offset| *offset <= 1 << 62).ok_or(Damaged)?;
         self.last_reason = match reader.word()? {

@@ -268,3 +268,49 @@ fn the_stack_of_the_pipeline_of_power9_adds_up() {
         assert!(sum(&[Signal::StallMemoryCycles]) > 0 && sum(&[Signal::StallExecutionCycles]) > 0);
     }
 }
+
+#[test]
+fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_place() {
+    // Sections 3.2.1.4, 4.4 and 4.6, and rules PM5, PM37 and PM44: bubbles and groups are all cycles, and six slots a cycle in which
+    // dispersal does not stall are used or lost.
+    let profile =
+        super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..*parts::named("montecito").unwrap() };
+    let companion = Builder::of(&profile).threads(1).clock(Clock::Companion).build();
+    let rig = Rig::new(1);
+    let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(3));
+    for round in 0..20 {
+        (0..300).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));
+        bundles::wander(round, 300, |instruction| rig.run(&mut follower, instruction));
+    }
+    // The last group is still open.
+    noise.next(|instruction| rig.run(&mut follower, &Instruction { bundle: None, ..*instruction }));
+    let sum = |signals: &[Signal]| signals.iter().map(|signal| rig.get(0, *signal)).sum::<u64>();
+    let families = [Signal::StallMemoryCycles, Signal::StallExecutionCycles, Signal::StallRegisterStackCycles];
+    let flushes = [Signal::FlushBranchCycles, Signal::FlushExceptionCycles];
+    let cycles = sum(&[Signal::Cycles]);
+    assert!(cycles > 10_000);
+    assert_eq!(cycles, sum(&[Signal::RetirementCycles, Signal::InstructionFetchStallCycles]) + sum(&families) + sum(&flushes));
+    assert_eq!(sum(&[Signal::DispersalStallCycles]), sum(&families) + sum(&flushes));
+    let lost = [
+        Signal::SlotsNotDispersedStop,
+        Signal::SlotsNotDispersedImplicit,
+        Signal::SlotsNotDispersedFrontEnd,
+        Signal::SlotsNotDispersedLong,
+    ];
+    assert_eq!(sum(&[Signal::SlotsNotDispersed]), sum(&lost));
+    assert_eq!(sum(&[Signal::SlotsOvercounted]), sum(&[Signal::SlotsOvercountedStop, Signal::SlotsOvercountedImplicit]));
+    let slots = 6 * (cycles - sum(&[Signal::DispersalStallCycles]));
+    assert_eq!(slots, sum(&[Signal::InstructionsDispersed, Signal::SlotsNotDispersed]) - sum(&[Signal::SlotsOvercounted]));
+    let idle = [
+        Signal::FetchIdleFlushCycles,
+        Signal::FetchIdleTranslationCycles,
+        Signal::FetchIdleMissCycles,
+        Signal::FetchIdleLoopCycles,
+        Signal::FetchIdleFillCycles,
+        Signal::FetchIdleBubbleCycles,
+        Signal::FetchIdleFullCycles,
+    ];
+    assert!(sum(&idle) > 0 && sum(&idle) < cycles);
+    assert!(families.iter().chain(&flushes).all(|signal| sum(&[*signal]) > 0));
+    assert_eq!(sum(&[Signal::StallDataCacheCycles]), sum(&[Signal::StallMemoryCycles]));
+}

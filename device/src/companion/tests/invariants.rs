@@ -157,6 +157,35 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_step() {
+    let profile = super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..parts::MONTECITO };
+    let run = |block: usize, restores: bool| {
+        let build = || Builder::of(&profile).threads(1).clock(Clock::Companion).build();
+        let (first, second, rig) = (build(), build(), Rig::new(1));
+        let (mut here, mut there, mut count) = (follow(&first, 0), follow(&second, 0), 0);
+        let mut drive = |follower: &mut Follower<'_>, seed: u64| {
+            bundles::wander(seed, 1_000, |instruction| {
+                follower.execute(instruction, &mut Tables);
+                count += 1;
+                if count % block == 0 {
+                    rig.deliver(follower);
+                }
+            });
+            rig.deliver(follower);
+        };
+        drive(&mut here, 1);
+        if restores {
+            second.restore(&first.save(&[&here]).unwrap(), &mut [&mut there]).unwrap();
+        }
+        drive(if restores { &mut there } else { &mut here }, 2);
+        rig.all()
+    };
+    assert!(run(1, false) == run(1, true));
+    // More runs of clocks than are kept in their order.
+    assert!(run(1, false) == run(1_500, false));
+}
+
+#[test]
 fn saved_bytes_that_do_not_fit_are_refused_and_change_nothing() {
     let companion = Builder::new("k8").unwrap().build();
     let mut follower = follow(&companion, 0);

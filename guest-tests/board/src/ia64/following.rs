@@ -30,8 +30,10 @@ pub(super) struct Following<'a> {
 
 fn told(access: &StepAccess) -> Option<Access> {
     let kind = match access.kind {
-        StepKind::Load | StepKind::RegisterStackLoad => AccessKind::Load,
-        StepKind::Store | StepKind::RegisterStackStore | StepKind::Semaphore => AccessKind::Store,
+        StepKind::Load => AccessKind::Load,
+        StepKind::Store | StepKind::Semaphore => AccessKind::Store,
+        StepKind::RegisterStackLoad => AccessKind::RegisterStackLoad,
+        StepKind::RegisterStackStore => AccessKind::RegisterStackStore,
         StepKind::Prefetch => AccessKind::PrefetchLoad,
         StepKind::CheckHit => return None,
     };

@@ -13,32 +13,16 @@ use super::registers::psr;
 use super::step::Step;
 use super::word::Word;
 
-/// The numbers of the registers: those that hold a value, after renaming, so that registers of two frames are never taken for each other.
+/// The numbers of the registers.
 ///
 /// Left out are r0, f0, f1 and p0; the frame marker and PSR.cpl, which rename and permit; DCR, PTA and PSR where an access to memory only
-/// consults them; and the registers that a register names: RR, PKR, IBR, DBR, PMC, PMD, CPUID and MSR. What the register stack engine loads
-/// has no number in the instruction that it works for.
-pub mod register {
-    /// r0 to r31, with r16 to r31 of bank 1, and the 96 physical stacked registers.
-    pub const GENERAL: u16 = 0;
-    /// r16 to r31 of bank 0.
-    pub const BANK_0: u16 = 128;
-    /// f0 to f127, by where they are after rotation.
-    pub const FLOATING: u16 = 144;
-    /// p0 to p63, by where they are after rotation.
-    pub const PREDICATES: u16 = 272;
-    /// b0 to b7.
-    pub const BRANCH: u16 = 336;
-    /// AR0 to AR66. Those that are ignored are left out.
-    ///
-    /// Arithmetic reads FPSR and does not write it: that it adds to its sticky flags keeps no other operation waiting. `st8.spill` writes
-    /// UNAT without reading it, as each bit is a register of its own. `alloc` writes BSPSTORE and RNAT if it stored registers.
-    pub const APPLICATION: u16 = 344;
-    /// CR0 to CR81.
-    pub const CONTROL: u16 = 411;
-    /// PSR as moves, `ssm` and its like reach it. Its bits that say which floating-point registers were written are left out.
-    pub const STATUS: u16 = 493;
-}
+/// consults them; and the registers that a register names: RR, PKR, IBR, DBR, PMC, PMD, CPUID and MSR. Application registers that are
+/// ignored have no number either, nor has what the register stack engine loads in the instruction that it works for. Of PSR the bits that
+/// say which floating-point registers were written are left out.
+///
+/// Arithmetic reads FPSR and does not write it: that it adds to its sticky flags keeps no other operation waiting. `st8.spill` writes UNAT
+/// without reading it, as each bit is a register of its own. `alloc` writes BSPSTORE and RNAT if it stored registers.
+pub use vm_pmu::companion::ia64_register as register;
 
 /// The most registers of an instruction: a move to PR reads a predicate and a general register and writes 63 predicates.
 const MOST: usize = 65;

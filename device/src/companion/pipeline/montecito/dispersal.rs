@@ -1,0 +1,183 @@
+//! How groups form: ports, implicit stops, and the slots of a clock (PM9 to PM11a, PM41 to PM44).
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::bundle::{Template, Unit};
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::tally::Tally;
+use super::super::small;
+use super::rows::Port;
+
+/// Why a group ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// A stop of the program.
+    Stop,
+    /// No port is left, a rule of branches, or execution goes on elsewhere.
+    Implicit,
+    /// The window has no more, or no more yet.
+    Window,
+}
+
+/// The ports that a group has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Ports {
+    /// Of the kind of loads, and of that of stores; M0 and M2 are taken by what can use no other.
+    loads: u8,
+    stores: u8,
+    memory0: bool,
+    memory2: bool,
+    /// All of M.
+    memory: u8,
+    /// One bit each.
+    integer: u8,
+    branches: u8,
+}
+
+impl Ports {
+    /// The ports with those of another instruction, if it finds some. What can go to every port of M takes what the others leave.
+    fn with(mut self, port: Port, unit: Unit, template: Template, slot: u8) -> Option<Ports> {
+        match port {
+            Port::Any if unit == Unit::I && self.integer != 3 => self.integer |= if self.integer & 1 == 0 { 1 } else { 2 },
+            Port::Any | Port::Memory => self.memory += 1,
+            Port::Load => (self.loads, self.memory) = (self.loads + 1, self.memory + 1),
+            Port::Store => (self.stores, self.memory) = (self.stores + 1, self.memory + 1),
+            Port::Memory0 if self.memory0 => return None,
+            Port::Memory0 => (self.memory0, self.loads, self.memory) = (true, self.loads + 1, self.memory + 1),
+            Port::Memory2 if self.memory2 => return None,
+            Port::Memory2 => (self.memory2, self.stores, self.memory) = (true, self.stores + 1, self.memory + 1),
+            Port::Integer0 if self.integer & 1 != 0 => return None,
+            Port::Integer0 => self.integer |= 1,
+            Port::Integer | Port::Long if self.integer == 3 => return None,
+            Port::Integer | Port::Long => self.integer |= if self.integer & 1 == 0 { 1 } else { 2 },
+            Port::Floating => {}
+            Port::Branch | Port::BranchNop => {
+                let bit = match (template, port) {
+                    (Template::Bbb, _) | (Template::Mbb, _) => 1 << slot.min(2),
+                    (_, Port::Branch) => 4,
+                    _ => 1 << self.branches.trailing_ones().min(2),
+                };
+                if self.branches & bit != 0 {
+                    return None;
+                }
+                self.branches |= bit;
+            }
+        }
+        (self.loads <= 2 && self.stores <= 2 && self.memory <= 4).then_some(self)
+    }
+}
+
+/// The group that is being formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Window {
+    ports: Ports,
+    /// The slot at which it begins in its first bundle.
+    start: u8,
+    /// The bundle of its last instruction, 0 or 1, and the slot behind that instruction.
+    bundle: u8,
+    next: u8,
+    /// Instructions, and long ones.
+    instructions: u8,
+    long: u8,
+    /// A bundle with a branch is among them.
+    branched: bool,
+}
+
+impl Window {
+    /// A group that begins at this slot.
+    pub(super) fn at(start: u8) -> Window {
+        Window { start: start.min(2), next: start.min(2), ..Window::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.instructions == 0
+    }
+
+    /// Whether its second bundle may still come.
+    pub(super) fn has_room(&self) -> bool {
+        self.bundle == 0
+    }
+
+    /// Takes an instruction of its bundle, or of the next if it `enters` that. Returns whether it found a place.
+    pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
+        if enters && template == Template::Bbb && self.branched {
+            return false;
+        }
+        let Some(ports) = self.ports.with(port, unit, template, slot) else { return false };
+        self.ports = ports;
+        self.bundle += u8::from(enters);
+        self.instructions += 1;
+        self.long += u8::from(port == Port::Long);
+        self.next = if port == Port::Long { 3 } else { slot.min(2) + 1 };
+        self.branched |= port == Port::Branch;
+        true
+    }
+
+    /// PM11: whether the bundle that has been dispersed ends the group.
+    pub(super) fn ends_behind(template: Template, port: Port) -> bool {
+        match template {
+            Template::Mbb | Template::Bbb => true,
+            Template::Mib | Template::Mfb | Template::Mmb => port == Port::Branch,
+            _ => false,
+        }
+    }
+
+    /// The clock of its dispersal has ended so: counts its slots.
+    pub(super) fn count(&self, end: End, tally: &mut Tally) {
+        let inside = self.next < 3;
+        let before = u64::from(self.next);
+        let lost = match (self.bundle, inside) {
+            (0, true) => 6,
+            (0, false) | (_, true) => 3,
+            (_, false) => 0,
+        };
+        let over = if inside { before } else { 0 };
+        let [mut stop, mut implicit, mut front, mut over_stop, mut over_implicit] = [0; 5];
+        match end {
+            End::Stop => (stop, over_stop) = (lost, over),
+            End::Implicit => (implicit, over_implicit) = (lost, over),
+            // The second place is empty.
+            End::Window => front = if self.bundle == 0 { 3 } else { 0 },
+        }
+        let long = u64::from(self.long) + u64::from(self.start);
+        tally.add(Signal::InstructionsDispersed, u64::from(self.instructions));
+        tally.add(Signal::SlotsNotDispersedStop, stop);
+        tally.add(Signal::SlotsNotDispersedImplicit, implicit);
+        tally.add(Signal::SlotsNotDispersedFrontEnd, front);
+        tally.add(Signal::SlotsNotDispersedLong, long);
+        tally.add(Signal::SlotsNotDispersed, stop + implicit + front + long);
+        tally.add(Signal::SlotsOvercountedStop, over_stop);
+        tally.add(Signal::SlotsOvercountedImplicit, over_implicit);
+        tally.add(Signal::SlotsOvercounted, over_stop + over_implicit);
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        let ports = &self.ports;
+        let of_ports =
+            [ports.loads, ports.stores, u8::from(ports.memory0), u8::from(ports.memory2), ports.memory, ports.integer, ports.branches];
+        of_ports.iter().for_each(|each| writer.word(u64::from(*each)));
+        let own = [self.start, self.bundle, self.next, self.instructions, self.long, u8::from(self.branched)];
+        own.iter().for_each(|each| writer.word(u64::from(*each)));
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Window, Damaged> {
+        let ports = Ports {
+            loads: small(reader, 2)?,
+            stores: small(reader, 2)?,
+            memory0: small(reader, 1)? == 1,
+            memory2: small(reader, 1)? == 1,
+            memory: small(reader, 4)?,
+            integer: small(reader, 3)?,
+            branches: small(reader, 7)?,
+        };
+        Ok(Window {
+            ports,
+            start: small(reader, 2)?,
+            bundle: small(reader, 1)?,
+            next: small(reader, 3)?,
+            instructions: small(reader, 6)?,
+            long: small(reader, 2)?,
+            branched: small(reader, 1)? == 1,
+        })
+    }
+}

@@ -1,0 +1,280 @@
+//! A group in flight: what it needs, makes and accesses.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::ia64_register::PREDICATES;
+use super::super::super::instruction::{AccessKind, Instruction, Register};
+use super::super::registers::ANY;
+use super::super::saving::{number, pick};
+use super::super::{Found, Touch, small, time};
+use super::rows::{self, Consumer, Kind, Producer, Row, Special};
+
+/// Registers that a group reads, and writes, other than predicates. No six instructions name more.
+const SOURCES: usize = 32;
+const RESULTS: usize = 24;
+/// Accesses of a group; those of the register stack engine are counted instead.
+const ACCESSES: usize = 6;
+/// What makes predicates.
+pub(super) const PREDICATE_PRODUCERS: [Producer; 3] = [Producer::Compare, Producer::FloatCompare, Producer::Estimate];
+/// The result of no access.
+const NO_ACCESS: u8 = ACCESSES as u8;
+
+/// A register that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Needed {
+    pub(super) register: u16,
+    pub(super) consumer: Consumer,
+}
+
+/// A register that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Made {
+    pub(super) register: u16,
+    pub(super) producer: Producer,
+    /// The access that brings it, if one does.
+    pub(super) access: u8,
+}
+
+/// An access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Reference {
+    pub(super) touch: Touch,
+    /// For floating-point registers.
+    pub(super) floating: bool,
+    pub(super) special: Special,
+    /// When its data are here.
+    pub(super) arrival: u64,
+}
+
+/// What the register stack engine does for a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Stack {
+    /// Registers that are stored at once, and loaded, and loaded by `loadrs`.
+    pub(super) spills: u32,
+    pub(super) fills: u32,
+    pub(super) loads: u32,
+    /// It waits until writes of the engine's registers are done.
+    pub(super) waits: bool,
+    /// It writes one, which is done so many clocks later.
+    pub(super) keeps: u64,
+    /// It ends with `bsw`.
+    pub(super) switches: bool,
+}
+
+/// A group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    needed: [Needed; SOURCES],
+    needs: u8,
+    made: [Made; RESULTS],
+    makes: u8,
+    references: [Reference; ACCESSES],
+    accesses: u8,
+    /// Predicates that it reads, one bit each: those that qualify, and those of branches.
+    pub(super) qualifying: u64,
+    pub(super) deciding: u64,
+    /// Predicates that it writes, by [`PREDICATE_PRODUCERS`].
+    pub(super) predicates: [u64; 3],
+    pub(super) stack: Stack,
+    /// Clocks of walks for the register stack engine.
+    pub(super) stack_walk: u64,
+    pub(super) serializes: bool,
+    pub(super) fences: bool,
+    /// It writes a control or application register, or PSR.
+    pub(super) writes_special: bool,
+    /// The clock in which it executed, and the one in which its REN began.
+    pub(super) executed: u64,
+    pub(super) renamed: u64,
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group {
+            needed: [Needed::default(); SOURCES],
+            needs: 0,
+            made: [Made::default(); RESULTS],
+            makes: 0,
+            references: [Reference::default(); ACCESSES],
+            accesses: 0,
+            qualifying: 0,
+            deciding: 0,
+            predicates: [0; 3],
+            stack: Stack::default(),
+            stack_walk: 0,
+            serializes: false,
+            fences: false,
+            writes_special: false,
+            executed: 0,
+            renamed: 0,
+        }
+    }
+}
+
+/// The bit of a predicate.
+fn bit(register: u16) -> u64 {
+    1 << ((register - PREDICATES) & 63)
+}
+
+/// The number of a register that has a time.
+fn place(register: Register) -> u16 {
+    if register.0 == ANY { ANY } else { register.0 % ANY }
+}
+
+impl Group {
+    pub(super) fn needed(&self) -> &[Needed] {
+        self.needed.get(..usize::from(self.needs)).unwrap_or(&[])
+    }
+
+    pub(super) fn made(&self) -> &[Made] {
+        self.made.get(..usize::from(self.makes)).unwrap_or(&[])
+    }
+
+    pub(super) fn references(&self) -> &[Reference] {
+        self.references.get(..usize::from(self.accesses)).unwrap_or(&[])
+    }
+
+    pub(super) fn references_mut(&mut self) -> &mut [Reference] {
+        self.references.get_mut(..usize::from(self.accesses)).unwrap_or(&mut [])
+    }
+
+    fn need(&mut self, register: u16, consumer: Consumer) {
+        if let Some(place) = self.needed.get_mut(usize::from(self.needs)) {
+            *place = Needed { register, consumer };
+            self.needs += 1;
+        }
+    }
+
+    fn make(&mut self, register: u16, producer: Producer, access: u8) {
+        if let Some(place) = self.made.get_mut(usize::from(self.makes)) {
+            *place = Made { register, producer, access };
+            self.makes += 1;
+        }
+    }
+
+    /// Takes an instruction.
+    pub(super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
+        let access = self.access(instruction, found, row);
+        self.registers(instruction, row, access);
+        match row.special {
+            Special::Serialize => self.serializes |= super::is_executed(instruction),
+            Special::Fence => self.fences |= super::is_executed(instruction),
+            Special::Stack | Special::LoadStack | Special::ReadStack => self.stack.waits = true,
+            Special::Bank => self.stack.switches = true,
+            Special::None | Special::Acquire | Special::Spill | Special::Fill => {}
+        }
+    }
+
+    /// Takes its accesses. Returns the one that brings its data.
+    fn access(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) -> u8 {
+        let mut last = NO_ACCESS;
+        for touch in found.touches() {
+            if matches!(touch.kind, AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore) {
+                self.stack_walk += if touch.walked { u64::from(touch.translation) } else { 0 };
+            } else if let Some(place) = self.references.get_mut(usize::from(self.accesses)) {
+                *place = Reference { touch: *touch, floating: row.floating, special: row.special, arrival: 0 };
+                last = self.accesses;
+                self.accesses += 1;
+            }
+        }
+        let count = |kind| instruction.accesses.iter().filter(|access| access.kind == kind).count() as u32;
+        self.stack.spills += count(AccessKind::RegisterStackStore);
+        let fills = count(AccessKind::RegisterStackLoad);
+        if row.special == Special::LoadStack {
+            self.stack.loads += fills;
+        } else {
+            self.stack.fills += fills;
+        }
+        last
+    }
+
+    fn registers(&mut self, instruction: &Instruction<'_>, row: &Row, access: u8) {
+        let Some(operation) = instruction.operation else {
+            self.need(ANY, Consumer::Integer);
+            return self.make(ANY, row.producer, access);
+        };
+        for register in operation.addresses {
+            self.need(place(*register), Consumer::Address);
+        }
+        for register in operation.reads {
+            let register = place(*register);
+            match Kind::of(register) {
+                Kind::Predicate if row.consumer == Consumer::Branch => self.deciding |= bit(register),
+                Kind::Predicate => self.qualifying |= bit(register),
+                Kind::Special => self.need(register, Consumer::Integer),
+                Kind::General | Kind::Floating => self.need(register, row.consumer),
+            }
+        }
+        for (number, register) in operation.writes.iter().enumerate() {
+            // The target of a load comes before its base register.
+            let base = number != 0 && operation.addresses.contains(register);
+            let producer = row.producer_of(register.0, base);
+            self.stack.keeps = self.stack.keeps.max(rows::keeps_stack(*register, producer));
+            self.writes_special |= rows::is_serialized(*register, producer);
+            let register = place(*register);
+            if Kind::of(register) == Kind::Predicate {
+                let number = PREDICATE_PRODUCERS.iter().position(|each| *each == producer).unwrap_or(0);
+                if let Some(predicates) = self.predicates.get_mut(number) {
+                    *predicates |= bit(register);
+                }
+                continue;
+            }
+            self.make(register, producer, if producer.loads() { access } else { NO_ACCESS });
+        }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[u64::from(self.needs), u64::from(self.makes), u64::from(self.accesses)]);
+        for each in &self.needed {
+            writer.words(&[u64::from(each.register), number(&Consumer::ALL, &each.consumer)]);
+        }
+        for each in &self.made {
+            writer.words(&[u64::from(each.register), number(&Producer::ALL, &each.producer), u64::from(each.access)]);
+        }
+        for each in &self.references {
+            each.touch.save(writer);
+            writer.words(&[u64::from(each.floating), number(&Special::ALL, &each.special), each.arrival]);
+        }
+        writer.words(&[self.qualifying, self.deciding]);
+        writer.words(&self.predicates);
+        let stack = &self.stack;
+        writer.words(&[u64::from(stack.spills), u64::from(stack.fills), u64::from(stack.loads)]);
+        writer.words(&[u64::from(stack.waits), stack.keeps, u64::from(stack.switches), self.stack_walk]);
+        let flags = [self.serializes, self.fences, self.writes_special];
+        flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
+        writer.words(&[self.executed, self.renamed]);
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Group, Damaged> {
+        let mut group = Group {
+            needs: small(reader, SOURCES)?,
+            makes: small(reader, RESULTS)?,
+            accesses: small(reader, ACCESSES)?,
+            ..Group::default()
+        };
+        let register = |word: u64| u16::try_from(word).ok().filter(|register| *register <= ANY).ok_or(Damaged);
+        for each in &mut group.needed {
+            *each = Needed { register: register(reader.word()?)?, consumer: pick(&Consumer::ALL, reader)? };
+        }
+        for each in &mut group.made {
+            *each = Made { register: register(reader.word()?)?, producer: pick(&Producer::ALL, reader)?, access: small(reader, ACCESSES)? };
+        }
+        for each in &mut group.references {
+            *each = Reference {
+                touch: Touch::load(reader)?,
+                floating: small(reader, 1)? == 1,
+                special: pick(&Special::ALL, reader)?,
+                arrival: time(reader, now)?,
+            };
+        }
+        (group.qualifying, group.deciding) = (reader.word()?, reader.word()?);
+        reader.words(&mut group.predicates)?;
+        let mut amount = || u32::try_from(reader.word()?).ok().filter(|amount| *amount <= 1 << 16).ok_or(Damaged);
+        (group.stack.spills, group.stack.fills, group.stack.loads) = (amount()?, amount()?, amount()?);
+        group.stack.waits = small(reader, 1)? == 1;
+        group.stack.keeps = u64::from(small(reader, 12)?);
+        group.stack.switches = small(reader, 1)? == 1;
+        group.stack_walk = Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged)?;
+        (group.serializes, group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1, small(reader, 1)? == 1);
+        (group.executed, group.renamed) = (time(reader, now)?, time(reader, now)?);
+        Ok(group)
+    }
+}

@@ -1,0 +1,238 @@
+//! What accesses ask of EXE and DET (PM16 to PM23).
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::instruction::AccessKind;
+use super::super::memory::{Misses, Store, Stores};
+use super::super::queue::{Entries, Ring};
+use super::super::{Source, Touch, time};
+use super::group::{Group, Reference};
+use super::rows::Special;
+use super::signals::State;
+
+/// From execution to the data of a load from the second level, and until a store can leave its buffer.
+const SECOND: u64 = 5;
+/// From a spill to the NaT bit that it collected (PM20), and from a write of a register to its serialization (PM21).
+const COLLECTED: u64 = 5;
+const SERIALIZED: u64 = 12;
+/// Bits of an address within a slot of a spill; UNAT has 64 of them.
+const SLOT_BITS: u32 = 3;
+
+/// What DET is asked for, one number of clocks a reason.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    clocks: [u64; Asked::REASONS.len()],
+}
+
+impl Asked {
+    /// The reasons, in their order.
+    pub(super) const REASONS: [State; 9] = [
+        State::StoreBuffer,
+        State::FillBuffer,
+        State::Walk,
+        State::Transfer,
+        State::FillConflict,
+        State::Serialization,
+        State::SecondQueue,
+        State::Ordering,
+        State::CollectedNat,
+    ];
+
+    /// It waits so long for `reason`; overlapping waits are one.
+    fn wait(&mut self, reason: State, clocks: u64) {
+        let number = reason as usize - State::StoreBuffer as usize;
+        if let Some(asked) = self.clocks.get_mut(number) {
+            *asked = clocks.max(*asked);
+        }
+    }
+
+    pub(super) fn of(&self) -> impl Iterator<Item = (State, u64)> {
+        Asked::REASONS.into_iter().zip(self.clocks)
+    }
+
+    pub(super) fn most(&self) -> u64 {
+        self.clocks.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// The memory side of a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// Stores, the places of the store buffer, and when the last of them is left.
+    stores: Stores,
+    buffer: Ring<16>,
+    left: u64,
+    /// The queue of the second level, its lines on their way, and those of the first.
+    queue: Entries<32>,
+    second: Misses<16>,
+    first: Misses<8>,
+    /// When the last ordered access is done, and when all loads have their data.
+    ordered: u64,
+    loaded: u64,
+    /// When the last write of a control or application register was executed.
+    written: u64,
+    /// When each bit of UNAT was collected last.
+    collected: [u64; 64],
+}
+
+impl Memory {
+    pub(super) fn new() -> Memory {
+        Memory {
+            stores: Stores::new(),
+            buffer: Ring::new(),
+            left: 0,
+            queue: Entries::new(),
+            second: Misses::new(),
+            first: Misses::new(),
+            ordered: 0,
+            loaded: 0,
+            written: 0,
+            collected: [0; 64],
+        }
+    }
+
+    /// A group executes in clock `now`: when do the data of its accesses come, if nothing holds them?
+    pub(super) fn execute(&mut self, group: &mut Group, now: u64) {
+        if group.writes_special {
+            self.written = now;
+        }
+        let mut asked: Option<(u64, u64)> = None;
+        for reference in group.references_mut() {
+            let touch = reference.touch;
+            let latency = self.latency(reference, now);
+            reference.arrival = now + latency;
+            // Two loads of one line in a group.
+            match asked {
+                Some((line, arrival)) if line == touch.line && !touch.missed => reference.arrival = arrival.max(reference.arrival),
+                _ if touch.missed && touch.loads() => asked = Some((touch.line, reference.arrival)),
+                _ => {}
+            }
+        }
+    }
+
+    /// From execution in clock `now` to the data: of integers of the first level 1, else of the second level 5 at least.
+    fn latency(&self, reference: &Reference, now: u64) -> u64 {
+        let touch = &reference.touch;
+        if touch.missed {
+            return u64::from(touch.latency).max(SECOND);
+        }
+        if reference.floating || reference.special == Special::Acquire && touch.locked {
+            return self.second.pending(touch.line >> 1, now).map_or(SECOND, |arrival| (arrival - now).max(SECOND));
+        }
+        if self.stores.find(touch.address, touch.size, now).is_some_and(|store| store.overlaps(touch.address, touch.size)) {
+            // PM23
+            return SECOND;
+        }
+        self.first.pending(touch.line, now).map_or(1, |arrival| arrival - now)
+    }
+
+    /// A group comes to DET in clock `now`. Its arrivals are brought up to date.
+    pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> Asked {
+        let mut asked = Asked::default();
+        if group.serializes && self.written != 0 {
+            asked.wait(State::Serialization, (self.written + SERIALIZED).saturating_sub(now));
+        }
+        let mut walks = group.stack_walk;
+        let executed = group.executed;
+        for reference in group.references_mut() {
+            let touch = reference.touch;
+            asked.wait(State::Ordering, self.ordered.saturating_sub(now));
+            let mut late = 0;
+            if touch.walked {
+                // One walker.
+                walks += u64::from(touch.translation);
+                late = walks;
+            } else if touch.translation != 0 && touch.loads() && !reference.floating {
+                late = u64::from(touch.translation);
+                asked.wait(State::Transfer, late);
+            }
+            late += self.through_queues(reference, executed, now, &mut asked);
+            reference.arrival += late;
+            if touch.loads() {
+                self.loaded = self.loaded.max(reference.arrival);
+            }
+            match reference.special {
+                Special::Acquire => self.ordered = self.ordered.max(reference.arrival),
+                Special::Spill => self.collect(&touch, now),
+                Special::Fill => {
+                    let collected = self.collected(&touch);
+                    asked.wait(State::CollectedNat, (collected + COLLECTED).saturating_sub(now).min(COLLECTED));
+                }
+                _ => {}
+            }
+        }
+        asked.wait(State::Walk, walks);
+        if group.fences {
+            self.ordered = self.ordered.max(self.left).max(self.loaded);
+        }
+        asked
+    }
+
+    /// PM17, PM18: an access takes its places. Returns how much later its data come.
+    fn through_queues(&mut self, reference: &Reference, executed: u64, now: u64, asked: &mut Asked) -> u64 {
+        let touch = &reference.touch;
+        let stores = touch.stores();
+        let mut late = 0;
+        if stores {
+            asked.wait(State::StoreBuffer, self.buffer.room(1).saturating_sub(now));
+            asked.wait(State::FillConflict, u64::from(self.first.comes(now)));
+            self.left = (executed + SECOND).max(self.left + 1);
+            self.buffer.take(self.left);
+            self.stores.push(Store { address: touch.address, size: touch.size, written: self.left, ..Store::default() });
+        }
+        let loads = touch.kind == AccessKind::Load && !stores;
+        if !(stores || reference.floating || touch.missed) {
+            return late;
+        }
+        if loads && !reference.floating {
+            let room = self.first.room().saturating_sub(now);
+            asked.wait(State::FillBuffer, room);
+            late += room;
+            self.first.request(touch.line, executed + late, reference.arrival.saturating_sub(executed));
+        }
+        let room = self.queue.room().saturating_sub(now);
+        asked.wait(State::SecondQueue, room);
+        let mut until = executed + room + SECOND;
+        if touch.missed && touch.source != Source::Second && !stores {
+            // It is handed on when a fill is free.
+            until = until.max(self.second.room());
+            self.second.request(touch.line >> 1, executed + late, reference.arrival.saturating_sub(executed));
+        }
+        self.queue.take(until);
+        late
+    }
+
+    fn collected(&self, touch: &Touch) -> u64 {
+        self.collected.get((touch.address >> SLOT_BITS) as usize % 64).copied().unwrap_or(0)
+    }
+
+    fn collect(&mut self, touch: &Touch, now: u64) {
+        if let Some(collected) = self.collected.get_mut((touch.address >> SLOT_BITS) as usize % 64) {
+            *collected = now;
+        }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.stores.save(writer);
+        self.buffer.save(writer);
+        self.queue.save(writer);
+        self.second.save(writer);
+        self.first.save(writer);
+        writer.words(&[self.left, self.ordered, self.loaded, self.written]);
+        writer.words(&self.collected);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.stores.load(reader, now)?;
+        self.buffer.load(reader, now)?;
+        self.queue.load(reader, now)?;
+        self.second.load(reader, now)?;
+        self.first.load(reader, now)?;
+        for each in [&mut self.left, &mut self.ordered, &mut self.loaded, &mut self.written] {
+            *each = time(reader, now)?;
+        }
+        for each in &mut self.collected {
+            *each = time(reader, now)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,484 @@
+//! The in-order pipeline of Montecito, for a thread alone on its core. Rules PM1 to PM44 and their sources are in
+//! `docs/notes/pipelines-ia64.md`. Left out are operations that the floating-point unit waits for (PM22, PM50), the size of the ALAT (PM47)
+//! and changes of threads (PM51 to PM57).
+
+mod dispersal;
+mod front;
+mod group;
+mod memory;
+mod rows;
+mod saved;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+use super::super::bundle::{Bundle, Target, Template, Unit};
+use super::super::ia64_register::PREDICATES;
+use super::super::instruction::{AccessKind, Class, Instruction, Register};
+use super::super::tally::Tally;
+use super::steps::{Stall, Track};
+use super::{Continuation, Found};
+use dispersal::{End, Window};
+use front::{Cause, FrontEnd};
+use group::{Group, PREDICATE_PRODUCERS};
+use memory::{Asked, Memory};
+use rows::{Consumer, Kind, Port, Producer};
+pub(super) use signals::{EVENTS, STATES};
+use signals::{IDLE_STATES, REASONS, State};
+use vm_pmu_arch::feed::Signal;
+
+/// Steps from dispersal to REN, REG, EXE and DET (M1).
+const REN: u64 = 1;
+const REG: u64 = 2;
+const EXE: u64 = 3;
+const DET: u64 = 4;
+/// Groups that are kept: those in flight.
+const GROUPS: usize = 8;
+/// Bubbles after a mispredicted branch, and after an exception (PM30, PM31).
+const MISPREDICTION: u64 = 6;
+const EXCEPTION: u64 = 15;
+/// Bubbles of predicted returns, of other indirect branches, and at the end of a counted loop (M1).
+const RETURN: u64 = 1;
+const INDIRECT: u64 = 2;
+const LOOP_END: u64 = 2;
+/// A parallel result as an address: sooner than this it empties the pipeline, and then it takes so long (PM12).
+const BYPASS: u64 = 4;
+const NO_BYPASS: u64 = 8;
+/// What a switch of banks costs (PM27).
+const BANK: u64 = 6;
+/// Accesses of the register stack engine in a clock.
+const STACK_WIDTH: u64 = 2;
+/// Slots of a clock.
+const WIDTH: u64 = 6;
+
+/// Why a step has no group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flush {
+    Branch,
+    Exception,
+}
+
+/// Where a register's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Value {
+    producer: Producer,
+    /// When it was executed, or when its data come.
+    at: u64,
+}
+
+/// The pipeline.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) track: Track,
+    /// The step that comes, and its first clock. The open group is in it.
+    step: u64,
+    clock: u64,
+    /// Groups by step, and which of the steps have one, one bit each.
+    groups: [Group; GROUPS],
+    filled: u8,
+    /// The group that is being formed.
+    open: bool,
+    window: Window,
+    /// The clock in which the last group was dispersed.
+    dispersed: u64,
+    /// The bundle of the last instruction, and the slot behind it, where that is known.
+    last: Option<(u64, u8)>,
+    /// The clock from which the bundle of the last instruction can be dispersed.
+    ready: u64,
+    flush: Option<(Flush, u64)>,
+    front: FrontEnd,
+    values: [Value; Register::COUNT + 1],
+    memory: Memory,
+    /// When the last write of a register of the register stack engine is done.
+    stack: u64,
+}
+
+/// Whether an instruction that waits for others was executed, not predicated off.
+fn is_executed(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.class, Class::Fence | Class::Serializing)
+}
+
+/// The clocks that the registers of a group are waited for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    general: u64,
+    general_no_load: u64,
+    floating: u64,
+    predicates: u64,
+    special: u64,
+    /// As long as the pipeline takes when it is emptied for a bypass that is missing.
+    emptied: u64,
+}
+
+impl Core {
+    pub(super) fn new() -> Core {
+        Core {
+            track: Track::new(REASONS),
+            step: 0,
+            clock: 1,
+            groups: [Group::default(); GROUPS],
+            filled: 0,
+            open: false,
+            window: Window::default(),
+            dispersed: 0,
+            last: None,
+            ready: 1,
+            flush: None,
+            front: FrontEnd::new(1),
+            values: [Value::default(); Register::COUNT + 1],
+            memory: Memory::new(),
+            stack: 0,
+        }
+    }
+
+    /// An instruction has been executed.
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+        if instruction.class == Class::Exception {
+            return self.leave(Flush::Exception, tally);
+        }
+        let bundle = instruction.bundle.as_ref();
+        let (address, slot) = (instruction.address >> 4, bundle.map_or(0, |bundle| bundle.slot.min(2)));
+        let follows = self.last.is_none_or(|(last, next)| if next < 3 { (address, slot) == (last, next) } else { address == last + 1 });
+        if bundle.is_some() && !follows {
+            // What changed the flow was not told: a failed check or an interruption.
+            self.leave(Flush::Exception, tally);
+        }
+        let enters = bundle.is_none() || self.flush.is_some() || self.last.is_none_or(|(last, next)| last != address || next > slot);
+        if enters {
+            self.empty(tally);
+            self.ready = self.front.arrive(instruction.address, found, self.dispersed, tally);
+        }
+        let (unit, template) = bundle.map_or((Unit::M, Template::Other), |bundle| (bundle.decoded().0, bundle.kind()));
+        let row = rows::of(instruction, bundle.map(Bundle::decoded));
+        let seconds = enters && !self.window.is_empty();
+        if self.open {
+            if seconds && (!self.window.has_room() || self.ready > self.clock || bundle.is_none()) {
+                self.close(End::Window, tally);
+            } else if !self.window.take(row.port, unit, template, slot, seconds) {
+                self.close(End::Implicit, tally);
+            }
+        }
+        if !self.open {
+            self.open(slot, tally);
+            self.window.take(row.port, unit, template, slot, false);
+        }
+        if enters {
+            self.front.supply(tally);
+        }
+        let number = self.place(0);
+        if let Some(group) = self.groups.get_mut(number) {
+            group.add(instruction, found, &row);
+        }
+        self.turn(instruction, found, row.port, template, tally);
+    }
+
+    /// Where execution goes on, and whether the group ends.
+    fn turn(&mut self, instruction: &Instruction<'_>, found: &Found, port: Port, template: Template, tally: &mut Tally) {
+        let bundle = instruction.bundle.as_ref();
+        let ends = bundle.is_none_or(Bundle::is_last);
+        let stops = bundle.is_none_or(Bundle::stops_behind);
+        let address = instruction.address >> 4;
+        self.last = bundle.map(|bundle| (address, if ends { 3 } else { bundle.slot.min(2) + 1 }));
+        let branch = bundle.and_then(Bundle::branch);
+        let cut = match (stops, ends) {
+            (true, _) => End::Stop,
+            (false, true) => End::Window,
+            (false, false) => End::Implicit,
+        };
+        let far = found.continuation == Continuation::Far || instruction.class == Class::Serializing;
+        let bubbles = match branch.map(|branch| branch.target) {
+            Some(Target::Return) => RETURN,
+            Some(Target::Indirect) => INDIRECT,
+            _ => 0,
+        };
+        let redirect = match found.continuation {
+            _ if far => None,
+            Continuation::Taken => Some((Cause::Bubble, bubbles, true)),
+            Continuation::Resteered(cycles) => Some((Cause::Bubble, u64::from(cycles), true)),
+            Continuation::Sequential if branch.is_some_and(|branch| branch.counted) => Some((Cause::Loop, LOOP_END, false)),
+            _ => None,
+        };
+        if far || matches!(found.continuation, Continuation::Mispredicted | Continuation::Restarted) {
+            self.close(cut, tally);
+            let flush = if found.continuation == Continuation::Mispredicted && !far { Flush::Branch } else { Flush::Exception };
+            return self.leave(flush, tally);
+        }
+        if let Some((cause, bubbles, taken)) = redirect {
+            self.close(cut, tally);
+            if taken || ends {
+                self.front.turn(cause, bubbles, taken, tally);
+                self.last = None;
+            }
+        } else if stops {
+            self.close(End::Stop, tally);
+        } else if ends && Window::ends_behind(template, port) {
+            self.close(End::Implicit, tally);
+        }
+    }
+
+    /// The pipeline will be emptied behind the last group.
+    fn leave(&mut self, flush: Flush, tally: &mut Tally) {
+        self.close(End::Implicit, tally);
+        self.last = None;
+        self.flush = match (flush, self.flush) {
+            (Flush::Branch, other) => Some(other.unwrap_or((Flush::Branch, MISPREDICTION))),
+            (Flush::Exception, Some((Flush::Exception, bubbles))) => Some((Flush::Exception, bubbles + EXCEPTION)),
+            (Flush::Exception, _) => Some((Flush::Exception, EXCEPTION)),
+        };
+    }
+
+    /// The bubbles of a flush pass.
+    fn empty(&mut self, tally: &mut Tally) {
+        let Some((flush, bubbles)) = self.flush.take() else { return };
+        let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
+        let bubbles = bubbles.min(EXCEPTION * 64);
+        let (mut begin, mut delivery) = (self.clock, self.clock);
+        for bubble in 1..=bubbles {
+            // The front end begins again after DET, and delivers in the last step.
+            begin = if bubble == DET + 1 { self.clock } else { begin };
+            delivery = self.clock;
+            self.pass(1 << state as u8 | 1 << State::DispersalStall as u8);
+        }
+        self.front.restart(begin, delivery, tally);
+    }
+
+    /// The place of the group that entered so many steps before the one that comes.
+    fn place(&self, steps: u64) -> usize {
+        (self.step.wrapping_sub(steps) % GROUPS as u64) as usize
+    }
+
+    /// The group that entered so many steps before, if there was one.
+    fn group(&mut self, steps: u64) -> Option<&mut Group> {
+        let place = self.place(steps);
+        self.groups.get_mut(place).filter(|_| self.filled >> place & 1 == 1)
+    }
+
+    /// PM4: a group enters dispersal as soon as its first bundle is there.
+    fn open(&mut self, slot: u8, tally: &mut Tally) {
+        while self.clock < self.ready {
+            if self.filled == 0 {
+                // Nothing is in flight that could ask for time.
+                let clocks = self.ready - self.clock;
+                self.step += clocks;
+                self.clock = self.ready;
+                self.starve(clocks, tally);
+                return self.begin(slot);
+            }
+            self.starve(1, tally);
+            self.pass(0);
+        }
+        self.begin(slot);
+    }
+
+    fn begin(&mut self, slot: u8) {
+        self.open = true;
+        self.window = Window::at(slot);
+        self.dispersed = self.clock;
+        let place = self.place(0);
+        if let Some(group) = self.groups.get_mut(place) {
+            *group = Group::default();
+        }
+    }
+
+    /// The front end gives nothing in so many steps.
+    fn starve(&mut self, clocks: u64, tally: &mut Tally) {
+        tally.add(Signal::SlotsNotDispersedFrontEnd, WIDTH * clocks);
+        tally.add(Signal::SlotsNotDispersed, WIDTH * clocks);
+        self.report(1 << State::Starved as u8, clocks);
+    }
+
+    /// The open group is complete.
+    fn close(&mut self, end: End, tally: &mut Tally) {
+        if !self.open {
+            return;
+        }
+        self.open = false;
+        self.window.count(end, tally);
+        self.window = Window::default();
+        self.filled |= 1 << self.place(0);
+        self.pass(1 << State::Completion as u8);
+    }
+
+    /// PM2, PM3: the step passes, in whose own clock these states hold, if that is not reported otherwise.
+    fn pass(&mut self, states: u64) {
+        let now = self.clock;
+        if states != 0 {
+            self.report(states, 1);
+        }
+        let stall = if self.filled == 0 { Stall::new() } else { self.ask(now) };
+        if stall.clocks != 0 {
+            self.front.stall(now + 1, now + 1 + stall.clocks);
+            stall.play(|states, clocks| self.report(states | 1 << State::DispersalStall as u8, clocks));
+        }
+        self.clock = now + 1 + stall.clocks;
+        self.step += 1;
+        // What the step that comes will have.
+        self.filled &= !(1 << self.place(0)) & !(1 << self.place(DET + 1));
+    }
+
+    /// What the stages ask for in the step whose first clock is `now`.
+    fn ask(&mut self, now: u64) -> Stall {
+        let mut stall = Stall::new();
+        let asked = self.detect(now);
+        let memory = asked.most();
+        stall.family(State::Memory as u8, memory);
+        stall.hold(State::DataCache as u8, 0, memory);
+        asked.of().for_each(|(state, clocks)| stall.hold(state as u8, 0, clocks));
+        let waits = self.waits(now);
+        let execution = waits.general.max(waits.floating).max(waits.predicates).max(waits.special);
+        let flushed = execution.min(waits.emptied);
+        let first = stall.family(State::Execution as u8, execution - flushed);
+        let until = stall.clocks;
+        for (state, clocks) in [
+            (State::General, waits.general),
+            (State::GeneralNoLoad, waits.general_no_load),
+            (State::Floating, waits.floating),
+            (State::Predicates, waits.predicates),
+            (State::Special, waits.special),
+            (State::SpecialOrPredicates, waits.special.max(waits.predicates)),
+        ] {
+            stall.hold(state as u8, first, clocks.min(until));
+        }
+        stall.family(State::FlushException as u8, execution);
+        self.rename(now, &mut stall);
+        self.write(now + stall.clocks);
+        stall
+    }
+
+    /// PM16 to PM21: the group in DET. Registers that its loads bring are late by as much as the loads.
+    fn detect(&mut self, now: u64) -> Asked {
+        let place = self.place(DET);
+        if self.filled >> place & 1 == 0 {
+            return Asked::default();
+        }
+        let Core { groups, memory, values, .. } = self;
+        let Some(group) = groups.get_mut(place) else { return Asked::default() };
+        let asked = memory.detect(group, now);
+        for made in group.made() {
+            if let Some(reference) = group.references().get(usize::from(made.access))
+                && let Some(value) = values.get_mut(usize::from(made.register)).filter(|value| value.producer == made.producer)
+            {
+                value.at = reference.arrival;
+            }
+        }
+        asked
+    }
+
+    /// PM12, PM14, PM15: what the group in EXE waits for.
+    fn waits(&mut self, now: u64) -> Waits {
+        let mut waits = Waits::default();
+        let place = self.place(EXE);
+        let Some(group) = self.groups.get(place).filter(|_| self.filled >> place & 1 == 1) else { return waits };
+        let value = |register: u16| self.values.get(usize::from(register)).copied().unwrap_or_default();
+        for needed in group.needed() {
+            let value = value(needed.register);
+            let early =
+                value.producer == Producer::Parallel && needed.consumer == Consumer::Address && value.at != 0 && now < value.at + BYPASS;
+            let ready = value.at + if early { NO_BYPASS } else { value.producer.latency(needed.consumer) };
+            let clocks = if value.at == 0 { 0 } else { ready.saturating_sub(now) };
+            match Kind::of(needed.register) {
+                Kind::Floating => waits.floating = waits.floating.max(clocks),
+                Kind::Special => waits.special = waits.special.max(clocks),
+                _ => {
+                    waits.general = waits.general.max(clocks);
+                    if !value.producer.loads() {
+                        waits.general_no_load = waits.general_no_load.max(clocks);
+                    }
+                }
+            }
+            waits.emptied = waits.emptied.max(if early { MISPREDICTION } else { 0 });
+        }
+        for made in group.made() {
+            let value = value(made.register);
+            let clocks = if value.producer.loads() { value.at.saturating_sub(now) } else { 0 };
+            match Kind::of(made.register) {
+                Kind::Floating => waits.floating = waits.floating.max(clocks),
+                _ => waits.general = waits.general.max(clocks),
+            }
+        }
+        for (mut set, consumer) in [(group.qualifying, Consumer::Qualifying), (group.deciding, Consumer::Branch)] {
+            while set != 0 {
+                let value = value(PREDICATES + set.trailing_zeros() as u16);
+                let ready = if value.at == 0 { 0 } else { value.at + value.producer.latency(consumer) };
+                waits.predicates = waits.predicates.max(ready.saturating_sub(now));
+                set &= set - 1;
+            }
+        }
+        waits
+    }
+
+    /// The group in EXE executes in clock `now`: its results have their times.
+    fn write(&mut self, now: u64) {
+        let place = self.place(EXE);
+        if self.filled >> place & 1 == 0 {
+            return;
+        }
+        let Core { groups, memory, values, stack, .. } = self;
+        let Some(group) = groups.get_mut(place) else { return };
+        group.executed = now;
+        memory.execute(group, now);
+        for made in group.made() {
+            if let Some(value) = values.get_mut(usize::from(made.register)) {
+                let arrival = group.references().get(usize::from(made.access)).map(|reference| reference.arrival);
+                let producer = if made.producer.loads() && arrival.is_none() { Producer::Integer } else { made.producer };
+                *value = Value { producer, at: arrival.unwrap_or(now) };
+            }
+        }
+        for (set, producer) in group.predicates.into_iter().zip(PREDICATE_PRODUCERS) {
+            let mut set = set;
+            while set != 0 {
+                if let Some(value) = values.get_mut(usize::from(PREDICATES) + set.trailing_zeros() as usize) {
+                    *value = Value { producer, at: now };
+                }
+                set &= set - 1;
+            }
+        }
+        if group.stack.keeps != 0 {
+            *stack = (*stack).max(now + group.stack.keeps);
+        }
+    }
+
+    /// PM25 to PM27: what the group in REN asks for.
+    fn rename(&mut self, now: u64, stall: &mut Stall) {
+        // A write that has not been executed will be in its own step, if nothing holds it.
+        let in_flight = [(REG, 1), (EXE, 0)].map(|(steps, until)| {
+            let keeps = self.group(steps).map_or(0, |group| group.stack.keeps);
+            if keeps == 0 { 0 } else { now + until + keeps }
+        });
+        let done = in_flight.into_iter().max().unwrap_or(0).max(self.stack);
+        let switched = self.group(REG).filter(|group| group.stack.switches).map_or(0, |group| group.renamed + BANK);
+        let Some(group) = self.group(REN) else { return };
+        group.renamed = now;
+        let work = group.stack;
+        let register = if work.waits { done.saturating_sub(now) } else { 0 };
+        let clocks = |accesses: u32| u64::from(accesses).div_ceil(STACK_WIDTH);
+        let parts = [
+            (State::StackRegister, register),
+            (State::Spill, clocks(work.spills)),
+            (State::Fill, clocks(work.fills)),
+            (State::StackLoad, clocks(work.loads)),
+        ];
+        let bank = switched.saturating_sub(now);
+        let asked = parts.iter().map(|(_, clocks)| clocks).sum::<u64>().max(bank);
+        let first = stall.family(State::RegisterStack as u8, asked);
+        let mut at = 0;
+        for (state, clocks) in parts {
+            stall.hold(state as u8, first.max(at), at + clocks);
+            at += clocks;
+        }
+        stall.hold(State::Bank as u8, first, bank);
+    }
+
+    /// Clocks pass in which these states hold, and those of the front end that are known.
+    fn report(&mut self, states: u64, clocks: u64) {
+        let mut left = clocks;
+        while left != 0 {
+            let (cause, most) = self.front.reports.peek().unwrap_or((front::DELIVERS, left));
+            let now = most.min(left);
+            self.front.reports.take(now);
+            let idle = IDLE_STATES.get(usize::from(cause).wrapping_sub(1)).map_or(0, |state| 1 << *state as u8);
+            self.track.pass(states | idle, now);
+            left -= now;
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! What an instruction is to the pipeline: its ports, the latency of its results, and what it asks of the stages. Sections M1 and M2.1 of
+//! `docs/notes/pipelines-ia64.md` have the sources.
+
+use super::super::super::bundle::Unit;
+use super::super::super::ia64_register::{APPLICATION, BRANCH, FLOATING, PREDICATES, STATUS};
+use super::super::super::instruction::{Class, Instruction, Register};
+
+/// Which ports can take an instruction (PM11a).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Port {
+    /// Any for integers: one of I if it is in an I slot and one is free, else one of M.
+    Any,
+    /// M0 to M3.
+    Memory,
+    /// M0 and M1.
+    Load,
+    /// M0.
+    Memory0,
+    /// M2 and M3.
+    Store,
+    /// M2.
+    Memory2,
+    /// I0 and I1.
+    Integer,
+    /// I0.
+    Integer0,
+    /// The one of F of its bundle.
+    Floating,
+    /// One of I, with that of F of its bundle.
+    Long,
+    /// A branch, by its template.
+    Branch,
+    /// What does nothing in a B slot.
+    BranchNop,
+}
+
+/// What makes a result, as far as its latency is concerned: the rows of the table of M1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Producer {
+    /// Integers and post-increments.
+    #[default]
+    Integer,
+    /// Parallel integers and variable shifts.
+    Parallel,
+    /// `probe`, `getf` and their like.
+    Probe,
+    /// `setf`.
+    Setf,
+    /// Floating point.
+    Float,
+    /// Integer compares and tests, and moves to PR.
+    Compare,
+    /// `fcmp` and `fclass`.
+    FloatCompare,
+    /// The predicate of `frcpa` and `frsqrta`.
+    Estimate,
+    /// An integer load, counted from the arrival of its data.
+    Load,
+    /// A floating-point load, likewise.
+    FloatLoad,
+    /// A move from BR, `alloc`, and a move from PR.
+    MoveBranch,
+    /// A move from LC, EC, PFS, IIP or IIM.
+    MoveLoop,
+    /// A move from RNAT or UNAT, and what a move to them, or to CCV, writes.
+    Move5,
+    /// A move from RR or PKR.
+    Move6,
+    /// A move from the other application and control registers, and what a move to them writes.
+    Move12,
+    /// Other indirect moves.
+    Move35,
+}
+
+/// What a result is used for: the columns of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Consumer {
+    /// A qualifying predicate.
+    Qualifying,
+    /// The predicate of a branch.
+    Branch,
+    /// An integer, or a register that is neither general nor floating-point.
+    #[default]
+    Integer,
+    /// An address.
+    Address,
+    /// A parallel integer.
+    Parallel,
+    /// The data of a store.
+    Store,
+    /// A floating-point number.
+    Float,
+    /// What `getf` moves.
+    Getf,
+    /// What `setf` moves.
+    Setf,
+    /// It is written, and a load has not brought its data yet (PM14).
+    Written,
+}
+
+impl Producer {
+    pub(super) const ALL: [Producer; Producer::Move35 as usize + 1] = [
+        Producer::Integer,
+        Producer::Parallel,
+        Producer::Probe,
+        Producer::Setf,
+        Producer::Float,
+        Producer::Compare,
+        Producer::FloatCompare,
+        Producer::Estimate,
+        Producer::Load,
+        Producer::FloatLoad,
+        Producer::MoveBranch,
+        Producer::MoveLoop,
+        Producer::Move5,
+        Producer::Move6,
+        Producer::Move12,
+        Producer::Move35,
+    ];
+
+    pub(super) fn loads(self) -> bool {
+        matches!(self, Producer::Load | Producer::FloatLoad)
+    }
+
+    /// Clocks from the producer to the consumer.
+    pub(super) fn latency(self, consumer: Consumer) -> u64 {
+        use Consumer as C;
+        match (self, consumer) {
+            (Producer::Load | Producer::FloatLoad, C::Written) | (_, C::Written) => 0,
+            (Producer::Integer | Producer::MoveBranch, C::Parallel) => 3,
+            (Producer::Integer, _) => 1,
+            (Producer::Parallel, C::Address) => 4,
+            (Producer::Parallel, C::Parallel) => 2,
+            (Producer::Parallel, _) => 3,
+            (Producer::Probe, C::Address | C::Parallel) => 6,
+            (Producer::Probe, _) => 5,
+            (Producer::Setf, _) => 6,
+            (Producer::Float, _) => 4,
+            (Producer::Compare, C::Branch) => 0,
+            (Producer::Compare, _) => 1,
+            (Producer::FloatCompare, C::Branch) => 1,
+            (Producer::FloatCompare | Producer::Estimate, _) => 2,
+            (Producer::Load, C::Address) => 1,
+            (Producer::Load, C::Parallel) => 2,
+            (Producer::Load, _) => 0,
+            (Producer::FloatLoad, C::Address) => 2,
+            (Producer::FloatLoad, C::Parallel) => 3,
+            (Producer::FloatLoad, _) => 1,
+            (Producer::MoveBranch | Producer::MoveLoop, _) => 2,
+            (Producer::Move5, _) => 5,
+            (Producer::Move6, _) => 6,
+            (Producer::Move12, _) => 12,
+            (Producer::Move35, _) => 35,
+        }
+    }
+}
+
+impl Consumer {
+    pub(super) const ALL: [Consumer; Consumer::Written as usize + 1] = [
+        Consumer::Qualifying,
+        Consumer::Branch,
+        Consumer::Integer,
+        Consumer::Address,
+        Consumer::Parallel,
+        Consumer::Store,
+        Consumer::Float,
+        Consumer::Getf,
+        Consumer::Setf,
+        Consumer::Written,
+    ];
+}
+
+/// The kinds of registers that are told apart (PM15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    General,
+    Floating,
+    Predicate,
+    Special,
+}
+
+impl Kind {
+    pub(super) fn of(register: u16) -> Kind {
+        match register {
+            FLOATING..PREDICATES => Kind::Floating,
+            PREDICATES..BRANCH => Kind::Predicate,
+            BRANCH..=STATUS => Kind::Special,
+            _ => Kind::General,
+        }
+    }
+}
+
+/// What an instruction asks of the stages beyond its registers and accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Special {
+    #[default]
+    None,
+    /// It works on the register stack (PM25).
+    Stack,
+    /// `loadrs`.
+    LoadStack,
+    /// It reads BSP, BSPSTORE or RNAT (PM26).
+    ReadStack,
+    /// `bsw`.
+    Bank,
+    /// `srlz.d`.
+    Serialize,
+    /// `mf`.
+    Fence,
+    /// An acquiring load or a semaphore.
+    Acquire,
+    /// `st8.spill`.
+    Spill,
+    /// `ld8.fill`.
+    Fill,
+}
+
+impl Special {
+    pub(super) const ALL: [Special; Special::Fill as usize + 1] = [
+        Special::None,
+        Special::Stack,
+        Special::LoadStack,
+        Special::ReadStack,
+        Special::Bank,
+        Special::Serialize,
+        Special::Fence,
+        Special::Acquire,
+        Special::Spill,
+        Special::Fill,
+    ];
+}
+
+/// An instruction to the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) port: Port,
+    /// Of its results, except predicates of estimates and the base registers of accesses.
+    pub(super) producer: Producer,
+    /// What general and floating-point registers that it reads are used for.
+    pub(super) consumer: Consumer,
+    pub(super) special: Special,
+    /// It accesses memory for floating-point registers.
+    pub(super) floating: bool,
+    /// It prefetches.
+    pub(super) prefetches: bool,
+}
+
+const fn row(port: Port) -> Row {
+    Row { port, producer: Producer::Integer, consumer: Consumer::Integer, special: Special::None, floating: false, prefetches: false }
+}
+
+impl Row {
+    const fn makes(self, producer: Producer) -> Row {
+        Row { producer, ..self }
+    }
+
+    const fn uses(self, consumer: Consumer) -> Row {
+        Row { consumer, ..self }
+    }
+
+    const fn asks(self, special: Special) -> Row {
+        Row { special, ..self }
+    }
+
+    /// What makes its result in `register`.
+    pub(super) fn producer_of(&self, register: u16, base: bool) -> Producer {
+        match (self.producer, Kind::of(register)) {
+            _ if base => Producer::Integer,
+            (Producer::Float, Kind::Predicate) => Producer::Estimate,
+            (producer, _) => producer,
+        }
+    }
+}
+
+/// `length` bits of `word` from bit `low` on.
+fn field(word: u64, low: u32, length: u32) -> u64 {
+    word >> low & ((1 << length) - 1)
+}
+
+/// The row of an instruction, whose unit and 41 bits are these.
+pub(super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
+    let Some((unit, word)) = encoding else { return by_class(instruction) };
+    let major = word >> 37;
+    match unit {
+        Unit::M if major < 2 => system(word),
+        Unit::M if major < 8 => memory(word),
+        Unit::I if major < 8 => integer(word),
+        Unit::M | Unit::I if major == 8 && field(word, 34, 2) == 1 => parallel(Port::Any),
+        Unit::M | Unit::I if major >= 12 => row(Port::Any).makes(Producer::Compare),
+        Unit::M | Unit::I => row(Port::Any),
+        Unit::F => float(word),
+        Unit::B => branch(word),
+        Unit::X if matches!(major, 0xC | 0xD) => row(Port::Long).uses(Consumer::Branch),
+        Unit::X => row(Port::Long),
+    }
+}
+
+const fn parallel(port: Port) -> Row {
+    row(port).makes(Producer::Parallel).uses(Consumer::Parallel)
+}
+
+/// Majors 0 and 1 of M slots.
+fn system(word: u64) -> Row {
+    let (major, x3) = (word >> 37, field(word, 33, 3));
+    match (major, x3) {
+        (0, 0) => match (field(word, 31, 2), field(word, 27, 4)) {
+            (0, 0 | 1) => row(Port::Memory),
+            (0, 0xA) => row(Port::Memory0).asks(Special::LoadStack),
+            (0, 0xC) => row(Port::Memory0).asks(Special::Stack),
+            (1, _) => row(Port::Load),
+            (2, 2 | 3) => row(Port::Memory0).asks(Special::Fence),
+            (3, 0) => row(Port::Memory0).asks(Special::Serialize),
+            (2 | 3, 0..4) => row(Port::Memory0),
+            (2, 8) => to_register(word, row(Port::Memory2)),
+            _ => to_control(row(Port::Memory2)),
+        },
+        // chk.a
+        (0, 4..) => row(Port::Load),
+        // chk.s
+        (1, 1 | 3) => row(Port::Store),
+        (1, 6) => row(Port::Memory2).makes(Producer::MoveBranch).asks(Special::Stack),
+        _ => registers(word),
+    }
+}
+
+/// Moves of registers of the system, probes and translations.
+fn registers(word: u64) -> Row {
+    let row = row(Port::Memory2);
+    let number = field(word, 20, 7);
+    match field(word, 27, 6) {
+        0x22 => from_application(number, row),
+        0x2A => to_register(word, row),
+        // IIP and IIM
+        0x24 if matches!(number, 19 | 24) => row.makes(Producer::MoveLoop),
+        0x24 | 0x21 | 0x25 => row.makes(Producer::Move12),
+        0x2C | 0x2D | 0x29 => to_control(row),
+        0x10 | 0x13 => row.makes(Producer::Move6),
+        0x11..=0x17 => row.makes(Producer::Move35),
+        0x18..=0x1F | 0x38 | 0x39 => row.makes(Producer::Probe),
+        _ => row,
+    }
+}
+
+/// Application registers by their numbers.
+const RSC: u64 = 16;
+const RNAT: u64 = 19;
+const CCV: u64 = 32;
+const UNAT: u64 = 36;
+const PFS: u64 = 64;
+
+fn from_application(number: u64, row: Row) -> Row {
+    match number {
+        RNAT => row.makes(Producer::Move5).asks(Special::ReadStack),
+        17 | 18 => row.makes(Producer::Move12).asks(Special::ReadStack),
+        UNAT => row.makes(Producer::Move5),
+        PFS.. => row.makes(Producer::MoveLoop),
+        _ => row.makes(Producer::Move12),
+    }
+}
+
+/// What is written is ready later than a general register, except what branches use. Chosen: as late as a move from there takes.
+fn to_register(word: u64, row: Row) -> Row {
+    match field(word, 20, 7) {
+        RNAT | UNAT | CCV => row.makes(Producer::Move5),
+        PFS.. => row,
+        _ => row.makes(Producer::Move12),
+    }
+}
+
+fn to_control(row: Row) -> Row {
+    row.makes(Producer::Move12)
+}
+
+/// Majors 4 to 7 of M slots.
+fn memory(word: u64) -> Row {
+    let (major, by_register, extended, x6) = (word >> 37, field(word, 36, 1) == 1, field(word, 27, 1) == 1, field(word, 30, 6));
+    let load = row(Port::Load).makes(Producer::Load);
+    let store = row(Port::Store).uses(Consumer::Store);
+    match (major, extended && major & 1 == 0) {
+        (4, true) if !by_register => match x6 {
+            0x1C..=0x1F => row(Port::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
+            0x28 | 0x2C => load,
+            0x30 | 0x34 => store,
+            _ => row(Port::Store).makes(Producer::Load).uses(Consumer::Store).asks(Special::Acquire),
+        },
+        (4 | 5, _) if x6 >= 0x30 => store.asks(if x6 == 0x3B { Special::Spill } else { Special::None }),
+        (4 | 5, _) => load.asks(match x6 >> 2 {
+            5 | 0xA => Special::Acquire,
+            6 if x6 == 0x1B => Special::Fill,
+            _ => Special::None,
+        }),
+        (6, true) if !by_register && (0x1C..=0x1F).contains(&x6) => row(Port::Store).makes(Producer::Setf).uses(Consumer::Setf),
+        (6, true) => Row { floating: true, ..row(Port::Load).makes(Producer::FloatLoad) },
+        _ if (0x2C..0x30).contains(&x6) => Row { prefetches: true, ..row(Port::Load) },
+        _ if x6 >= 0x30 => Row { floating: true, ..store },
+        _ => Row { floating: true, ..row(Port::Memory).makes(Producer::FloatLoad) },
+    }
+}
+
+/// Majors below 8 of I slots.
+fn integer(word: u64) -> Row {
+    let (major, x3, x6) = (word >> 37, field(word, 33, 3), field(word, 27, 6));
+    match (major, x3, x6) {
+        (0, 0, 0x31 | 0x33) => row(Port::Integer0).makes(Producer::MoveBranch),
+        (0, 0, 0x30) => row(Port::Integer0),
+        (0, 0, 0x32) => from_application(field(word, 20, 7), row(Port::Integer0)),
+        (0, 0, 0x0A | 0x2A) => to_register(word, row(Port::Integer0)),
+        (0, 2 | 3, _) => row(Port::Integer0).makes(Producer::Compare),
+        (0, 7, _) => row(Port::Integer0),
+        (5, ..) if field(word, 34, 2) == 0 => row(Port::Integer).makes(Producer::Compare),
+        // Multiplications.
+        (7, ..) if field(word, 32, 1) == 0 && field(word, 34, 2) != 1 && matches!(field(word, 28, 2), 1 | 3) && !is_minimum(word) => {
+            parallel(Port::Integer0)
+        }
+        (7, ..) => parallel(Port::Integer),
+        _ => row(Port::Integer),
+    }
+}
+
+/// `pmin`, `pmax`, `psad` and shifts by a number, which lie among the multiplications.
+fn is_minimum(word: u64) -> bool {
+    matches!((field(word, 34, 2), field(word, 30, 2)), (2, 0..=2) | (3, _))
+}
+
+fn float(word: u64) -> Row {
+    let row = row(Port::Floating).makes(Producer::Float).uses(Consumer::Float);
+    match word >> 37 {
+        4 | 5 => row.makes(Producer::FloatCompare),
+        // fsetc and fclrf
+        0 if field(word, 33, 1) == 0 && matches!(field(word, 27, 6), 4 | 5) => to_control(row),
+        _ => row,
+    }
+}
+
+fn branch(word: u64) -> Row {
+    let row = row(Port::Branch).uses(Consumer::Branch);
+    match (word >> 37, field(word, 27, 6)) {
+        (2, 0 | 1) | (7 | 2, _) => Row { port: Port::BranchNop, ..row },
+        // cover, rfi, br.ret; bsw
+        (0, 0x02 | 0x08 | 0x21) | (1 | 5, _) => row.asks(Special::Stack),
+        (0, 0x0C | 0x0D) => row.asks(Special::Bank),
+        _ => row,
+    }
+}
+
+/// Without a bundle an instruction is known by its class alone.
+fn by_class(instruction: &Instruction<'_>) -> Row {
+    let stores = instruction.accesses.first().is_some_and(|access| matches!(access.kind, super::AccessKind::Store));
+    let floating = instruction.floating_point;
+    let row = match instruction.class {
+        Class::Fence => row(Port::Memory0).asks(Special::Fence),
+        Class::ToVector => row(Port::Store).makes(Producer::Setf).uses(Consumer::Setf),
+        Class::FromVector => row(Port::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
+        Class::Vector | Class::VectorMultiply | Class::VectorPermute => parallel(Port::Integer),
+        class if Class::FloatAdd as u8 <= class as u8 && class as u8 <= Class::FloatEstimate as u8 => {
+            row(Port::Floating).makes(Producer::Float).uses(Consumer::Float)
+        }
+        _ if stores => row(Port::Store).uses(Consumer::Store),
+        _ if !instruction.accesses.is_empty() && floating => row(Port::Memory).makes(Producer::FloatLoad),
+        _ if !instruction.accesses.is_empty() => row(Port::Load).makes(Producer::Load),
+        _ => row(Port::Any),
+    };
+    let locked = instruction.accesses.first().is_some_and(|access| access.locked);
+    let special = if locked { Special::Acquire } else { row.special };
+    Row { floating: floating && !locked, special, ..row }
+}
+
+/// For how many clocks what a move to `register` writes keeps the register stack engine waiting (PM26).
+pub(super) fn keeps_stack(register: Register, producer: Producer) -> u64 {
+    let application = |number: u64| APPLICATION + number as u16;
+    match (register.0, producer) {
+        (_, Producer::Integer | Producer::MoveBranch) => 0,
+        (register, _) if register == application(RNAT) => 5,
+        (register, _) if register == application(RSC) || register == application(18) => 12,
+        _ => 0,
+    }
+}
+
+/// Whether a move to `register` must be done before `srlz.d` is (PM21).
+pub(super) fn is_serialized(register: Register, producer: Producer) -> bool {
+    matches!(producer, Producer::Move5 | Producer::Move12) && (APPLICATION..=STATUS).contains(&register.0)
+}

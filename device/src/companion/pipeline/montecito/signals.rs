@@ -1,0 +1,201 @@
+//! What the pipeline reports: states of a clock, and events.
+
+use vm_pmu_arch::feed::Signal;
+
+/// States of a clock, in the order of [`STATES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum State {
+    /// A group completes.
+    Completion,
+    /// The front end gives nothing.
+    Starved,
+    /// Emptied after a mispredicted branch.
+    FlushBranch,
+    /// Emptied for an exception.
+    FlushException,
+    /// DET waits.
+    Memory,
+    /// EXE waits.
+    Execution,
+    /// REN waits.
+    RegisterStack,
+    /// A clock without dispersal, the front end apart.
+    DispersalStall,
+    /// A general register is not ready.
+    General,
+    /// One whose producer is no load.
+    GeneralNoLoad,
+    /// A floating-point register is not ready.
+    Floating,
+    /// A predicate is not ready.
+    Predicates,
+    /// An application or control register is not ready.
+    Special,
+    /// One of these or a predicate.
+    SpecialOrPredicates,
+    /// REN waits for a register of the register stack engine.
+    StackRegister,
+    /// REN waits for spills,
+    Spill,
+    /// for fills,
+    Fill,
+    /// or for those of `loadrs`.
+    StackLoad,
+    /// REN waits for a switch of banks.
+    Bank,
+    /// DET waits for any of the following.
+    DataCache,
+    /// The store buffer is full.
+    StoreBuffer,
+    /// Eight lines are on their way to the first level.
+    FillBuffer,
+    /// A walk.
+    Walk,
+    /// A translation comes from the second level.
+    Transfer,
+    /// A store meets a line that is being written.
+    FillConflict,
+    /// `srlz.d` waits.
+    Serialization,
+    /// The queue of the second level is full.
+    SecondQueue,
+    /// An access waits for an ordered one before it.
+    Ordering,
+    /// A fill waits for the spill of its NaT bit.
+    CollectedNat,
+    /// The front end delivers nothing: after a flush,
+    IdleFlush,
+    /// for a translation,
+    IdleTranslation,
+    /// for a line,
+    IdleMiss,
+    /// at the end of a counted loop,
+    IdleLoop,
+    /// while a line is written,
+    IdleFill,
+    /// at a taken branch,
+    IdleBubble,
+    /// or because the buffer is full.
+    IdleFull,
+}
+
+pub(super) const STATE_COUNT: usize = State::IdleFull as usize + 1;
+
+/// The states of which a clock has exactly one (PM5).
+pub(super) const REASONS: u64 = (1 << (State::RegisterStack as u64 + 1)) - 1;
+
+/// The states of clocks without a bundle, by cause: those of [`super::front::Cause`] in their order.
+pub(super) const IDLE_STATES: [State; super::front::IDLE] =
+    [State::IdleFlush, State::IdleTranslation, State::IdleMiss, State::IdleLoop, State::IdleFill, State::IdleBubble, State::IdleFull];
+
+/// The signals of the states, in their order.
+pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+    Signal::RetirementCycles,
+    Signal::InstructionFetchStallCycles,
+    Signal::FlushBranchCycles,
+    Signal::FlushExceptionCycles,
+    Signal::StallMemoryCycles,
+    Signal::StallExecutionCycles,
+    Signal::StallRegisterStackCycles,
+    Signal::DispersalStallCycles,
+    Signal::StallGeneralRegistersCycles,
+    Signal::StallGeneralRegistersNoLoadCycles,
+    Signal::StallFloatingRegistersCycles,
+    Signal::StallPredicatesCycles,
+    Signal::StallSpecialRegistersCycles,
+    Signal::StallSpecialOrPredicatesCycles,
+    Signal::RegisterStackRegisterStallCycles,
+    Signal::RegisterStackSpillStallCycles,
+    Signal::RegisterStackFillStallCycles,
+    Signal::RegisterStackLoadStallCycles,
+    Signal::RegisterStackBankStallCycles,
+    Signal::StallDataCacheCycles,
+    Signal::StallStoreBufferCycles,
+    Signal::StallFillBufferCycles,
+    Signal::StallDataWalkCycles,
+    Signal::StallDataTransferCycles,
+    Signal::StallFillConflictCycles,
+    Signal::StallDataSerializationCycles,
+    Signal::StallSecondLevelQueueCycles,
+    Signal::StallOrderingCycles,
+    Signal::StallCollectedNatCycles,
+    Signal::FetchIdleFlushCycles,
+    Signal::FetchIdleTranslationCycles,
+    Signal::FetchIdleMissCycles,
+    Signal::FetchIdleLoopCycles,
+    Signal::FetchIdleFillCycles,
+    Signal::FetchIdleBubbleCycles,
+    Signal::FetchIdleFullCycles,
+];
+
+/// Bundles that the front end does not deliver, by cause: those of [`super::front::Cause`] in their order.
+pub(super) const FETCH_LOST: [Signal; 8] = [
+    Signal::FetchLostFlushBundles,
+    Signal::FetchLostTranslationBundles,
+    Signal::FetchLostMissBundles,
+    Signal::FetchLostLoopBundles,
+    Signal::FetchLostFillBundles,
+    Signal::FetchLostBubbleBundles,
+    Signal::FetchLostFullBundles,
+    Signal::FetchLostUnreachedBundles,
+];
+
+/// Bundles that the window lacks in clocks without a stall, and in all, by cause; a full buffer is none.
+pub(super) const SUPPLY_LOST: [[Option<Signal>; 8]; 2] = [
+    [
+        Some(Signal::SupplyLostFlushBundles),
+        Some(Signal::SupplyLostTranslationBundles),
+        Some(Signal::SupplyLostMissBundles),
+        Some(Signal::SupplyLostLoopBundles),
+        Some(Signal::SupplyLostFillBundles),
+        Some(Signal::SupplyLostBubbleBundles),
+        None,
+        Some(Signal::SupplyLostUnreachedBundles),
+    ],
+    [
+        Some(Signal::SupplyLostIdealFlushBundles),
+        Some(Signal::SupplyLostIdealTranslationBundles),
+        Some(Signal::SupplyLostIdealMissBundles),
+        Some(Signal::SupplyLostIdealLoopBundles),
+        Some(Signal::SupplyLostIdealFillBundles),
+        Some(Signal::SupplyLostIdealBubbleBundles),
+        None,
+        Some(Signal::SupplyLostIdealUnreachedBundles),
+    ],
+];
+
+/// The events that the pipeline counts.
+pub(in super::super) const EVENTS: [Signal; 31] = [
+    Signal::InstructionsDispersed,
+    Signal::SlotsNotDispersed,
+    Signal::SlotsNotDispersedStop,
+    Signal::SlotsNotDispersedImplicit,
+    Signal::SlotsNotDispersedFrontEnd,
+    Signal::SlotsNotDispersedLong,
+    Signal::SlotsOvercounted,
+    Signal::SlotsOvercountedStop,
+    Signal::SlotsOvercountedImplicit,
+    Signal::FetchLostFlushBundles,
+    Signal::FetchLostTranslationBundles,
+    Signal::FetchLostMissBundles,
+    Signal::FetchLostLoopBundles,
+    Signal::FetchLostFillBundles,
+    Signal::FetchLostBubbleBundles,
+    Signal::FetchLostFullBundles,
+    Signal::FetchLostUnreachedBundles,
+    Signal::SupplyLostFlushBundles,
+    Signal::SupplyLostTranslationBundles,
+    Signal::SupplyLostMissBundles,
+    Signal::SupplyLostLoopBundles,
+    Signal::SupplyLostFillBundles,
+    Signal::SupplyLostBubbleBundles,
+    Signal::SupplyLostUnreachedBundles,
+    Signal::SupplyLostIdealFlushBundles,
+    Signal::SupplyLostIdealTranslationBundles,
+    Signal::SupplyLostIdealMissBundles,
+    Signal::SupplyLostIdealLoopBundles,
+    Signal::SupplyLostIdealFillBundles,
+    Signal::SupplyLostIdealBubbleBundles,
+    Signal::SupplyLostIdealUnreachedBundles,
+];

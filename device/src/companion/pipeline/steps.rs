@@ -1,0 +1,183 @@
+//! The frame of pipelines that move in steps (PM1 to PM5 of the notes on the Itaniums): how long a step takes, and what its clocks count as.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::account::Account;
+
+/// Runs of clocks that are kept in their order. Beyond them only sums are kept.
+const RUNS: usize = 256;
+
+/// Clocks that have passed and have not been reported, with the states of each, one bit a state.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    /// The states, and how many clocks they hold together.
+    runs: [(u64, u64); RUNS],
+    first: usize,
+    count: usize,
+    passed: u64,
+    /// What has no place among the runs, until everything is reported.
+    rest: Account<64>,
+    /// The states of the last clock that was reported.
+    pub(super) last: Option<u64>,
+}
+
+impl Track {
+    /// A track on which no clock has two of the states `exclusive`, one bit each.
+    pub(super) const fn new(exclusive: u64) -> Track {
+        Track { runs: [(0, 0); RUNS], first: 0, count: 0, passed: 0, rest: Account::new(exclusive), last: None }
+    }
+
+    /// Clocks pass in which these states hold.
+    #[inline]
+    pub(super) fn pass(&mut self, states: u64, clocks: u64) {
+        if clocks == 0 {
+            return;
+        }
+        self.passed += clocks;
+        if self.rest.passed() != 0 || self.count == RUNS {
+            (0..64).filter(|state| states >> state & 1 == 1).for_each(|state| self.rest.hold(state, clocks));
+            return self.rest.pass(clocks);
+        }
+        let last = (self.first + self.count).wrapping_sub(1) % RUNS;
+        if let Some(run) = self.runs.get_mut(last).filter(|run| self.count != 0 && run.0 == states) {
+            run.1 += clocks;
+        } else if let Some(run) = self.runs.get_mut((self.first + self.count) % RUNS) {
+            *run = (states, clocks);
+            self.count += 1;
+        }
+    }
+
+    /// How many clocks have not been reported.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Removes clocks in which the same states hold, of those in `wanted`: how many, and these states.
+    #[inline]
+    pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+        if self.count == 0 {
+            let (clocks, states) = self.rest.next(wanted)?;
+            self.passed -= clocks;
+            self.last = Some(states);
+            return Some((clocks, states));
+        }
+        let mut found: Option<(u64, u64)> = None;
+        while self.count != 0
+            && let Some((states, clocks)) = self.runs.get(self.first).copied()
+        {
+            match &mut found {
+                Some(found) if found.1 != states & wanted => break,
+                Some(found) => found.0 += clocks,
+                None => found = Some((clocks, states & wanted)),
+            }
+            self.last = Some(states);
+            self.first = (self.first + 1) % RUNS;
+            self.count -= 1;
+        }
+        self.passed -= found.map_or(0, |found| found.0);
+        found
+    }
+
+    /// What has passed is of no interest.
+    pub(super) fn clear(&mut self) {
+        (self.first, self.count, self.passed) = (0, 0, 0);
+        self.rest.clear();
+    }
+
+    /// What has passed is reported before.
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.clear();
+        let (there, last) = (reader.word()?, reader.word()?);
+        self.last = (there & 1 == 1).then_some(last);
+        Ok(())
+    }
+}
+
+/// The most spans of a step.
+const SPANS: usize = 40;
+
+/// The clocks that a step is followed by (PM2), and what holds in each of them.
+#[derive(Clone, Debug)]
+pub(super) struct Stall {
+    /// A state, and the clocks in which it holds: from one up to another, counted from the first clock of stall.
+    spans: [(u8, u64, u64); SPANS],
+    count: usize,
+    /// How many clocks.
+    pub(super) clocks: u64,
+}
+
+impl Stall {
+    pub(super) const fn new() -> Stall {
+        Stall { spans: [(0, 0, 0); SPANS], count: 0, clocks: 0 }
+    }
+
+    /// State number `state` holds in the clocks from `from` up to `to`.
+    #[inline]
+    pub(super) fn hold(&mut self, state: u8, from: u64, to: u64) {
+        if from < to
+            && let Some(span) = self.spans.get_mut(self.count)
+        {
+            *span = (state, from, to);
+            self.count += 1;
+        }
+    }
+
+    /// A family of reasons takes the clocks up to `asked` that no family before it has taken (PM3). Returns the first of them.
+    pub(super) fn family(&mut self, state: u8, asked: u64) -> u64 {
+        let first = self.clocks;
+        self.hold(state, first, asked);
+        self.clocks = first.max(asked);
+        first
+    }
+
+    /// Passes its clocks in order: the states of each run, and how many clocks.
+    pub(super) fn play(&self, mut pass: impl FnMut(u64, u64)) {
+        let mut at = 0;
+        while at < self.clocks {
+            let (mut states, mut until) = (0, self.clocks);
+            for (state, from, to) in self.spans.iter().take(self.count).copied() {
+                if from <= at && at < to {
+                    states |= 1 << state;
+                    until = until.min(to);
+                } else if from > at {
+                    until = until.min(from);
+                }
+            }
+            pass(states, until - at);
+            at = until;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_family_of_a_step_hides_the_others() {
+        // Four clocks of the first, the next up to six, and the third up to five: none is left for it.
+        let mut stall = Stall::new();
+        assert_eq!([(0, 4), (1, 6), (2, 5)].map(|(state, asked)| stall.family(state, asked)), [0, 4, 6]);
+        let mut runs = [(0, 0); 2];
+        let mut count = 0;
+        stall.play(|states, clocks| {
+            runs[count] = (states, clocks);
+            count += 1;
+        });
+        assert_eq!((stall.clocks, runs), (6, [(0b001, 4), (0b010, 2)]));
+    }
+
+    #[test]
+    fn no_clock_is_lost_when_there_are_too_many_runs() {
+        let mut track = Track::new(0b11);
+        (0..2000u64).for_each(|number| track.pass(1 << (number % 2) | 4, 3));
+        let mut sums = [0; 3];
+        while let Some((clocks, states)) = track.next(u64::MAX) {
+            (0..3).filter(|state| states >> state & 1 == 1).for_each(|state| sums[state] += clocks);
+        }
+        assert_eq!((sums, track.passed()), ([3000, 3000, 6000], 0));
+    }
+}
