@@ -1,11 +1,14 @@
-//! What the companion costs: per access and per branch, with the bare loop that only keeps totals beside it in the same run.
+//! What the companion costs: per access, per branch and per operation of each part's pipeline, with the bare loop that only keeps totals beside it in the same run.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet, Totals};
-use vm_pmu::companion::{Access, AccessKind, Builder, Clock, Follower, Instruction, Transfer, Untranslated};
+use vm_pmu::companion::{
+    Access, AccessKind, Builder, Clock, Follower, Instruction, Microarchitecture, Operation, Profile, Register, Transfer, Untranslated,
+    parts,
+};
 use vm_pmu::topology;
 
 /// Instructions in one measurement, and in one block.
@@ -104,6 +107,29 @@ fn companion(criterion: &mut Criterion) {
                     });
                 });
             }
+        }
+    }
+    for profile in parts::ALL {
+        let profile =
+            Profile { pipeline: profile.pipeline.or((profile.name == "montecito").then_some(Microarchitecture::Montecito)), ..**profile };
+        let companion = Builder::of(&profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
+        let mut follower = companion.follower(0).expect("one thread");
+        follower.sync(&demand(&[Signal::Cycles]));
+        let mut additions = |name: &str, follower: &mut Follower<'_>| {
+            group.bench_function(BenchmarkId::new(name, profile.name), |bencher| {
+                bencher.iter(|| {
+                    run(follower, totals, &thread, |follower, number| {
+                        let registers = [Register(10 + number as u16 % 16)];
+                        let operation = Operation { width: 8, reads: &registers, writes: &registers, ..Operation::default() };
+                        follower.execute(black_box(&Instruction { operation: Some(operation), ..CODE }), &mut Untranslated(12));
+                    });
+                });
+            });
+        };
+        additions("additions", &mut follower);
+        if profile.threads > 1 {
+            companion.follower(1).expect("two threads").set_halted(false);
+            additions("additions beside another thread", &mut follower);
         }
     }
     group.finish();

@@ -1,0 +1,302 @@
+//! The known answers PM-K1 to PM-K22, PM-K26 and PM-K27 of `docs/notes/pipelines-ia64.md`, section M3: each is worked out there by hand.
+
+use super::*;
+
+#[test]
+fn k1_a_chain_of_additions() {
+    let run = |count| {
+        let mut bench = Bench::new();
+        (0..count).for_each(|_| bench.first(add(R4, R4)));
+        bench.finish()
+    };
+    let answer = run(100);
+    answer.expect(100, 100);
+    assert_eq!((answer.event(Signal::InstructionsDispersed), answer.slots()), (300, [300, 0, 0, 0]));
+    // A hundred clocks more.
+    let (first, second) = (run(200), run(300));
+    assert_eq!(second.state(State::IdleFull) - first.state(State::IdleFull), 50);
+    assert_eq!(second.event(Signal::FetchLostFullBundles) - first.event(Signal::FetchLostFullBundles), 100);
+}
+
+#[test]
+fn k2_six_additions_a_clock() {
+    let mut bench = Bench::new();
+    for _ in 0..100 {
+        bench.bundle(MMI, [plain(ADD); 3]);
+        bench.bundle(MMI | STOP, [plain(ADD); 3]);
+    }
+    let answer = bench.finish();
+    answer.expect(100, 100);
+    assert_eq!((answer.event(Signal::InstructionsDispersed), answer.slots()), (600, [0; 4]));
+}
+
+#[test]
+fn k3_more_loads_than_ports() {
+    let mut bench = Bench::new();
+    let each = load(&[], &[], touch(0x1000, AccessKind::Load));
+    for _ in 0..100 {
+        bench.bundle(MMI, [each, each, plain(NOP)]);
+        bench.bundle(MMI | STOP, [each, each, plain(NOP)]);
+    }
+    let answer = bench.finish();
+    answer.expect(200, 200);
+    assert_eq!((answer.slots(), answer.event(Signal::SlotsOvercounted)), ([300, 300, 0, 0], 0));
+}
+
+#[test]
+fn k4_a_stop_inside_a_bundle() {
+    let mut bench = Bench::new();
+    for _ in 0..10 {
+        bench.bundle(M_MI, [plain(ADD); 3]);
+        bench.bundle(MFI | STOP, [plain(NOP); 3]);
+    }
+    let answer = bench.finish();
+    answer.expect(20, 20);
+    assert_eq!(answer.event(Signal::InstructionsDispersed), 60);
+    assert_eq!((answer.slots(), answer.event(Signal::SlotsOvercountedStop)), ([60, 0, 0, 10], 10));
+}
+
+#[test]
+fn k5_long_instructions() {
+    let mut bench = Bench::new();
+    for _ in 0..10 {
+        bench.bundle(MLX, [plain(NOP), plain(MOVL), plain(0)]);
+        bench.bundle(MMI | STOP, [plain(NOP); 3]);
+    }
+    let answer = bench.finish();
+    answer.expect(10, 10);
+    assert_eq!((answer.event(Signal::InstructionsDispersed), answer.slots()), (50, [0, 0, 0, 10]));
+}
+
+#[test]
+fn k6_a_branch_that_is_not_taken_splits() {
+    let mut bench = Bench::new();
+    for _ in 0..100 {
+        bench.branch(MIB, BRANCH, Continuation::Sequential);
+        bench.w(1);
+    }
+    let answer = bench.finish();
+    answer.expect(200, 200);
+    assert_eq!((answer.event(Signal::InstructionsDispersed), answer.slots()), (600, [300, 300, 0, 0]));
+}
+
+#[test]
+fn k7_k8_a_chain_of_loads() {
+    for (touch, cycles) in [(touch(0x1000, AccessKind::Load), 199), (missed(0x1000, 5, Source::Second), 595)] {
+        let mut bench = Bench::new();
+        for number in 0..100 {
+            // Each a line of its own, so that no load waits for the line of another.
+            bench.first(load(R4, R4, Touch { line: number, ..touch }));
+        }
+        let answer = bench.finish();
+        answer.expect(cycles, 100);
+        assert_eq!(answer.state(State::Execution), cycles - 100);
+        assert_eq!(answer.state(State::General), cycles - 100);
+        assert_eq!((answer.state(State::GeneralNoLoad), answer.state(State::DispersalStall)), (0, cycles - 100));
+    }
+}
+
+#[test]
+fn k9_groups_complete_under_a_miss() {
+    let mut bench = Bench::new();
+    bench.first(load(R4, &[], missed(0x1000, MEMORY, Source::Memory)));
+    bench.w(10);
+    bench.first(add(R5, R4));
+    let answer = bench.finish();
+    answer.expect(201, 12);
+    assert_eq!(answer.state(State::General), 189);
+}
+
+#[test]
+fn k10_a_chain_of_multiplications() {
+    let f8 = &[Register(FLOATING + 8)];
+    let mut bench = Bench::new();
+    for _ in 0..100 {
+        bench.bundle(MFI | STOP, [plain(NOP), Slot { reads: f8, writes: f8, ..plain(FMA) }, plain(NOP)]);
+    }
+    let answer = bench.finish();
+    answer.expect(397, 100);
+    assert_eq!((answer.state(State::Floating), answer.state(State::General)), (297, 0));
+}
+
+#[test]
+fn k11_a_division() {
+    let f8 = &[Register(FLOATING + 8)];
+    let mut bench = Bench::new();
+    for number in 0..8 {
+        let word = if number == 0 { FRCPA } else { FMA };
+        let writes: &[Register] = if number == 0 { &[Register(FLOATING + 8), Register(PREDICATES + 6)] } else { f8 };
+        bench.bundle(MFI | STOP, [plain(NOP), Slot { reads: f8, writes, ..plain(word) }, plain(NOP)]);
+        bench.w(1);
+    }
+    let answer = bench.finish();
+    answer.expect(30, 16);
+    assert_eq!(answer.state(State::Floating), 14);
+}
+
+#[test]
+fn k12_a_mispredicted_branch() {
+    let mut bench = Bench::new();
+    bench.w(10);
+    bench.branch(MIB | STOP, BRANCH, Continuation::Mispredicted);
+    bench.address = 0x8000;
+    bench.w(10);
+    let answer = bench.finish();
+    answer.expect(27, 21);
+    assert_eq!((answer.state(State::FlushBranch), answer.state(State::DispersalStall)), (6, 6));
+    assert_eq!((answer.state(State::IdleFlush), answer.event(Signal::FetchLostFlushBundles)), (1, 2));
+    assert_eq!(answer.event(Signal::SupplyLostFlushBundles), 4);
+    assert_eq!(answer.state(State::Starved), 0);
+}
+
+#[test]
+fn k13_a_mispredicted_branch_on_a_load() {
+    let p6 = &[Register(PREDICATES + 6)];
+    let mut bench = Bench::new();
+    bench.w(10);
+    bench.first(load(R4, &[], missed(0x1000, 5, Source::Second)));
+    let compare = Slot { reads: R4, writes: p6, ..plain(COMPARE) };
+    bench.bundle(MIB | STOP, [compare, plain(NOP), Slot { reads: p6, continuation: Continuation::Mispredicted, ..plain(BRANCH) }]);
+    bench.address = 0x8000;
+    bench.w(10);
+    let answer = bench.finish();
+    answer.expect(32, 22);
+    assert_eq!((answer.state(State::General), answer.state(State::Predicates), answer.state(State::FlushBranch)), (4, 0, 6));
+}
+
+#[test]
+fn k14_k16_a_translation_that_misses() {
+    for (translation, walked, cycles, state) in [(4, false, 25, State::Transfer), (25, true, 46, State::Walk)] {
+        let mut bench = Bench::new();
+        bench.w(10);
+        bench.first(load(&[Register(7)], &[], translated(translation, walked)));
+        bench.w(10);
+        let answer = bench.finish();
+        answer.expect(cycles, 21);
+        assert_eq!([state, State::DataCache, State::Memory].map(|state| answer.state(state)), [u64::from(translation); 3]);
+    }
+}
+
+#[test]
+fn k15_a_late_stage_hides_an_earlier_one() {
+    let mut bench = Bench::new();
+    bench.w(10);
+    bench.first(load(R4, &[], missed(0x1000, 5, Source::Second)));
+    bench.first(load(&[Register(7)], &[], translated(4, false)));
+    bench.first(add(R5, R4));
+    bench.w(10);
+    let answer = bench.finish();
+    answer.expect(27, 23);
+    assert_eq!((answer.state(State::Execution), answer.state(State::General), answer.state(State::Transfer)), (0, 0, 4));
+}
+
+#[test]
+fn k17_spills_of_an_alloc() {
+    let spill = Access { kind: AccessKind::RegisterStackStore, size: 8, ..Access::default() };
+    let mut bench = Bench::new();
+    bench.w(10);
+    bench.first(Slot { class: Class::System, writes: &[Register(40)], accesses: &[spill; 10], ..plain(ALLOC) });
+    bench.w(10);
+    let answer = bench.finish();
+    answer.expect(26, 21);
+    assert_eq!((answer.state(State::Spill), answer.state(State::RegisterStack)), (5, 5));
+}
+
+#[test]
+fn k18_a_counted_loop_of_one_pair() {
+    let mut bench = Bench::new();
+    for number in 0..50 {
+        bench.address = 0x4000;
+        bench.bundle(MFI, [plain(NOP); 3]);
+        bench.branch(MIB, CLOOP, if number == 49 { Continuation::Sequential } else { Continuation::Taken });
+    }
+    bench.w(1);
+    let answer = bench.finish();
+    answer.expect(53, 51);
+    assert_eq!((answer.state(State::IdleLoop), answer.state(State::Starved)), (2, 2));
+    assert_eq!(answer.event(Signal::FetchLostLoopBundles), 4);
+    // Three more for the last group, which is a stop's.
+    assert_eq!(answer.slots(), [3, 0, 12, 0]);
+}
+
+#[test]
+fn k19_a_counted_loop_of_one_bundle() {
+    let mut bench = Bench::new();
+    for number in 0..50 {
+        bench.address = 0x4000;
+        bench.branch(MIB, CLOOP, if number == 49 { Continuation::Sequential } else { Continuation::Taken });
+    }
+    // The last is taken for a bundle that nothing follows: the next pair.
+    bench.address = 0x4020;
+    bench.core.last = None;
+    bench.bundle(MFI, [plain(NOP); 3]);
+    bench.bundle(MFI | STOP, [plain(NOP); 3]);
+    let answer = bench.finish();
+    answer.expect(53, 51);
+    assert_eq!(answer.event(Signal::FetchLostUnreachedBundles), 50);
+    assert_eq!(answer.event(Signal::SupplyLostUnreachedBundles), 50);
+    assert_eq!(answer.slots(), [0, 0, 150 + 12, 0]);
+}
+
+#[test]
+fn k20_a_line_from_the_second_level() {
+    let mut bench = Bench::new();
+    for number in 0..60 {
+        if number == 30 {
+            (bench.found.line, bench.found.code) = (4, Some(Source::Second));
+        }
+        bench.bundle(MFI, [plain(NOP); 3]);
+        bench.bundle(MFI, [plain(NOP); 3]);
+    }
+    let answer = bench.finish();
+    answer.expect(68, 60);
+    assert_eq!([State::Starved, State::IdleMiss, State::IdleFill].map(|state| answer.state(state)), [8, 7, 1]);
+    assert_eq!((answer.event(Signal::SupplyLostMissBundles), answer.event(Signal::SupplyLostFillBundles)), (14, 2));
+    assert_eq!(answer.slots(), [0, 0, 48, 0]);
+}
+
+#[test]
+fn k21_a_line_from_the_second_level_behind_a_full_buffer() {
+    let mut bench = Bench::new();
+    bench.w(30);
+    (bench.found.line, bench.found.code) = (4, Some(Source::Second));
+    bench.w(30);
+    let answer = bench.finish();
+    answer.expect(62, 60);
+    assert_eq!([State::Starved, State::IdleMiss, State::IdleFill].map(|state| answer.state(state)), [2, 7, 1]);
+    assert_eq!(answer.slots(), [180, 0, 12, 0]);
+}
+
+#[test]
+fn k22_a_load_of_what_is_being_stored() {
+    let mut bench = Bench::new();
+    bench.first(store(0x1000));
+    bench.first(load(R4, &[], touch(0x1000, AccessKind::Load)));
+    bench.first(add(R5, R4));
+    bench.w(5);
+    let answer = bench.finish();
+    answer.expect(12, 8);
+    assert_eq!(answer.state(State::General), 4);
+}
+
+#[test]
+fn k26_more_misses_than_places() {
+    let mut bench = Bench::new();
+    for number in 0..9 {
+        bench.first(load(&[Register(10 + number)], &[], missed(0x1000 + 256 * u64::from(number), MEMORY, Source::Memory)));
+    }
+    let answer = bench.finish();
+    answer.expect(200, 9);
+    assert_eq!(answer.state(State::FillBuffer), 191);
+}
+
+#[test]
+fn k27_more_stores_than_places() {
+    let mut bench = Bench::new();
+    for number in 0..100 {
+        bench.bundle(MMI | STOP, [store(0x1000 + 16 * number), store(0x1008 + 16 * number), plain(NOP)]);
+    }
+    let answer = bench.finish();
+    answer.expect(188, 100);
+    assert_eq!(answer.state(State::StoreBuffer), 88);
+}

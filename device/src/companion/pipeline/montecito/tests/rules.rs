@@ -1,0 +1,174 @@
+//! Rules that no known answer of the notes has, and what holds for every stream.
+
+use super::*;
+
+#[test]
+fn a_write_of_a_register_that_a_load_has_not_brought_waits() {
+    // PM14: as if it were read.
+    let mut bench = Bench::new();
+    bench.first(load(R4, &[], missed(0x1000, 14, Source::Third)));
+    bench.first(add(R4, &[]));
+    let answer = bench.finish();
+    answer.expect(2 + 13, 2);
+    assert_eq!(answer.state(State::General), 13);
+}
+
+#[test]
+fn a_parallel_result_as_an_address_empties_the_pipeline() {
+    // PM12: eight clocks from one to the other, of which six are the flush.
+    let mut bench = Bench::new();
+    bench.first(Slot { writes: R4, ..plain(PADD) });
+    bench.first(load(R5, R4, touch(0x1000, AccessKind::Load)));
+    let answer = bench.finish();
+    answer.expect(9, 2);
+    assert_eq!((answer.state(State::FlushException), answer.state(State::GeneralNoLoad)), (6, 1));
+}
+
+#[test]
+fn an_access_behind_an_acquiring_load_waits_for_its_data() {
+    // PM19: the data come 14 clocks after execution; the store is in DET two clocks after it.
+    let mut bench = Bench::new();
+    bench.first(Slot { word: LD8_ACQUIRE, ..load(R4, &[], missed(0x1000, 14, Source::Third)) });
+    bench.first(store(0x2000));
+    let answer = bench.finish();
+    answer.expect(2 + 12, 2);
+    assert_eq!(answer.state(State::Ordering), 12);
+}
+
+#[test]
+fn a_fill_waits_for_the_spill_of_its_bit() {
+    // PM20: the next group would be in DET a clock later; five are between them.
+    let mut bench = Bench::new();
+    bench.first(Slot { word: ST8_SPILL, ..store(0x1000) });
+    bench.first(Slot { word: LD8_FILL, ..load(R4, &[], touch(0x1000, AccessKind::Load)) });
+    let answer = bench.finish();
+    answer.expect(2 + 4, 2);
+    assert_eq!(answer.state(State::CollectedNat), 4);
+}
+
+#[test]
+fn a_serialization_of_data_waits_for_the_registers_before_it() {
+    // PM21: it is in DET two clocks after the move executed, so ten are left of twelve.
+    let mut bench = Bench::new();
+    bench.first(Slot { class: Class::System, writes: &[Register(APPLICATION + 32)], ..plain(MOVE_CCV) });
+    bench.first(Slot { class: Class::Fence, ..plain(SRLZ_D) });
+    let answer = bench.finish();
+    answer.expect(2 + 10, 2);
+    assert_eq!(answer.state(State::Serialization), 10);
+}
+
+#[test]
+fn an_alloc_waits_for_a_write_of_the_stack_configuration() {
+    // PM26: the move executes three clocks after dispersal, `alloc` is in REN two after it: thirteen are left.
+    let mut bench = Bench::new();
+    bench.first(Slot { class: Class::System, writes: &[Register(APPLICATION + 16)], ..plain(MOVE_RSC) });
+    bench.first(Slot { class: Class::System, writes: &[Register(40)], ..plain(ALLOC) });
+    let answer = bench.finish();
+    answer.expect(2 + 13, 2);
+    assert_eq!(answer.state(State::StackRegister), 13);
+}
+
+#[test]
+fn a_switch_of_banks_takes_six_clocks() {
+    // PM27
+    let mut bench = Bench::new();
+    bench.branch(MIB | STOP, BSW, Continuation::Sequential);
+    bench.w(5);
+    let answer = bench.finish();
+    answer.expect(6 + 5, 6);
+    assert_eq!(answer.state(State::Bank), 5);
+}
+
+#[test]
+fn an_instruction_elsewhere_without_a_branch_empties_the_pipeline() {
+    let mut bench = Bench::new();
+    bench.w(3);
+    bench.address = 0x9000;
+    bench.w(1);
+    let answer = bench.finish();
+    answer.expect(4 + 15, 4);
+    assert_eq!(answer.state(State::FlushException), 15);
+}
+
+/// A stream in which each choice is drawn.
+fn random(bench: &mut Bench, state: &mut u64, count: usize) {
+    let mut draw = |below: u64| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) % below
+    };
+    for _ in 0..count {
+        let (from, to) = ([Register(draw(24) as u16)], [Register(draw(24) as u16)]);
+        let (floats, line) = ([Register(FLOATING + draw(4) as u16)], draw(64));
+        let touch = match draw(6) {
+            0 => missed(64 * line, 5, Source::Second),
+            1 => missed(64 * line, MEMORY, Source::Memory),
+            2 => translated(4, false),
+            _ => touch(64 * line, AccessKind::Load),
+        };
+        let memory = match draw(6) {
+            0 | 1 => load(&to, &from, touch),
+            2 => store(64 * line),
+            3 => Slot { word: LD8_FILL, ..load(&to, &from, touch) },
+            4 => Slot { word: ST8_SPILL, ..store(64 * line) },
+            _ => add(&to, &from),
+        };
+        if draw(16) == 0 {
+            (bench.found.line, bench.found.code) = (4, Some(Source::Second));
+        }
+        match draw(8) {
+            0 => bench.bundle(MFI | draw(2) as u8, [memory, Slot { reads: &floats, writes: &floats, ..plain(FMA) }, add(&to, &from)]),
+            1 => bench.bundle(M_MI | draw(2) as u8, [memory, add(&to, &from), add(&from, &to)]),
+            2 => bench.bundle(MLX | draw(2) as u8, [memory, plain(MOVL), plain(0)]),
+            3 => bench.branch(MIB | draw(2) as u8, NOP_B, Continuation::Sequential),
+            4 => {
+                let continuation = match draw(4) {
+                    0 => Continuation::Mispredicted,
+                    1 => Continuation::Taken,
+                    2 => Continuation::Resteered(1),
+                    _ => Continuation::Sequential,
+                };
+                bench.branch(MIB | draw(2) as u8, BRANCH, continuation);
+                if continuation != Continuation::Sequential {
+                    bench.address = 0x4000 + 16 * draw(64);
+                }
+            }
+            _ => bench.bundle(MMI | draw(2) as u8, [memory, add(&to, &from), add(&from, &to)]),
+        }
+    }
+}
+
+#[test]
+fn every_clock_has_one_reason_and_every_slot_one_place() {
+    for seed in 0..20 {
+        let mut bench = Bench::new();
+        random(&mut bench, &mut { seed }, 2_000);
+        let answer = bench.finish();
+        answer.expect(answer.cycles(), answer.state(State::Completion));
+        let stalls = [State::Memory, State::Execution, State::RegisterStack].map(|state| answer.state(state)).iter().sum::<u64>();
+        let flushes = answer.state(State::FlushBranch) + answer.state(State::FlushException);
+        assert_eq!(answer.state(State::DispersalStall), stalls + flushes);
+        assert!(answer.state(State::General) <= answer.state(State::Execution) && answer.state(State::General) > 0);
+        assert_eq!(answer.state(State::DataCache), answer.state(State::Memory));
+    }
+}
+
+#[test]
+fn restored_it_goes_on_as_if_nothing_had_been() {
+    let run = |restore: bool| {
+        let (mut bench, mut state) = (Bench::new(), 7);
+        random(&mut bench, &mut state, 500);
+        if restore {
+            let mut writer = Writer::default();
+            bench.core.save(&mut writer);
+            let mut core = Core::new();
+            core.load(&mut Reader(&writer.0)).unwrap();
+            bench.core = core;
+        } else {
+            bench.core.track.clear();
+        }
+        random(&mut bench, &mut state, 500);
+        let answer = bench.finish();
+        (answer.states, answer.events)
+    };
+    assert!(run(false) == run(true));
+}
