@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use crate::commands::{FAILED, PASSED, render};
+use crate::commands::{FAILED, PASSED, render, stack};
 use crate::error::Error;
 use crate::number::grouped;
 use crate::output::Output;
@@ -12,10 +12,11 @@ use crate::request::{Guest, RunRequest, Runner};
 use crate::runner::Options;
 use crate::text;
 
-/// The guest that is interrupted, the one that samples itself, and the one that misses caches.
+/// The guest that is interrupted, the one that samples itself, the one that misses caches, and the one whose cycles are divided.
 const INTERRUPTED: &str = "overflow";
 const SAMPLED: &str = "profile";
 const MISSING: &str = "chase";
+const WAITING: &str = "latency";
 
 /// How many register accesses and interrupts are kept to choose from.
 const KEPT: usize = 200;
@@ -30,6 +31,9 @@ const BEGINNING: &str = "A bare-metal guest has just run on an emulated AMD Athl
 const CHASE: &str = "A third guest follows a chain of pointers through every line of an array. The emulator has no caches; the companion \
     models those of the part, 64 KiB and 1 MiB, and reports their misses:";
 
+const STACK: &str = "A guest of POWER9 loads from every level. The companion models the part's pipeline and gives each cycle one cause, as the part's \
+    counters do:";
+
 const NEXT: [(&str, &str); 8] = [
     ("pmulab run --pmu k8 --guest overflow", "the whole report of the guest above"),
     ("pmulab run --guest chase", "cache and memory events and their expected counts"),
@@ -41,7 +45,7 @@ const NEXT: [(&str, &str); 8] = [
     ("pmulab litmus guest-tests/litmus", "every rule of the manual, checked"),
 ];
 
-/// Runs up to three guests and explains what they show.
+/// Runs up to four guests and explains what they show.
 ///
 /// # Errors
 /// A guest could not be run, or the output cannot be written.
@@ -59,6 +63,15 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     if let Ok(missing) = run(runner, MISSING) {
         chase(&missing, output)?;
     }
+    if let Ok(request) = request(runner, WAITING, "power9") {
+        writeln!(output)?;
+        say(STACK, output)?;
+        writeln!(output)?;
+        let cycles = stack::draw(&request, runner, output)?;
+        writeln!(output)?;
+        let all = "`pmulab run --pmu power9 --guest latency --metrics CPI_Breakdown` divides them further.";
+        say(&format!("That is {cycles:.2} cycles for each instruction; {all}"), output)?;
+    }
     writeln!(output, "\nWhat to try next (`cargo run --release --` stands for `pmulab`):\n")?;
     let width = text::widest(NEXT.iter().map(|(command, _)| *command));
     for (command, purpose) in NEXT {
@@ -71,19 +84,22 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
 }
 
 fn run(runner: &dyn Runner, name: &str) -> Result<Report, Error> {
+    runner.run(&request(runner, name, "k8")?).map_err(|error| Error::usage(format!("{name}: {error}")))
+}
+
+fn request(runner: &dyn Runner, name: &str, pmu: &str) -> Result<RunRequest, Error> {
     let guests = runner.guests();
-    let Some(guest) = guests.iter().find(|guest| guest.name == name) else {
+    let Some(guest) = guests.iter().find(|guest| guest.name == name && guest.pmu == pmu) else {
         let message = format!("this build has no guest `{name}` to demonstrate with; `pmulab --help` shows what else there is");
         return Err(Error::usage(message));
     };
     let engine = runner.engines().first().copied().unwrap_or_default().to_owned();
-    let request = RunRequest {
+    Ok(RunRequest {
         pmu: guest.pmu.clone(),
         guest: Guest::Named(guest.name.clone()),
         engine,
         options: Options { trace: KEPT, ..Options::default() },
-    };
-    runner.run(&request).map_err(|error| Error::usage(format!("{name}: {error}")))
+    })
 }
 
 /// The first overflow that was not near: what led to it, itself, and what the guest did next.

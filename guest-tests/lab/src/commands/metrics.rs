@@ -306,6 +306,23 @@ pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runne
     Ok(if measured.iter().all(|one| one.passed) { PASSED } else { FAILED })
 }
 
+/// The values of the metrics of these names in a run of `request`, in their order.
+///
+/// # Errors
+/// A name is no metric of the part, the guest could not be run or failed, or a metric has no value.
+pub(super) fn values(names: &[&str], request: &RunRequest, runner: &dyn Runner) -> Result<Vec<f64>, Error> {
+    let words: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let measured = measure(&words, request, runner)?;
+    if !measured.passed {
+        return Err(Error::usage(format!("{} failed", measured.guest)));
+    }
+    let value = |name: &&str| {
+        let computed = measured.metrics.iter().find(|computed| computed.name == *name);
+        computed.and_then(|computed| computed.value).ok_or_else(|| Error::usage(format!("{name} has no value in {}", measured.guest)))
+    };
+    names.iter().map(value).collect()
+}
+
 /// What the first chip that posted anything has posted of an event: nothing is known of the events of a mode in which it has posted none.
 fn posted(report: &Report, event: &str, catalogue: &Catalogue) -> Option<f64> {
     let is_flexible = |name: &str| Some(PostedEvent::of(name, catalogue)?.offset >= FLEXIBLE);

@@ -13,6 +13,7 @@ pub mod litmus;
 pub mod metrics;
 pub mod render;
 pub mod run;
+mod stack;
 
 use std::io::Write as _;
 

@@ -570,3 +570,21 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn the_stack_of_cycles_of_the_demonstration_adds_up() {
+    let text = shown(&[]);
+    // Tenths of a percent, after the cause.
+    let share = |line: &str| -> u64 {
+        let (before, _) = line.split_once(" %").unwrap();
+        before.rsplit(' ').next().unwrap().replace('.', "").parse().unwrap()
+    };
+    let (rows, rest) = text.split_once("counters do:").and_then(|(_, chart)| chart.split_once("together")).unwrap();
+    let shares: Vec<u64> = rows.lines().filter(|line| line.contains('%')).map(share).collect();
+    assert!(shares.len() > 5, "{rows}");
+    assert_eq!(shares.iter().sum::<u64>(), 1000, "{rows}");
+    assert!(rest.trim_start().starts_with("100.0 %"), "{rest}");
+    // The guest loads from memory, and most of its cycles go there.
+    assert!(rows.trim_start().lines().next().unwrap().ends_with("LSU_STALL_CPI"), "{rows}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
