@@ -228,6 +228,31 @@ fn ka8_a_translation_under_work() {
 }
 
 #[test]
+fn walks_that_overlap_count_one_after_the_other() {
+    let mut bench = Bench::new();
+    for number in 0..2 {
+        let touch = bench.touch(0x1000 * (1 + u64::from(number)), AccessKind::Load);
+        (touch.translation, touch.walked) = (35, true);
+        bench.run(&instruction(
+            Class::Load,
+            Operation { width: 8, addresses: &[Register(FREE)], writes: &[Register(number)], ..Operation::default() },
+        ));
+    }
+    assert_eq!(bench.finish().state(State::DataWalk), 70);
+}
+
+#[test]
+fn dispatch_is_starved_while_code_is_walked_for() {
+    let mut bench = Bench::new();
+    bench.adds(1);
+    (bench.found.translation, bench.found.walk) = (20, 20);
+    bench.run(&Instruction { address: 0x4000, length: 4, ..instruction(Class::Simple, Operation::default()) });
+    let answer = bench.finish();
+    // The first is dispatched at 0. The walk ends at 20, and what was fetched then is dispatched at 28.
+    assert_eq!((answer.state(State::CodeWalk), answer.state(State::Starved)), (20, 27));
+}
+
+#[test]
 fn ka9_a_chain_of_floating_point_additions() {
     let mut bench = Bench::new();
     (0..10).for_each(|_| bench.operate(Class::FloatAdd, 40, 40));
