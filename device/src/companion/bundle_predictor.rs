@@ -73,12 +73,14 @@ impl Place {
 
     /// Comes to a branch of the bundle at `address`. Returns whether it is the first one since the bundle was entered.
     fn reach(&mut self, address: u64, bundle: &Bundle) -> bool {
-        let enters = self.bundle.is_none_or(|(here, slot)| here != address || bundle.slot <= slot);
+        // A bundle has three slots, whatever an embedder says.
+        let own = bundle.slot.min(2);
+        let enters = self.bundle.is_none_or(|(here, slot)| here != address || own <= slot);
         if enters {
             let oversubscribed = bundle.branches() & 1 != 0 && self.follows == Some(address);
             *self = Place { oversubscribed, registers: self.registers, next: self.next, ..Place::default() };
         }
-        self.bundle = Some((address, bundle.slot));
+        self.bundle = Some((address, own));
         enters
     }
 

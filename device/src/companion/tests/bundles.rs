@@ -442,3 +442,14 @@ fn restored_within_a_bundle_it_goes_on_as_if_nothing_had_been() {
         }
     }
 }
+
+#[test]
+fn a_slot_that_no_bundle_has_is_taken_for_the_last_and_can_be_restored() {
+    let (first, second) = (of(&parts::MONTECITO), of(&parts::MONTECITO));
+    let mut here = Processor::new(&first);
+    let transfer = Transfer { kind: BranchKind::Conditional, taken: false, target: 0 };
+    here.run(THERE, Bundle::new(BBB, [RELATIVE | P6; 3]).at(200), Some(transfer));
+    let saved = first.save(&[&here.follower]).unwrap();
+    let mut there = Processor::new(&second);
+    assert_eq!(second.restore(&saved, &mut [&mut there.follower]), Ok(()));
+}
