@@ -1284,4 +1284,6 @@ signals! {
     SlotsOvercountedStop = "slots_overcounted_stop": Event Events,
     /// Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
     SlotsOvercountedImplicit = "slots_overcounted_implicit": Event Events,
+    /// The pipeline began anew, as another processor wrote to the line of code that was being executed.
+    InstructionStreamRestarts = "instruction_stream_restarts": Event Events,
 }

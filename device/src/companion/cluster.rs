@@ -9,6 +9,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::line::{Line, LineState};
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::sets::Sets;
+use super::taken::Taken;
 use super::tally::Tally;
 use super::translation::{DATA, Translations};
 
@@ -111,6 +112,8 @@ pub(super) struct CoreCaches {
     pub(super) code: Sets,
     pub(super) data: Sets,
     pub(super) translations: Translations,
+    /// What others took from it to write it.
+    pub(super) taken: Taken,
 }
 
 /// The caches of a cluster. Line numbers are those of the outer levels, unless a name says *inner*.
@@ -148,6 +151,7 @@ impl Cluster {
             code: sets(caches.instruction, inner),
             data: sets(caches.data, inner),
             translations: Translations::new(&profile.translation),
+            taken: Taken::default(),
         });
         let cores = cores.collect::<Vec<_>>().into_boxed_slice();
         let (second, second_code) = match caches.second {
@@ -244,6 +248,7 @@ impl Cluster {
     pub(super) fn listen(&mut self, active: bool) {
         if self.listeners == 0 {
             self.mail = Mail::default();
+            self.cores.iter_mut().for_each(|caches| caches.taken = Taken::default());
         }
         self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
     }
@@ -284,10 +289,16 @@ impl Cluster {
                     // An invalidated line keeps its place until a refill needs it.
                     caches.data.change(inner, inner, line.with_state(after(line.state(), protocol)).0);
                     mail.data_invalidations += u64::from(take);
+                    if take && line.state() != LineState::Invalid {
+                        caches.taken.push(inner, false);
+                    }
                 }
                 if let Some(word) = caches.code.peek(inner, inner) {
                     let line = Line(word);
                     strongest = strongest.max(line.state());
+                    if take {
+                        caches.taken.push(inner, true);
+                    }
                     if code_leaves {
                         caches.code.remove(inner, inner);
                         mail.code_invalidations += 1;
@@ -317,6 +328,7 @@ impl Cluster {
             caches.code.save(writer);
             caches.data.save(writer);
             caches.translations.save(writer);
+            caches.taken.save(writer);
         }
         for sets in [Some(&self.second), self.second_code.as_ref(), self.third.as_ref()].into_iter().flatten() {
             sets.save(writer);
@@ -329,6 +341,7 @@ impl Cluster {
             caches.code.load(reader)?;
             caches.data.load(reader)?;
             caches.translations.load(reader)?;
+            caches.taken.load(reader)?;
         }
         for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
             sets.load(reader)?;

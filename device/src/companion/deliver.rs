@@ -70,7 +70,9 @@ impl Follower<'_> {
     fn play_pipeline<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
         let mut passed = 0;
         let Some(pipeline) = &mut self.pipeline else { return 0 };
-        while let Some((cycles, states)) = pipeline.next() {
+        while pipeline.unreported() != 0
+            && let Some((cycles, states)) = pipeline.next()
+        {
             passed += cycles;
             let mut list = [Signal::Cycles; MOST];
             let mut count = 1;

@@ -16,6 +16,7 @@ use super::requests::{self, Requests};
 use super::signals;
 use super::streams::{Combining, Streams};
 use super::system::{Response, System};
+use super::taken::Taken;
 use super::tally::Tally;
 use super::timing::{Clock, Timing};
 use super::translation::{Invalidation, Page, PageTables};
@@ -283,12 +284,42 @@ impl<'a> Follower<'a> {
             return;
         }
         self.outcome = Outcome::default();
+        if self.is_plain(instruction) {
+            self.timing.begin(instruction.micro_ops, instruction.floating_point, &mut self.tally);
+        } else {
+            self.follow(instruction, tables);
+        }
+        if self.pipelined
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            let thread = usize::from(self.thread);
+            let mut together = self.competes.and_then(|core| core.together(thread));
+            let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
+            pipeline.execute(instruction, thread, together, &mut self.tally);
+        }
+    }
+
+    /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and no wait of its
+    /// own.
+    #[inline]
+    fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
+        let quiet = instruction.transfer.is_none()
+            && instruction.bundle.is_none()
+            && instruction.accesses.is_empty()
+            && instruction.segment_loads == 0
+            && !instruction.class.waits();
+        quiet && (!self.memory || !self.is_fetched(instruction))
+    }
+
+    /// Follows what an instruction fetches, accesses and where it goes.
+    #[inline(never)]
+    fn follow(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let costs = self.system.profile.costs;
         if !self.memory {
             // Only branches are followed.
             return self.branch(instruction);
         }
-        if instruction.length != 0 {
+        if self.is_fetched(instruction) {
             self.fetch(instruction, tables);
         }
         match instruction.class {
@@ -327,14 +358,6 @@ impl<'a> Follower<'a> {
             self.access(access, tables);
         }
         self.branch(instruction);
-        if self.pipelined
-            && let Some(pipeline) = &mut self.pipeline
-        {
-            let thread = usize::from(self.thread);
-            let mut together = self.competes.and_then(|core| core.together(thread));
-            let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
-            pipeline.execute(instruction, thread, together, &mut self.tally);
-        }
     }
 
     /// The pipeline, while it keeps time.
@@ -370,18 +393,26 @@ impl<'a> Follower<'a> {
     pub(super) fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
         let cluster = self.system.clusters.get(self.cluster)?;
         let costs = &self.system.profile.costs;
+        // The line of code that is being executed, which the mail may take away.
+        let executed = self.line;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written, held) = {
+        let (served, inner_bits, code_written, held, taken) = {
             let mut cluster = cluster.lock();
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
             }
+            let taken = cluster.cores.get_mut(self.core).filter(|caches| !caches.taken.is_empty());
+            let taken = taken.map(|caches| core::mem::take(&mut caches.taken));
             let served = match address {
-                Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out)?,
-                None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
+                Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out),
+                None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
             };
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held)
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken)
         };
+        if let Some(taken) = taken {
+            self.lines_taken(&taken, executed);
+        }
+        let served = served?;
         if code_written {
             self.code_written(inner);
         }
@@ -427,6 +458,22 @@ impl<'a> Follower<'a> {
             self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
         }
         Some(answer)
+    }
+
+    /// Others took lines of the first level. What is in flight of them begins anew.
+    #[cold]
+    fn lines_taken(&mut self, taken: &Taken, executed: Option<(u64, u64)>) {
+        let Some(pipeline) = self.pipeline.as_deref_mut().filter(|_| self.pipelined) else { return };
+        for (line, code) in taken.all() {
+            if *code {
+                // The line that is being executed, or the one after it.
+                if executed.is_some_and(|(begins, _)| *line == begins || *line == begins.wrapping_add(1)) {
+                    pipeline.code_taken(&mut self.tally);
+                }
+            } else {
+                pipeline.data_taken(*line, &mut self.tally);
+            }
+        }
     }
 
     /// The supplier of line `outer`, and the snoop of other caches.

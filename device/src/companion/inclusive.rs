@@ -160,7 +160,12 @@ impl Cluster {
         }
         for (number, caches) in self.cores.iter_mut().enumerate() {
             for inner in (0..1u64 << bits).map(|part| outer << bits | part) {
-                if number != core && caches.data.peek(inner, inner).is_some() {
+                if number != core
+                    && let Some(word) = caches.data.peek(inner, inner)
+                {
+                    if take && Line(word).state() != LineState::Invalid {
+                        caches.taken.push(inner, false);
+                    }
                     let state = if take { LineState::Invalid } else { LineState::Shared };
                     caches.data.change(inner, inner, state as u64);
                 }

@@ -220,6 +220,12 @@ impl Class {
         Class::AddWithCarry,
     ];
 
+    /// Whether it waits for something of its own, or is no instruction.
+    #[inline]
+    pub(super) fn waits(self) -> bool {
+        matches!(self, Class::Divide | Class::SignedDivide | Class::Fence | Class::Serializing | Class::Exception)
+    }
+
     /// Whether it divides integers.
     pub(super) fn divides(self) -> bool {
         matches!(self, Class::Divide | Class::SignedDivide)

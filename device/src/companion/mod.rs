@@ -65,6 +65,7 @@ mod signals;
 mod state;
 mod streams;
 mod system;
+mod taken;
 mod tally;
 mod timing;
 mod translation;

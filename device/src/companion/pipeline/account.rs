@@ -64,6 +64,18 @@ impl<const STATES: usize> Account<STATES> {
         }
     }
 
+    /// Cycles pass, in so many of which `state` holds that was not held before: `held`, at most all.
+    #[inline]
+    pub(super) fn pass_holding(&mut self, cycles: u64, state: usize, held: u64) {
+        self.pass(cycles);
+        if held != 0
+            && let Some(cell) = self.held.get_mut(state)
+        {
+            *cell += held;
+            self.some_held |= 1 << state;
+        }
+    }
+
     /// How many cycles have not been reported.
     pub(super) fn passed(&self) -> u64 {
         self.passed
@@ -135,7 +147,8 @@ impl<const STATES: usize> Account<STATES> {
 }
 
 /// The numbers of the bits that are set.
-fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+#[inline]
+pub(super) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let bit = set.trailing_zeros() as usize;
         set &= set.wrapping_sub(1);

@@ -6,6 +6,7 @@
 //! `docs/notes/pipelines.md` has the plan, and one note a part the rules.
 
 mod account;
+mod ahead;
 mod k8;
 mod knl;
 mod memory;
@@ -86,6 +87,12 @@ impl Found {
         self.touches.get(..self.count).unwrap_or(&[])
     }
 
+    /// Cycles until its code is here, beyond a hit of the first level.
+    #[inline]
+    fn delay(&self) -> u64 {
+        u64::from(self.translation) + u64::from(self.line)
+    }
+
     /// The next instruction begins.
     fn clear(&mut self) {
         self.count = 0;
@@ -161,10 +168,11 @@ pub(super) struct Held {
 
 impl Held {
     /// The signals that hold.
+    #[inline]
     pub(super) fn signals(self) -> impl Iterator<Item = Signal> {
         let reason = self.reason.map_or(&[] as &[Signal], power9::signals_of);
-        let states = self.of.iter().enumerate().filter(move |(number, _)| self.states >> number & 1 == 1);
-        states.map(|(_, state)| *state).chain(reason.iter().copied())
+        let states = account::bits(self.states).filter_map(move |number| self.of.get(number));
+        states.chain(reason).copied()
     }
 }
 
@@ -257,6 +265,27 @@ impl Pipeline {
             }
             touch.missed = true;
             touch.latency = touch.latency.max(latency);
+        }
+    }
+
+    /// Another core took `line` to write it. If a load of it is ahead of its turn, what follows from that load on is executed anew.
+    pub(super) fn data_taken(&mut self, line: u64, tally: &mut Tally) {
+        let restarts = match &mut self.core {
+            Core::K8(core) => core.data_taken(line),
+            Core::Knl(core) => core.data_taken(line),
+            Core::Power9(_) | Core::Montecito(_) => false,
+        };
+        if restarts {
+            tally.add(Signal::MemoryOrderingFlushes, 1);
+        }
+    }
+
+    /// Another processor took the line of code that is being executed. If anything is in flight, it is executed anew.
+    pub(super) fn code_taken(&mut self, tally: &mut Tally) {
+        if let Core::K8(core) = &mut self.core
+            && core.code_taken()
+        {
+            tally.add(Signal::InstructionStreamRestarts, 1);
         }
     }
 

@@ -61,6 +61,16 @@ impl<const COUNT: usize> Ports<COUNT> {
     /// Takes `port` for `cycles` as soon as it is free, `earliest` or later; returns the cycle.
     #[inline]
     pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
+        let at = earliest.max(self.from);
+        if cycles == 1
+            && at < self.from + CYCLES
+            && let Some(word) = self.taken.get_mut(port).and_then(|taken| taken.get_mut((at / 64) as usize % WORDS))
+            && *word >> (at % 64) & 1 == 0
+        {
+            // The usual case.
+            *word |= 1 << (at % 64);
+            return at;
+        }
         let begin = self.free(port, earliest, cycles);
         if let Some(taken) = self.taken.get_mut(port) {
             for at in begin..begin.saturating_add(cycles).min(self.from + CYCLES) {

@@ -3,32 +3,38 @@
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
-/// A queue whose entries become free in any order. It is a heap of the cycles from which each can be taken again.
+/// A queue whose entries become free in any order.
+///
+/// It is a ring of the cycles from which each can be taken again, sorted from `first` on. What is taken now is mostly free last, so few
+/// places move.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<const COUNT: usize> {
     free: [u64; COUNT],
+    first: usize,
 }
 
 impl<const COUNT: usize> Entries<COUNT> {
     pub(super) const fn new() -> Self {
-        Entries { free: [0; COUNT] }
+        Entries { free: [0; COUNT], first: 0 }
+    }
+
+    /// When the entry is free before which `place` others are.
+    #[inline]
+    fn at(&self, place: usize) -> u64 {
+        let place = self.first + place;
+        self.free.get(if place >= COUNT { place - COUNT } else { place }).copied().unwrap_or(0)
     }
 
     /// The first cycle in which an entry is free.
     #[inline]
     pub(super) fn room(&self) -> u64 {
-        self.free.first().copied().unwrap_or(0)
+        self.at(0)
     }
 
     /// The first cycle in which fewer than `share` entries are taken.
     #[inline]
     pub(super) fn room_within(&self, share: usize) -> u64 {
-        if share >= COUNT {
-            return self.room();
-        }
-        let mut sorted = self.free;
-        sorted.sort_unstable();
-        sorted.get(COUNT - share.max(1)).copied().unwrap_or(0)
+        self.at(COUNT - share.clamp(1, COUNT))
     }
 
     /// How many entries are taken in cycle `now`.
@@ -40,35 +46,34 @@ impl<const COUNT: usize> Entries<COUNT> {
     /// Takes the entry that is free first, until `until`.
     #[inline]
     pub(super) fn take(&mut self, until: u64) {
-        let mut place = 0;
-        loop {
-            let at = |child: usize| self.free.get(child).copied().unwrap_or(u64::MAX);
-            let (left, right) = (2 * place + 1, 2 * place + 2);
-            let child = if at(right) < at(left) { right } else { left };
-            let least = at(child);
-            let moves = least < until;
+        let mut place = self.first;
+        self.first = if place + 1 >= COUNT { 0 } else { place + 1 };
+        while place != self.first {
+            let before = if place == 0 { COUNT - 1 } else { place - 1 };
+            let moved = self.free.get(before).copied().unwrap_or(0);
+            if moved <= until {
+                break;
+            }
             if let Some(cell) = self.free.get_mut(place) {
-                *cell = if moves { least } else { until };
+                *cell = moved;
             }
-            if !moves {
-                return;
-            }
-            place = child;
+            place = before;
+        }
+        if let Some(cell) = self.free.get_mut(place) {
+            *cell = until;
         }
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        let mut sorted = self.free;
-        sorted.sort_unstable();
-        writer.words(&sorted);
+        (0..COUNT).for_each(|place| writer.word(self.at(place)));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for cell in &mut self.free {
             *cell = time(reader, now)?;
         }
-        // A sorted list is a heap.
         self.free.sort_unstable();
+        self.first = 0;
         Ok(())
     }
 }
@@ -97,7 +102,11 @@ impl<const COUNT: usize> Ring<COUNT> {
         let share = share.clamp(1, COUNT);
         match entries.min(share) {
             0 => 0,
-            entries => self.free.get((self.next + COUNT - share + entries - 1) % COUNT).copied().unwrap_or(0),
+            entries => {
+                // At most twice the count, less one.
+                let place = self.next + COUNT - share + entries - 1;
+                self.free.get(if place >= COUNT { place - COUNT } else { place }).copied().unwrap_or(0)
+            }
         }
     }
 
@@ -123,7 +132,7 @@ impl<const COUNT: usize> Ring<COUNT> {
         if let Some(cell) = self.free.get_mut(self.next) {
             *cell = until;
         }
-        self.next = (self.next + 1) % COUNT;
+        self.next = if self.next + 1 >= COUNT { 0 } else { self.next + 1 };
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {

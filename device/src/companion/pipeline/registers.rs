@@ -7,6 +7,12 @@ use super::time;
 /// The register through which instructions depend on each other that name none.
 pub(super) const ANY: u16 = Register::COUNT as u16;
 
+/// Whether an instruction of `class` changes the stack pointer beside its access.
+#[inline]
+pub(super) fn moves_stack(class: Class) -> bool {
+    matches!(class, Class::Push | Class::Pop | Class::Call | Class::Return | Class::String)
+}
+
 /// The registers, and [`ANY`].
 #[derive(Clone, Debug)]
 pub(super) struct Registers {
@@ -36,12 +42,10 @@ impl Registers {
     /// `address` and has its result in cycle `result`. `addresses`: the address was computed from this register.
     #[inline]
     pub(super) fn written(&self, register: u16, class: Class, addresses: bool, (at, address, result): (u64, u64, u64)) -> u64 {
-        let moves_stack = matches!(class, Class::Push | Class::Pop | Class::Call | Class::Return | Class::String);
         match register {
             // Through the shortest operation, whatever this one is.
             ANY => self.ready([ANY]).max(at + 1) + 1,
-            // PUSH and POP change the stack pointer beside their access.
-            _ if moves_stack && addresses => address + 1,
+            _ if addresses && moves_stack(class) => address + 1,
             _ => result,
         }
     }

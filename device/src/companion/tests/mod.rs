@@ -6,6 +6,7 @@ mod identities;
 mod invariants;
 mod pages;
 mod places;
+mod probes;
 mod requests;
 mod rules;
 mod threads;

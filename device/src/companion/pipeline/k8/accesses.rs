@@ -57,6 +57,7 @@ impl Core {
         }
         if touch.loads() {
             here = self.forwarded(touch, at, here);
+            self.ahead.push(touch.line, here);
         }
         if held {
             self.hold_second(at, here);

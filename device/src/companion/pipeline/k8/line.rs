@@ -36,12 +36,21 @@ impl Operands {
         Operands { addresses: [ANY; 3], reads: [ANY; 5], writes: [ANY; 4], address_count: 1, read_count: 1, write_count: 1 };
 
     pub(super) fn of(operation: Option<&Operation<'_>>) -> Operands {
-        let Some(operation) = operation else { return Operands::UNKNOWN };
         let mut operands = Operands::NONE;
-        operands.address_count = copy(&mut operands.addresses, operation.addresses);
-        operands.read_count = copy(&mut operands.reads, operation.reads);
-        operands.write_count = copy(&mut operands.writes, operation.writes);
+        operands.set(operation);
         operands
+    }
+
+    /// From now on they are those of an instruction.
+    #[inline]
+    pub(super) fn set(&mut self, operation: Option<&Operation<'_>>) {
+        let Some(operation) = operation else {
+            *self = Operands::UNKNOWN;
+            return;
+        };
+        self.address_count = copy(&mut self.addresses, operation.addresses);
+        self.read_count = copy(&mut self.reads, operation.reads);
+        self.write_count = copy(&mut self.writes, operation.writes);
     }
 
     pub(super) fn addresses(&self) -> &[u16] {
@@ -87,6 +96,52 @@ impl MacroOperation {
     };
 }
 
+/// What a line needs to be dispatched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// The positions whose scheduler takes something, one bit each.
+    pub(super) schedulers: u8,
+    /// An entry of the floating-point scheduler.
+    pub(super) floating: bool,
+    /// Everything before it has to be done.
+    pub(super) serializes: bool,
+    /// It is a far transfer, or an exception.
+    pub(super) far: bool,
+    /// How many segment registers it loads.
+    pub(super) segments: u16,
+    /// How many cycles it is dispatched in.
+    pub(super) lines: u8,
+    /// Every macro-operation is a plain instruction, and nothing begins anew behind it.
+    pub(super) plain: bool,
+}
+
+impl Needs {
+    pub(super) const NONE: Needs =
+        Needs { schedulers: 0, floating: false, serializes: false, far: false, segments: 0, lines: 1, plain: true };
+
+    /// The line has this macro-operation at `position`.
+    #[inline]
+    pub(super) fn add(&mut self, position: usize, operation: &MacroOperation) {
+        let computes = operation.row.unit.is_floating();
+        let scheduled = operation.touches.0 < operation.touches.1 || !computes && operation.row.unit != Unit::None;
+        self.schedulers |= u8::from(scheduled) << position;
+        self.floating |= computes;
+        self.serializes |= matches!(operation.class, Class::Serializing | Class::Fence);
+        self.far |= operation.class == Class::Exception || operation.continuation == Continuation::Far;
+        self.segments += u16::from(operation.segment_loads);
+        self.plain &= operation.row == Row::PLAIN
+            && operation.touches.0 == operation.touches.1
+            && operation.segment_loads == 0
+            && matches!(operation.continuation, Continuation::Sequential | Continuation::Taken | Continuation::Resteered(_))
+            && !operation.second
+            && !self.far
+            && !self.serializes;
+        if let (Path::Vector(lines), 0) = (operation.row.path, position) {
+            self.lines = lines.max(1);
+        }
+    }
+}
+
 /// Macro-operations that are dispatched together.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
@@ -98,10 +153,25 @@ pub(super) struct Line {
     pub(super) ready: u64,
     /// The piece of code with its first byte.
     pub(super) piece: u64,
+    /// What its macro-operations need.
+    pub(super) needs: Needs,
 }
 
 impl Line {
-    pub(super) fn operations(&self) -> impl Iterator<Item = &MacroOperation> {
-        self.operations.iter().take(self.count)
+    /// The line has gone, and the next one begins.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        self.touch_count = 0;
+        self.ready = 0;
+        self.needs = Needs::NONE;
+    }
+
+    /// The macro-operations have changed.
+    pub(super) fn look(&mut self) {
+        self.needs = Needs::NONE;
+        for (position, operation) in self.operations.iter().take(self.count).enumerate() {
+            self.needs.add(position, operation);
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The pipeline of the K8. Rules PK1 to PK46 and their sources are in `docs/notes/pipelines-x86.md`. Left
-//! out are long prefixes (PK5), the fourth branch of a piece (PK7), conflicts of banks (PK18) and probes (PK31, PK32).
+//! out are long prefixes (PK5), the fourth branch of a piece (PK7) and conflicts of banks (PK18).
 
 mod accesses;
 mod line;
@@ -14,14 +14,15 @@ use vm_pmu_arch::feed::Signal;
 use super::super::instruction::{Class, Instruction};
 use super::super::tally::Tally;
 use super::account::States;
+use super::ahead::Ahead;
 use super::memory::{Misses, Stores};
 use super::ports::Ports;
 use super::queue::{Entries, Ring, Runs};
 use super::redirect::Redirect;
-use super::registers::Registers;
+use super::registers::{Registers, moves_stack};
 use super::sequence::Sequence;
 use super::{Continuation, Found, MOST, Touch};
-use line::{Line, MacroOperation, Operands};
+use line::{Line, MacroOperation, Needs, Operands};
 use rows::{Path, Row, Unit};
 use signals::{DOUBLE_EVENTS, PIPE_EVENTS, State};
 pub(super) use signals::{EVENTS, STATES};
@@ -71,6 +72,7 @@ pub(super) struct Core {
     floating_completions: Runs,
     stores: Stores,
     misses: Misses<8>,
+    ahead: Ahead,
     /// When the walker is free.
     walker: u64,
     /// Accesses, completions, and writes of stores.
@@ -94,6 +96,7 @@ impl Core {
                 touch_count: 0,
                 ready: 0,
                 piece: 0,
+                needs: Needs::NONE,
             },
             next: 0,
             fetched: 0,
@@ -112,6 +115,7 @@ impl Core {
             floating_completions: Runs::new(),
             stores: Stores::new(),
             misses: Misses::new(),
+            ahead: Ahead::new(),
             walker: 0,
             access: Sequence::new(),
             completed: Sequence::new(),
@@ -123,10 +127,15 @@ impl Core {
 
     /// An instruction has been executed. It is dispatched with its line.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
-        let row = rows::of(instruction);
-        let alone = matches!(row.path, Path::Vector(_));
+        let plain = found.count == 0 && found.continuation == Continuation::Sequential && rows::is_plain(instruction);
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
+        if plain && self.line.count != 0 && first == last && self.piece == Some(first) && found.delay() == 0 {
+            // In the piece of the instruction before, and so in its line.
+            return self.push_plain(instruction, tally);
+        }
+        let row = if plain { Row::PLAIN } else { rows::of(instruction) };
+        let alone = matches!(row.path, Path::Vector(_));
         // PK2, PK4, PK5: what begins a new line.
         let full = self.line.touch_count + found.count > MOST
             || row.unit == Unit::Multiplier
@@ -134,11 +143,16 @@ impl Core {
         if self.line.count != 0 && (alone || full) {
             self.dispatch(tally);
         }
-        self.fetch(instruction, found, first, last);
+        if instruction.length != 0 {
+            self.fetch(found, first, last);
+            self.line.ready = self.line.ready.max(self.fetched + 1);
+        }
         if self.line.count == 0 {
             self.line.piece = first;
         }
-        self.line.ready = self.line.ready.max(if instruction.length == 0 { 0 } else { self.fetched + 1 });
+        if plain {
+            return self.push_plain(instruction, tally);
+        }
         let touches = self.take_touches(found.touches());
         let operation = MacroOperation {
             row,
@@ -150,7 +164,9 @@ impl Core {
             continuation: found.continuation,
             segment_loads: instruction.segment_loads,
         };
-        tally.add(Signal::FloatingPointFlagOps, u64::from(instruction.class == Class::FloatCompare));
+        if instruction.class == Class::FloatCompare {
+            tally.add(Signal::FloatingPointFlagOps, 1);
+        }
         if matches!(row.path, Path::Double | Path::Chained) {
             // PK3: two macro-operations in any two positions that follow each other.
             if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
@@ -171,15 +187,24 @@ impl Core {
         } else {
             self.push(operation, tally);
         }
-        if self.line.count != 0 && (alone || found.continuation != Continuation::Sequential) {
+        if alone && self.line.count != 0 {
             self.dispatch(tally);
         }
-        self.turn(found.continuation);
+        if found.continuation != Continuation::Sequential {
+            if self.line.count != 0 {
+                self.dispatch(tally);
+            }
+            self.turn(found.continuation);
+        }
     }
 
     /// Puts accesses into the line, and returns where they are.
+    #[inline]
     fn take_touches(&mut self, touches: &[Touch]) -> (u8, u8) {
         let begin = self.line.touch_count;
+        if touches.is_empty() {
+            return (begin as u8, begin as u8);
+        }
         for (place, touch) in self.line.touches.iter_mut().skip(begin).zip(touches) {
             *place = *touch;
             self.line.touch_count += 1;
@@ -187,10 +212,31 @@ impl Core {
         (begin as u8, self.line.touch_count as u8)
     }
 
+    /// Puts a plain instruction into the line, which goes when it is full.
+    #[inline]
+    fn push_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
+        let touches = self.line.touch_count as u8;
+        if let Some(place) = self.line.operations.get_mut(self.line.count) {
+            place.operands.set(instruction.operation.as_ref());
+            place.row = Row::PLAIN;
+            place.class = instruction.class;
+            place.touches = (touches, touches);
+            (place.second, place.loads, place.segment_loads) = (false, false, 0);
+            place.continuation = Continuation::Sequential;
+            self.line.needs.schedulers |= 1 << self.line.count;
+            self.line.count += 1;
+        }
+        if self.line.count == WIDTH {
+            self.dispatch(tally);
+        }
+    }
+
     /// Puts a macro-operation into the line, which goes when it is full.
+    #[inline]
     fn push(&mut self, operation: MacroOperation, tally: &mut Tally) {
         if let Some(place) = self.line.operations.get_mut(self.line.count) {
             *place = operation;
+            self.line.needs.add(self.line.count, &operation);
             self.line.count += 1;
         }
         if self.line.count == WIDTH {
@@ -199,10 +245,8 @@ impl Core {
     }
 
     /// PK1, PK5: the fetcher reads the pieces that the instruction lies in.
-    fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, first: u64, last: u64) {
-        if instruction.length == 0 {
-            return;
-        }
+    #[inline]
+    fn fetch(&mut self, found: &Found, first: u64, last: u64) {
         for piece in [first, last] {
             if self.piece == Some(piece) {
                 continue;
@@ -212,12 +256,12 @@ impl Core {
             self.window = self.next;
             self.piece = Some(piece);
         }
-        let delay = u64::from(found.translation) + u64::from(found.line);
+        let delay = found.delay();
         self.fetched += delay;
         self.account.hold(State::Fetch as usize, delay);
     }
 
-    /// PK6: where the fetcher goes on.
+    /// PK6: where the fetcher goes on, unless in sequence.
     fn turn(&mut self, continuation: Continuation) {
         let bubble = match continuation {
             Continuation::Sequential => return,
@@ -235,13 +279,89 @@ impl Core {
         }
     }
 
+    /// PK31: a probe takes a line away. Returns whether the pipeline begins anew, from a load of it that is ahead of its turn.
+    pub(super) fn data_taken(&mut self, line: u64) -> bool {
+        let restarts = self.ahead.has(line, self.next);
+        if restarts {
+            self.restart();
+        }
+        restarts
+    }
+
+    /// PK32: a probe takes the line of code away that is being executed. Returns whether the pipeline begins anew: if anything is in flight.
+    pub(super) fn code_taken(&mut self) -> bool {
+        let restarts = self.completed.at > self.next;
+        if restarts {
+            self.restart();
+        }
+        restarts
+    }
+
+    /// The pipeline begins anew in the present cycle.
+    fn restart(&mut self) {
+        let redirect = *self.redirect.get_or_insert(Redirect { resolved: self.next, completed: self.next });
+        self.piece = None;
+        self.fetched = self.fetched.max(redirect.resolved + MISPREDICTION - 2);
+        self.window = 0;
+    }
+
     /// Dispatches the line. PK9: whole, in the first cycle in which there is room for all of it.
+    #[inline(never)]
     fn dispatch(&mut self, tally: &mut Tally) {
+        if self.line.needs.plain && self.redirect.is_none() {
+            self.dispatch_plain();
+        } else {
+            self.dispatch_any(tally);
+        }
+        self.line.clear();
+    }
+
+    /// The same for a line of plain instructions in sequence, which needs less.
+    fn dispatch_plain(&mut self) {
         let begin = self.next;
+        let ready = self.line.ready.max(begin);
+        let at = ready.max(self.room(ready));
+        let next = at + 1;
+        if at != begin {
+            self.hold(State::Empty, begin, ready);
+            self.hold(State::Stall, ready, at);
+        }
+        let Core { line, registers, ports, schedulers, completed, .. } = self;
+        let (mut sources, mut result) = (0, 0);
+        for (position, (operation, scheduler)) in line.operations.iter().take(line.count).zip(schedulers).enumerate() {
+            let operands = &operation.operands;
+            sources = registers.ready(operands.reads().iter().copied());
+            let issued = ports.take(INTEGER_UNITS + position, sources.max(at + 1), 1);
+            scheduler.take(issued + 1);
+            result = issued + u64::from(Row::PLAIN.latency);
+            completed.next(result, WIDTH as u8);
+            for register in operands.writes() {
+                let ready = registers.written(*register, operation.class, false, (at, at + 1, result));
+                registers.set(*register, ready);
+            }
+        }
+        self.reorder.take(completed.at + 1);
+        self.half = (result, 0, sources);
+        self.pass(begin, next);
+    }
+
+    /// Cycles `begin` up to `next` have passed.
+    #[inline]
+    fn pass(&mut self, begin: u64, next: u64) {
+        self.account.hold(State::LoadStoreBuffer as usize, self.second_full.take(next));
+        let busy = self.floating_completions.take(next);
+        self.account.pass_holding(next - begin, State::FloatingIdle as usize, (next - begin).saturating_sub(busy));
+        self.next = next;
+        self.ports.forget(next);
+    }
+
+    #[inline(never)]
+    fn dispatch_any(&mut self, tally: &mut Tally) {
+        let begin = self.next;
+        let needs = self.line.needs;
         let mut ready = self.line.ready.max(begin);
         let mut room = 0;
-        let far =
-            self.line.operations().any(|operation| operation.class == Class::Exception || operation.continuation == Continuation::Far);
+        let far = needs.far;
         if let Some(redirect) = self.redirect.take() {
             ready = ready.max(redirect.resolved + MISPREDICTION);
             self.wrong_path(begin, redirect.resolved);
@@ -253,10 +373,7 @@ impl Core {
         } else {
             self.hold(State::Empty, begin, ready);
         }
-        let lines = self.line.operations().next().map_or(1, |operation| match operation.row.path {
-            Path::Vector(lines) if !far => u64::from(lines.max(1)),
-            _ => 1,
-        });
+        let lines = if far { 1 } else { u64::from(needs.lines) };
         let at;
         let next;
         if far {
@@ -270,68 +387,56 @@ impl Core {
             next = at + lines;
             self.hold(State::Stall, ready, at);
         }
-        let segments: u64 = self.line.operations().map(|operation| u64::from(operation.segment_loads)).sum();
-        if segments != 0 {
-            self.segment = at + SEGMENT * segments;
+        if needs.segments != 0 {
+            self.segment = at + SEGMENT * u64::from(needs.segments);
         }
         self.issue(at, tally);
-        self.account.hold(State::LoadStoreBuffer as usize, self.second_full.take(next));
-        let busy = self.floating_completions.take(next);
-        self.account.hold(State::FloatingIdle as usize, (next - begin).saturating_sub(busy));
-        self.account.pass(next - begin);
-        self.next = next;
-        self.ports.forget(next);
+        self.pass(begin, next);
         if far {
             // The fetcher begins anew: the next line is ready two cycles after its piece was requested.
             self.fetched = self.fetched.max(next - 2);
             self.window = 0;
             self.piece = None;
         }
-        self.line.count = 0;
-        self.line.touch_count = 0;
-        self.line.ready = 0;
     }
 
     /// PK33, PK34, PK37 to PK39: the first cycle in which there is room for the line, which is ready in cycle `ready`. Each resource that
     /// it waits for counts its own cycles.
+    #[inline]
     fn room(&mut self, ready: u64) -> u64 {
-        let (mut scheduler, mut floating, mut serializes, mut segments) = (0, 0, false, false);
-        for (operation, entries) in self.line.operations.iter().take(self.line.count).zip(&self.schedulers) {
-            let computes = operation.row.unit.is_floating();
-            if operation.touches.0 < operation.touches.1 || !computes && operation.row.unit != Unit::None {
-                scheduler = entries.room().max(scheduler);
-            }
-            if computes {
-                floating = self.floating.room();
-            }
-            if matches!(operation.class, Class::Serializing | Class::Fence) {
-                serializes = true;
-            }
-            segments |= operation.segment_loads != 0;
+        let needs = self.line.needs;
+        let scheduler = self
+            .schedulers
+            .iter()
+            .enumerate()
+            .filter(|(position, _)| needs.schedulers >> position & 1 == 1)
+            .map(|(_, entries)| entries.room());
+        let scheduler = scheduler.max().unwrap_or(0);
+        let floating = if needs.floating { self.floating.room() } else { 0 };
+        let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
+        let reorder = self.reorder.room(1);
+        let mut last = reorder.max(scheduler).max(floating).max(queue);
+        if last > ready {
+            self.hold(State::ReorderBuffer, ready, reorder);
+            self.hold(State::Scheduler, ready, scheduler);
+            self.hold(State::FloatingScheduler, ready, floating);
+            self.hold(State::LoadStore, ready, queue);
         }
-        let mut rooms = [
-            (State::ReorderBuffer, self.reorder.room(1)),
-            (State::Scheduler, scheduler),
-            (State::FloatingScheduler, floating),
-            (State::LoadStore, self.first_queue.room(self.places())),
-            (State::SegmentLoad, if segments { self.segment } else { 0 }),
-            (State::Serialization, 0),
-            (State::AllQuiet, 0),
-        ];
-        if serializes {
-            let [.., (_, serialization), (_, quiet)] = &mut rooms;
-            *serialization = self.completed.at + 1;
-            *quiet = self.stores.written + 1;
+        if needs.segments != 0 {
+            self.hold(State::SegmentLoad, ready, self.segment);
+            last = last.max(self.segment);
         }
-        let mut last = 0;
-        for (state, room) in rooms {
-            self.hold(state, ready, room);
-            last = room.max(last);
+        if needs.serializes {
+            let (serialization, quiet) = (self.completed.at + 1, self.stores.written + 1);
+            self.hold(State::Serialization, ready, serialization);
+            self.hold(State::AllQuiet, ready, quiet);
+            last = last.max(serialization).max(quiet);
         }
         last
     }
 
     /// `state` holds from cycle `from` up to `until`, if that is later.
+    #[inline]
     fn hold(&mut self, state: State, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
@@ -466,7 +571,7 @@ impl Core {
     fn write_registers(&mut self, operation: &MacroOperation, result: u64, address: u64, at: u64) {
         let operands = &operation.operands;
         for register in operands.writes() {
-            let addresses = operands.addresses().contains(register);
+            let addresses = moves_stack(operation.class) && operands.addresses().contains(register);
             let ready = self.registers.written(*register, operation.class, addresses, (at, address, result));
             let before = if operation.second { self.ready(&[*register]) } else { 0 };
             self.registers.set(*register, ready.max(before));

@@ -73,10 +73,25 @@ const fn division(latency: u8) -> Row {
     row(Path::Vector(latency - DIVISION_OVERLAP), Unit::Integer, latency, latency)
 }
 
+impl Row {
+    /// The row of a plain instruction.
+    pub(super) const PLAIN: Row = row(Path::Direct, Unit::Integer, 1, 1);
+}
+
+/// Whether an instruction needs an integer unit for a cycle, and nothing else.
+#[inline]
+pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
+    let class = matches!(
+        instruction.class,
+        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry
+    );
+    let floating = instruction.class == Class::Simple && instruction.floating_point;
+    class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty()
+}
+
 /// The row of an instruction.
 pub(super) fn of(instruction: &Instruction<'_>) -> Row {
-    let operation = instruction.operation.unwrap_or_default();
-    let width = operation.width;
+    let (width, packed) = instruction.operation.as_ref().map_or((0, false), |operation| (operation.width, operation.packed));
     let vector = |lines, latency| row(Path::Vector(lines), Unit::Integer, latency, 1);
     if instruction.segment_loads != 0 {
         return vector(1, 1);
@@ -86,15 +101,11 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
     }
     match instruction.class {
         Class::Simple if instruction.floating_point => wide(width, Unit::Either, 2, 1),
-        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => {
-            row(Path::Direct, Unit::Integer, 1, 1)
-        }
+        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => Row::PLAIN,
         Class::Nop => row(Path::Direct, Unit::None, 0, 1),
         Class::Address => row(Path::Direct, Unit::Address, 1, 1),
         Class::AddressScaled => row(Path::Direct, Unit::Address, 2, 1),
-        Class::Load if instruction.floating_point && (width > 8 && width != EXTENDED || !operation.packed) => {
-            row(Path::Double, Unit::Store, 2, 1)
-        }
+        Class::Load if instruction.floating_point && (width > 8 && width != EXTENDED || !packed) => row(Path::Double, Unit::Store, 2, 1),
         Class::Load | Class::Store if instruction.floating_point => wide(width, Unit::Store, 2, 1),
         Class::Load | Class::Store | Class::Push => row(Path::Direct, Unit::None, 0, 1),
         Class::Pop => row(Path::Double, Unit::None, 0, 1),

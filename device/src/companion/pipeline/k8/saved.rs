@@ -114,6 +114,7 @@ impl Core {
         self.floating_completions.save(writer);
         self.stores.save(writer);
         self.misses.save(writer);
+        self.ahead.save(writer);
         writer.words(&[self.walker, self.segment, self.locked]);
         [self.access, self.completed, self.written].iter().for_each(|sequence| sequence.save(writer));
     }
@@ -132,6 +133,7 @@ impl Core {
         for operation in &mut self.line.operations {
             *operation = MacroOperation::load(reader)?;
         }
+        self.line.look();
         for touch in &mut self.line.touches {
             *touch = Touch::load(reader)?;
         }
@@ -154,6 +156,7 @@ impl Core {
         self.floating_completions.load(reader, now)?;
         self.stores.load(reader, now)?;
         self.misses.load(reader, now)?;
+        self.ahead.load(reader, now)?;
         self.walker = time(reader, now)?;
         self.segment = time(reader, now)?;
         self.locked = time(reader, now)?;

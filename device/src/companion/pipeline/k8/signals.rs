@@ -75,7 +75,7 @@ pub(super) const DOUBLE_EVENTS: [Signal; WIDTH] =
     [Signal::DoubleOperationsPosition0, Signal::DoubleOperationsPosition1, Signal::DoubleOperationsPosition2];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 10] = [
+pub(in super::super) const EVENTS: [Signal; 12] = [
     Signal::FloatingPointAddOps,
     Signal::FloatingPointMultiplyOps,
     Signal::FloatingPointStoreOps,
@@ -86,4 +86,6 @@ pub(in super::super) const EVENTS: [Signal; 10] = [
     Signal::DoubleOperationsPosition0,
     Signal::DoubleOperationsPosition1,
     Signal::DoubleOperationsPosition2,
+    Signal::MemoryOrderingFlushes,
+    Signal::InstructionStreamRestarts,
 ];

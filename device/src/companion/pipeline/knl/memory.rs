@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::Signal;
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
+use super::super::ahead::Ahead;
 use super::super::memory::{Store, Stores};
 use super::super::queue::{Ring, Runs};
 use super::super::sequence::Sequence;
@@ -37,6 +38,7 @@ pub(super) struct Memory {
     /// The places of stores that are issued and not written.
     places: Ring<16>,
     pub(super) stores: Stores,
+    pub(super) ahead: Ahead,
     written: Sequence,
     pub(super) walker: u64,
     pub(super) walks: Runs,
@@ -66,6 +68,7 @@ impl Memory {
             next_store: 0,
             places: Ring::new(),
             stores: Stores::new(),
+            ahead: Ahead::new(),
             written: Sequence::new(),
             walker: 0,
             walks: Runs::new(),
@@ -118,7 +121,9 @@ impl Memory {
             self.place(touch, at, accessed, tally);
         } else if touch.loads() {
             accessed.loads += 1;
-            accessed.data = accessed.data.max(self.read(touch, at, vector, units, tally));
+            let here = self.read(touch, at, vector, units, tally);
+            self.ahead.push(touch.line, here);
+            accessed.data = accessed.data.max(here);
         } else {
             // A prefetch, for which nothing waits.
             let from = at + self.translate(touch, at);
@@ -210,6 +215,7 @@ impl Memory {
         writer.words(&[self.next_load, self.next_store]);
         self.places.save(writer);
         self.stores.save(writer);
+        self.ahead.save(writer);
         self.written.save(writer);
         writer.word(self.walker);
         self.walks.save(writer);
@@ -222,6 +228,7 @@ impl Memory {
         self.next_store = time(reader, now)?;
         self.places.load(reader, now)?;
         self.stores.load(reader, now)?;
+        self.ahead.load(reader, now)?;
         self.written = Sequence::load(reader, now)?;
         self.walker = time(reader, now)?;
         self.walks.load(reader, now)

@@ -1,5 +1,4 @@
-//! The pipeline of Knights Landing. Rules PL1 to PL44 and their sources are in `docs/notes/pipelines-x86.md`. Left out are prefixes (PL3) and
-//! clears by the order of accesses (PL27).
+//! The pipeline of Knights Landing. Rules PL1 to PL44 and their sources are in `docs/notes/pipelines-x86.md`. Left out are prefixes (PL3).
 
 mod front;
 mod memory;
@@ -154,6 +153,17 @@ impl Core {
         let now = threads.reaches(self.at);
         self.units.forget(now);
         self.exchange(threads);
+    }
+
+    /// PL27: another core takes a line to write it. Returns whether the pipeline is cleared, from a load of it that is ahead of its turn.
+    pub(super) fn data_taken(&mut self, line: u64) -> bool {
+        let clears = self.memory.ahead.has(line, self.at);
+        if clears && self.redirect.is_none() {
+            self.close();
+            self.front.restart(self.at + MISPREDICTION);
+            self.redirect = Some(Redirect { resolved: self.at, completed: self.at });
+        }
+        clears
     }
 
     /// PL28: the units are those that the threads of the core share, if there are several.

@@ -51,11 +51,12 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 6] = [
+pub(in super::super) const EVENTS: [Signal; 7] = [
     Signal::MicrocodeEntries,
     Signal::LoadsRecycledOverlap,
     Signal::LoadsRecycledData,
     Signal::LoadsRecycled,
     Signal::StoresRecycledAddress,
     Signal::StoresRecycled,
+    Signal::MemoryOrderingFlushes,
 ];

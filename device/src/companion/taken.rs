@@ -1,0 +1,50 @@
+//! Lines of a core's first level that others took.
+
+use super::bytes::{Damaged, Reader, Writer};
+
+/// How many are kept apart.
+const MOST: usize = 8;
+
+/// The lines that others took to write them since a thread of the core last looked: the first few.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken {
+    /// The number of the line in the first level, and whether it was in the instruction cache.
+    lines: [(u64, bool); MOST],
+    count: usize,
+}
+
+impl Taken {
+    /// A line was taken from the data cache or, as `code`, from the instruction cache.
+    pub(super) fn push(&mut self, line: u64, code: bool) {
+        if let Some(place) = self.lines.get_mut(self.count) {
+            *place = (line, code);
+            self.count += 1;
+        }
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The lines.
+    pub(super) fn all(&self) -> &[(u64, bool)] {
+        self.lines.get(..self.count).unwrap_or(&[])
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.count as u64);
+        self.all().iter().for_each(|(line, code)| writer.words(&[*line, u64::from(*code)]));
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        let count = usize::try_from(reader.word()?).ok().filter(|count| *count <= MOST).ok_or(Damaged)?;
+        *self = Taken::default();
+        for _ in 0..count {
+            let line = reader.word()?;
+            self.push(line, reader.word()? & 1 == 1);
+        }
+        Ok(())
+    }
+}
