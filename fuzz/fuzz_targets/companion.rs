@@ -28,6 +28,22 @@ const REASONS: &[Signal] = &[
     Signal::StallRegisterStackCycles,
 ];
 
+/// The same of the first Itanium's.
+const ACCOUNT: &[Signal] = &[
+    Signal::InherentExecutionCycles,
+    Signal::IssueLimitCycles,
+    Signal::FrontEndEmptyL2Cycles,
+    Signal::FrontEndEmptyL3Cycles,
+    Signal::FrontEndEmptyMemoryCycles,
+    Signal::FrontEndEmptyTranslationCycles,
+    Signal::FrontEndEmptyBubbleCycles,
+    Signal::FlushBranchCycles,
+    Signal::FlushExceptionCycles,
+    Signal::StallMemoryCycles,
+    Signal::StallExecutionCycles,
+    Signal::StallRegisterStackCycles,
+];
+
 /// The classes of POWER9's stack of cycles. Every cycle is in one of them.
 const STACK: &[Signal] = &[
     Signal::RetirementCycles,
@@ -210,6 +226,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             None => assert_eq!(cycles, sum(&[Signal::RetirementCycles, Signal::StallCycles, Signal::FrontEndEmptyCycles])),
             Some(Microarchitecture::Power9) => assert_eq!(cycles, sum(STACK)),
             Some(Microarchitecture::Montecito) => assert_eq!(cycles, sum(REASONS)),
+            Some(Microarchitecture::Itanium) => assert_eq!(cycles, sum(ACCOUNT)),
             Some(Microarchitecture::Knl) => {
                 assert!(sum(NOT_ALLOCATED) <= cycles);
                 assert!(sum(&[Signal::DispatchStallReservationStationCycles]) <= sum(&[Signal::ReservationStationFullCycles]));

@@ -81,8 +81,8 @@ fn the_four_sums_of_the_cycle_accounting_share_no_state() {
     let signals = || [0x04, 0x05, 0x06, 0x07].into_iter().filter_map(|select| ITANIUM.select(select)).flat_map(|(event, _)| event.signals);
     let times = |signal: &Signal| signals().filter(|other| *other == signal).count();
     assert!(signals().all(|signal| times(signal) == 1));
-    // Flushes 2 and a bubble, completion and 4 waits for code, execution, memory and the register stack.
-    assert_eq!(signals().count(), 11);
+    // Flushes 2 and a bubble, inherent execution and 4 waits for code, the scoreboard and want of units, memory and the register stack.
+    assert_eq!(signals().count(), 12);
 }
 
 #[test]

@@ -1286,4 +1286,26 @@ signals! {
     SlotsOvercountedImplicit = "slots_overcounted_implicit": Event Events,
     /// The pipeline began anew, as another processor wrote to the line of code that was being executed.
     InstructionStreamRestarts = "instruction_stream_restarts": Event Events,
+
+    // The first Itanium's account of cycles
+    /// Cycles in which a group of an in-order pipeline completes that no want of units has held back.
+    InherentExecutionCycles = "inherent_execution_cycles": State Cycles,
+    /// Cycles in which a group of an in-order pipeline completes that want of units, or a rule of bundles, has split from the one before it.
+    IssueLimitCycles = "issue_limit_cycles": State Cycles,
+    /// Flushes of an in-order pipeline because another unit asked too soon for a parallel result.
+    FlushesBypass = "flushes_bypass": Event Events,
+    /// Flushes of an in-order pipeline for mispredicted branches, exceptions, failed checks and serialization.
+    FlushesOther = "flushes_other": Event Events,
+    /// Groups of instructions that a stop of the program ended.
+    StopsDispersed = "stops_dispersed": Event Events,
+    /// Groups of instructions that the processor ended, for want of units or by a rule of bundles.
+    ImplicitStopsDispersed = "implicit_stops_dispersed": Event Events,
+    /// Floating-point operations that complete together, modulo four.
+    FloatingPointOperationsLow = "floating_point_operations_low": Event Events,
+    /// Floating-point operations that complete together, in fours.
+    FloatingPointOperationsHigh = "floating_point_operations_high": Event Events,
+    /// Advanced loads of general registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
+    AdvancedLoadReplacementsInteger = "advanced_load_replacements_integer": Event Events,
+    /// Advanced loads of floating-point registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
+    AdvancedLoadReplacementsFloatingPoint = "advanced_load_replacements_floating_point": Event Events,
 }

@@ -6258,6 +6258,46 @@ typedef enum VmPmuSignal {
    * Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
+  /**
+   * Cycles in which a group of an in-order pipeline completes that no want of units has held back.
+   */
+  VM_PMU_SIGNAL_INHERENT_EXECUTION_CYCLES = 610,
+  /**
+   * Cycles in which a group of an in-order pipeline completes that want of units, or a rule of bundles, has split from the one before it.
+   */
+  VM_PMU_SIGNAL_ISSUE_LIMIT_CYCLES = 611,
+  /**
+   * Flushes of an in-order pipeline because another unit asked too soon for a parallel result.
+   */
+  VM_PMU_SIGNAL_FLUSHES_BYPASS = 612,
+  /**
+   * Flushes of an in-order pipeline for mispredicted branches, exceptions, failed checks and serialization.
+   */
+  VM_PMU_SIGNAL_FLUSHES_OTHER = 613,
+  /**
+   * Groups of instructions that a stop of the program ended.
+   */
+  VM_PMU_SIGNAL_STOPS_DISPERSED = 614,
+  /**
+   * Groups of instructions that the processor ended, for want of units or by a rule of bundles.
+   */
+  VM_PMU_SIGNAL_IMPLICIT_STOPS_DISPERSED = 615,
+  /**
+   * Floating-point operations that complete together, modulo four.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_OPERATIONS_LOW = 616,
+  /**
+   * Floating-point operations that complete together, in fours.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_OPERATIONS_HIGH = 617,
+  /**
+   * Advanced loads of general registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_INTEGER = 618,
+  /**
+   * Advanced loads of floating-point registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_FLOATING_POINT = 619,
 } VmPmuSignal;
 
 /*

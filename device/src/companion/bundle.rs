@@ -16,7 +16,7 @@ pub(super) enum Unit {
     X,
 }
 
-/// The kinds of bundles whose branches are told apart, without their stops.
+/// The kinds of bundles that dispersal tells apart, without their stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Template {
     Mib,
@@ -24,7 +24,8 @@ pub(super) enum Template {
     Bbb,
     Mmb,
     Mfb,
-    /// Without a branch.
+    Mmf,
+    /// Others without a branch.
     Other,
 }
 
@@ -125,7 +126,7 @@ impl Bundle {
         self.first() & 1 != 0
     }
 
-    /// What the template says of branches.
+    /// What the template is to dispersal.
     pub(super) fn kind(&self) -> Template {
         match self.template() {
             0x10 => Template::Mib,
@@ -133,6 +134,7 @@ impl Bundle {
             0x16 => Template::Bbb,
             0x18 => Template::Mmb,
             0x1C => Template::Mfb,
+            0x0E => Template::Mmf,
             _ => Template::Other,
         }
     }

@@ -46,6 +46,24 @@ pub(super) struct Bundled {
     pub(super) multiway: Option<Multiway>,
 }
 
+impl Bundled {
+    /// PI21: how many bubbles the branch costs if it is taken, as predicted, where stages predict: none if a register knew the target, one if the
+    /// tables did, and as many as it takes to compute the target from the encoding in its slot otherwise.
+    pub(super) fn bubbles(&self, slot: u8) -> Option<u16> {
+        Some(match self.stage? {
+            Stage::Register | Stage::Tables if self.verdict.bubble => corrected(slot),
+            Stage::Register => 0,
+            Stage::Tables => 1,
+            Stage::Encoding => corrected(slot),
+        })
+    }
+}
+
+/// Bubbles until the address correctors have the target of a branch.
+fn corrected(slot: u8) -> u16 {
+    if slot >= 2 { 2 } else { 3 }
+}
+
 /// Where a thread is among bundles, and what was announced.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {

@@ -563,8 +563,9 @@ impl<'a> Follower<'a> {
                 self.timing.stall(Cause::Bubble, u32::from(costs.bubble), tally);
                 self.timing.redirected();
             }
-            let bubble = costs.bubble;
-            self.continues(if verdict.bubble { Continuation::Resteered(bubble) } else { Continuation::Taken });
+            let staged = bundled.zip(bundle).and_then(|(bundled, bundle)| bundled.bubbles(bundle.slot));
+            let bubbles = staged.unwrap_or(if verdict.bubble { costs.bubble } else { 0 });
+            self.continues(if bubbles == 0 { Continuation::Taken } else { Continuation::Resteered(bubbles) });
         }
     }
 

@@ -199,6 +199,8 @@ pub enum Microarchitecture {
     /// itself. It needs the [bundle](super::Instruction::bundle) of every instruction, and the numbers of
     /// [`ia64_register`](super::ia64_register) in its operations.
     Montecito,
+    /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs what Montecito's needs.
+    Itanium,
 }
 
 /// Costs in cycles.

@@ -9,6 +9,7 @@ use vm_pmu::companion::{Builder, Clock, Profile, parts};
 use vm_pmu::topology;
 use vm_pmu_board::Lines;
 use vm_pmu_board::x86::{Board, Cpu, record};
+use vm_pmu_engines::ia64;
 use vm_pmu_engines::x86::{Config, Limits, Machine};
 use vm_pmu_guests::{Guest, protocol};
 
@@ -135,6 +136,51 @@ fn the_parts_of_the_cpi_stack_of_power9_add_up() {
             assert_eq!(get(Signal::StallLoadMissCycles), misses, "{guest}");
         }
     });
+}
+
+#[test]
+fn every_cycle_of_the_first_itanium_is_in_one_sum() {
+    // `docs/notes/itanium.md` 2.8, and rules PI25, PI27 and PI29 of the notes on its pipeline.
+    let part = Part::named("itanium").unwrap();
+    let mut all = [0; 6];
+    // A call of firmware takes a cycle too, which no signal tells.
+    for guest in vm_pmu_guests::of("itanium").filter(|guest| guest.name != "pal") {
+        let lines = Lines::new(1);
+        let pmus = topology::Builder::of(part).threads(1).build(lines.clone()).unwrap();
+        let companion = Builder::new("itanium").unwrap().clock(Clock::Companion).build();
+        let attach = |index: usize| {
+            let mut cpu = vm_pmu_board::ia64::Cpu::new(pmus.thread(index).unwrap(), &lines, vm_pmu::arch::itanium::PERF_MON_INFO);
+            cpu.follow(companion.follower(index).unwrap(), false);
+            cpu.watch(SignalSet::ALL);
+            cpu
+        };
+        let config = ia64::Config { ram: RAM, alat_ways: 2, ..ia64::Config::default() };
+        let mut machine = ia64::Machine::new(&config, &guest.image(true).unwrap(), attach).unwrap();
+        machine.run(ia64::Limits::steps(STEPS));
+        let thread = pmus.thread(0).unwrap();
+        let sum = |signals: &[Signal]| signals.iter().map(|signal| thread.totals().get(*signal)).sum::<u64>();
+        let code = [
+            Signal::FrontEndEmptyL2Cycles,
+            Signal::FrontEndEmptyL3Cycles,
+            Signal::FrontEndEmptyMemoryCycles,
+            Signal::FrontEndEmptyTranslationCycles,
+        ];
+        let sums = [
+            sum(&[Signal::InherentExecutionCycles]) + sum(&code),
+            sum(&[Signal::StallExecutionCycles, Signal::IssueLimitCycles]),
+            sum(&[Signal::StallMemoryCycles, Signal::StallRegisterStackCycles]),
+            sum(&[Signal::FlushBranchCycles, Signal::FlushExceptionCycles, Signal::FrontEndEmptyBubbleCycles]),
+        ];
+        // The interpreter adds a cycle for each interruption, of which the companion is told nothing.
+        let interruptions = sum(&[Signal::InterruptsTaken, Signal::ExceptionsTaken]);
+        assert_eq!(sums.iter().sum::<u64>() + interruptions, sum(&[Signal::Cycles]), "{}", guest.name);
+        // The last group has not ended.
+        let operations = sum(&[Signal::FloatingPointOperationsLow]) + 4 * sum(&[Signal::FloatingPointOperationsHigh]);
+        assert!((0..=8).contains(&(sum(&[Signal::FloatingPointOperations]) - operations)), "{}", guest.name);
+        let stops = sum(&[Signal::StopsDispersed]);
+        all.iter_mut().zip(sums.into_iter().chain([operations, stops])).for_each(|(all, sum)| *all += sum);
+    }
+    assert!(all.iter().all(|sum| *sum > 0), "{all:?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The first Itanium.
 
 use super::super::{
-    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol,
-    Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 /// Page sizes that a fully associative buffer holds; larger pages are held in pieces.
@@ -66,7 +66,7 @@ pub const ITANIUM: Profile = Profile {
         stores: 8,
         reorder: 0,
     },
-    pipeline: None,
+    pipeline: Some(Microarchitecture::Itanium),
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 3,

@@ -177,6 +177,14 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         place.1
     }
 
+    /// `line` is here at `until`, whether a buffer was free for it or not: it takes the place that is free first.
+    pub(super) fn note(&mut self, line: u64, until: u64) {
+        if let Some(place) = self.lines.iter_mut().min_by_key(|(_, until)| *until) {
+            *place = (line, until);
+        }
+        self.last = self.last.max(until);
+    }
+
     /// The lines; tags are not among them.
     pub(super) fn save(&self, writer: &mut Writer) {
         self.lines.iter().for_each(|(line, until)| writer.words(&[*line, *until]));

@@ -7,6 +7,8 @@
 
 mod account;
 mod ahead;
+mod ia64;
+mod itanium;
 mod k8;
 mod knl;
 mod memory;
@@ -33,6 +35,7 @@ use account::States;
 use saving::{small, time};
 use sharing::Threads;
 pub(super) use sharing::{Sharing, THREADS};
+use steps::Track;
 pub(super) use touch::Source;
 use touch::Touch;
 use vm_pmu_arch::feed::Signal;
@@ -109,6 +112,7 @@ enum Core {
     Knl(Box<knl::Core>),
     Power9(Box<power9::Core>),
     Montecito(Box<montecito::Core>),
+    Itanium(Box<itanium::Core>),
 }
 
 impl Core {
@@ -118,7 +122,16 @@ impl Core {
             Core::K8(core) => Some(&mut core.account),
             Core::Knl(core) => Some(&mut core.account),
             Core::Power9(core) => Some(&mut core.account),
-            Core::Montecito(_) => None,
+            Core::Montecito(_) | Core::Itanium(_) => None,
+        }
+    }
+
+    /// The track of a part that moves in steps.
+    fn track_mut(&mut self) -> Option<&mut Track> {
+        match self {
+            Core::Montecito(core) => Some(&mut core.track),
+            Core::Itanium(core) => Some(&mut core.track),
+            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => None,
         }
     }
 
@@ -129,6 +142,7 @@ impl Core {
             Core::Knl(core) => core.account.passed(),
             Core::Power9(core) => core.account.passed(),
             Core::Montecito(core) => core.track.passed(),
+            Core::Itanium(core) => core.track.passed(),
         }
     }
 
@@ -139,6 +153,7 @@ impl Core {
             Core::Knl(core) => core.account.last,
             Core::Power9(core) => core.account.last,
             Core::Montecito(core) => core.track.last,
+            Core::Itanium(core) => core.track.last,
         }
     }
 }
@@ -150,6 +165,7 @@ fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
         Microarchitecture::Knl => (&knl::STATES, &knl::EVENTS),
         Microarchitecture::Power9 => (&power9::STATES, &power9::EVENTS),
         Microarchitecture::Montecito => (&montecito::STATES, &montecito::EVENTS),
+        Microarchitecture::Itanium => (&itanium::STATES, &itanium::EVENTS),
     }
 }
 
@@ -201,6 +217,7 @@ impl Pipeline {
             Microarchitecture::Knl => Core::Knl(Box::new(knl::Core::new())),
             Microarchitecture::Power9 => Core::Power9(Box::new(power9::Core::new())),
             Microarchitecture::Montecito => Core::Montecito(Box::new(montecito::Core::new())),
+            Microarchitecture::Itanium => Core::Itanium(Box::new(itanium::Core::new())),
         };
         Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }
@@ -220,9 +237,9 @@ impl Pipeline {
         if let Core::Power9(core) = &mut self.core {
             core.reasons.take(core.account.passed());
         }
-        if let Core::Montecito(core) = &mut self.core {
-            core.track.clear();
-            core.track.last = core.track.last.filter(|_| runs);
+        if let Some(track) = self.core.track_mut() {
+            track.clear();
+            track.last = track.last.filter(|_| runs);
         }
         if let Some(account) = self.core.account_mut() {
             account.clear();
@@ -273,7 +290,7 @@ impl Pipeline {
         let restarts = match &mut self.core {
             Core::K8(core) => core.data_taken(line),
             Core::Knl(core) => core.data_taken(line),
-            Core::Power9(_) | Core::Montecito(_) => false,
+            _ => false,
         };
         if restarts {
             tally.add(Signal::MemoryOrderingFlushes, 1);
@@ -316,6 +333,7 @@ impl Pipeline {
             }
             Core::Power9(core) => core.execute(instruction, &self.found, tally),
             Core::Montecito(core) => core.execute(instruction, &self.found, tally),
+            Core::Itanium(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();
     }
@@ -328,9 +346,9 @@ impl Pipeline {
     /// Removes cycles in which the same holds: how many, and what.
     pub(super) fn next(&mut self) -> Option<(u64, Held)> {
         let Core::Power9(core) = &mut self.core else {
-            let (cycles, states) = match &mut self.core {
-                Core::Montecito(core) => core.track.next(self.wanted),
-                core => core.account_mut()?.next(self.wanted),
+            let (cycles, states) = match self.core.track_mut() {
+                Some(track) => track.next(self.wanted),
+                None => self.core.account_mut()?.next(self.wanted),
             }?;
             return Some((cycles, Held { states, reason: None, of: self.states }));
         };
@@ -354,6 +372,7 @@ impl Pipeline {
             Core::Knl(core) => core.save(writer),
             Core::Power9(core) => core.save(writer),
             Core::Montecito(core) => core.save(writer),
+            Core::Itanium(core) => core.save(writer),
         }
         writer.word(self.offset);
         writer.word(self.last_reason.map_or(0, |reason| u64::from(reason) + 1));
@@ -365,6 +384,7 @@ impl Pipeline {
             Core::Knl(core) => core.load(reader)?,
             Core::Power9(core) => core.load(reader)?,
             Core::Montecito(core) => core.load(reader)?,
+            Core::Itanium(core) => core.load(reader)?,
         }
         self.offset = Some(reader.word()?).filter(|offset| *offset <= 1 << 62).ok_or(Damaged)?;
         self.last_reason = match reader.word()? {

@@ -1,6 +1,6 @@
 //! Branches of bundles, each case worked out by hand.
 
-use super::super::{Bundle, parts};
+use super::super::{Bundle, Clock, parts};
 use super::*;
 
 const NOP: u64 = 2 << 37;
@@ -348,6 +348,30 @@ fn a_target_address_register_predicts_the_branch_that_was_announced() {
     processor.single(HERE + 32, RELATIVE | SPNT | P6, None);
     assert_eq!(processor.cells("first_stage"), [0, 1, 3, 0, 1]);
     assert_eq!(processor.cells("third_stage"), [1, 0, 1, 0, 0]);
+}
+
+#[test]
+fn a_taken_branch_costs_bubbles_by_the_stage_that_knew_its_target() {
+    // PI21: by the encoding two from the last slot and three from another, by the tables one, by a register none. What a branch costs is known with
+    // the group behind it.
+    let companion = Builder::of(&parts::ITANIUM).clock(Clock::Companion).build();
+    let mut processor = Processor::new(&companion);
+    let bubbles = |processor: &Processor<'_>| processor.get(Signal::FrontEndEmptyBubbleCycles);
+    let first = Bundle::new(BBB | STOP, [RELATIVE, NOP, NOP]);
+    processor.single(HERE, RELATIVE, Some(THERE));
+    processor.branch(THERE, first, 0, Some(HERE));
+    assert_eq!(bubbles(&processor), 2);
+    processor.single(HERE, RELATIVE, Some(THERE));
+    assert_eq!(bubbles(&processor), 2 + 3);
+    processor.branch(THERE, first, 0, Some(HERE));
+    assert_eq!(bubbles(&processor), 2 + 3 + 1);
+    // The branch behind this bundle goes THERE, 256 bundles away.
+    processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(true, 256, 1)]).at(2), None);
+    assert_eq!(bubbles(&processor), 2 + 3 + 1 + 1);
+    processor.single(HERE + 16, RELATIVE, Some(THERE));
+    processor.branch(THERE, first, 0, Some(HERE));
+    assert_eq!(bubbles(&processor), 2 + 3 + 1 + 1);
+    assert_eq!([processor.cells("first_stage")[2], processor.cells("second_stage")[2], processor.cells("third_stage")[2]], [1, 3, 2]);
 }
 
 #[test]

@@ -314,3 +314,31 @@ fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_pl
     assert!(families.iter().chain(&flushes).all(|signal| sum(&[*signal]) > 0));
     assert_eq!(sum(&[Signal::StallDataCacheCycles]), sum(&[Signal::StallMemoryCycles]));
 }
+
+#[test]
+fn every_clock_of_the_first_itanium_is_in_one_account() {
+    // Rules PI5, PI25 and PI27: twelve causes, of which each of the four sums takes its own.
+    let companion = Builder::new("itanium").unwrap().clock(Clock::Companion).build();
+    let rig = Rig::new(1);
+    let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(3));
+    for round in 0..20 {
+        (0..300).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));
+        bundles::wander(round, 300, |instruction| rig.run(&mut follower, instruction));
+    }
+    let sum = |signals: &[Signal]| signals.iter().map(|signal| rig.get(0, *signal)).sum::<u64>();
+    let code = [
+        Signal::FrontEndEmptyL2Cycles,
+        Signal::FrontEndEmptyL3Cycles,
+        Signal::FrontEndEmptyMemoryCycles,
+        Signal::FrontEndEmptyTranslationCycles,
+    ];
+    let sums = [
+        sum(&[Signal::InherentExecutionCycles]) + sum(&code),
+        sum(&[Signal::StallExecutionCycles, Signal::IssueLimitCycles]),
+        sum(&[Signal::StallMemoryCycles, Signal::StallRegisterStackCycles]),
+        sum(&[Signal::FlushBranchCycles, Signal::FlushExceptionCycles, Signal::FrontEndEmptyBubbleCycles]),
+    ];
+    assert!(sums.iter().all(|sum| *sum > 0));
+    assert_eq!(sum(&[Signal::Cycles]), sums.iter().sum::<u64>());
+    assert_eq!(sum(&[Signal::RetirementCycles]), sum(&[Signal::InherentExecutionCycles, Signal::IssueLimitCycles]));
+}

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use super::super::cluster::Cluster;
 use super::super::line::{Line, LineState};
-use super::super::{Clock, Fill, Replacement, RestoreError, STATE_VERSION, parts};
+use super::super::{Bundle, Clock, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 use super::*;
 
 /// Every valid line of a cluster: by outer number, the strongest state there.
@@ -158,9 +158,9 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
 
 #[test]
 fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_step() {
-    let profile = super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..parts::MONTECITO };
-    let run = |block: usize, restores: bool| {
-        let build = || Builder::of(&profile).threads(1).clock(Clock::Companion).build();
+    let montecito = super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..parts::MONTECITO };
+    let run = |profile: &super::super::Profile, block: usize, restores: bool| {
+        let build = || Builder::of(profile).threads(1).clock(Clock::Companion).build();
         let (first, second, rig) = (build(), build(), Rig::new(1));
         let (mut here, mut there, mut count) = (follow(&first, 0), follow(&second, 0), 0);
         let mut drive = |follower: &mut Follower<'_>, seed: u64| {
@@ -180,9 +180,11 @@ fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_
         drive(if restores { &mut there } else { &mut here }, 2);
         rig.all()
     };
-    assert!(run(1, false) == run(1, true));
-    // More runs of clocks than are kept in their order.
-    assert!(run(1, false) == run(1_500, false));
+    for profile in [&montecito, &parts::ITANIUM] {
+        assert!(run(profile, 1, false) == run(profile, 1, true));
+        // More runs of clocks than are kept in their order.
+        assert!(run(profile, 1, false) == run(profile, 1_500, false));
+    }
 }
 
 #[test]
@@ -248,6 +250,22 @@ fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
+/// Multiplications of the first Itanium: two pairs in a group, which are eight operations, and one that is one operation.
+fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
+    const MFI: u8 = 0x0C;
+    const NOP: u64 = 1 << 27;
+    // fpma f8=f3,f4,f2 and fmpy f8=f3,f4.
+    let (pair, single) = (9 << 37 | 1 << 36 | 4 << 27 | 3 << 20 | 2 << 13, 8 << 37 | 4 << 27 | 3 << 20);
+    for (number, (stop, word)) in [(0, pair), (1, pair), (1, single)].into_iter().enumerate() {
+        let address = 0x60_0000 + 16 * number as u64;
+        let bundle = Bundle::new(MFI | stop, [NOP, word, NOP]);
+        for slot in 0..3 {
+            let bundle = Some(bundle.at(slot));
+            report(&Instruction { address, physical: address, length: 16, bundle, ..Instruction::default() });
+        }
+    }
+}
+
 #[test]
 fn what_it_says_it_makes_it_makes_and_nothing_else() {
     for profile in parts::ALL {
@@ -270,6 +288,7 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
             let number = follower.0.number() as u64;
             bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
             crowd(|instruction| rig.run(&mut follower.0, instruction));
+            multiply(|instruction| rig.run(&mut follower.0, instruction));
         }
         let (made, said): (Vec<&str>, Vec<&str>) = (
             Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),

@@ -19,6 +19,7 @@ const SUPPLIED: &[Signal] = &[
     Signal::NopsRetired,
     Signal::PredicatedOffRetired,
     Signal::RetirementCycles,
+    Signal::InherentExecutionCycles,
     Signal::InterruptsTaken,
     Signal::ExceptionsTaken,
     Signal::BranchesRetired,
@@ -47,6 +48,10 @@ const SUPPLIED: &[Signal] = &[
     Signal::SpeculationChecksFailedInteger,
     Signal::SpeculationChecksFailedFloatingPoint,
     Signal::FloatingPointOperations,
+    Signal::FloatingPointOperationsLow,
+    Signal::FloatingPointOperationsHigh,
+    Signal::AdvancedLoadReplacementsInteger,
+    Signal::AdvancedLoadReplacementsFloatingPoint,
     Signal::SerializationsRetired,
     Signal::RegisterStackEvents,
     Signal::RegisterStackFrameLow,
@@ -95,6 +100,8 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::InstructionsRetired, 1);
     sink.add(Signal::NopsRetired, u64::from(step.nop && step.predicate));
     sink.add(Signal::RetirementCycles, u64::from(step.first));
+    // A bundle a cycle, which nothing holds back.
+    sink.add(Signal::InherentExecutionCycles, u64::from(step.first));
     // Of branches predication decides whether they are taken.
     sink.add(Signal::PredicatedOffRetired, u64::from(!step.predicate && step.unit != Unit::B));
     if let Some(branch) = step.branch {
@@ -106,11 +113,17 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
         sink.add(Signal::BranchesRetired, 1);
         sink.add(Signal::BranchesTaken, 1);
     }
-    sink.add(Signal::FloatingPointOperations, u64::from(step.floating_operations));
+    let operations = u64::from(step.floating_operations);
+    sink.add(Signal::FloatingPointOperations, operations);
+    // A bundle has one F slot.
+    sink.add(Signal::FloatingPointOperationsLow, operations & 3);
+    sink.add(Signal::FloatingPointOperationsHigh, operations >> 2);
     sink.add(Signal::SerializationsRetired, u64::from(step.serialize_instruction));
     sink.add(Signal::DeferredLoads, u64::from(step.deferred));
     if let Some(access) = &step.access {
         memory(access, sink);
+        let (integer, floating) = (Signal::AdvancedLoadReplacementsInteger, Signal::AdvancedLoadReplacementsFloatingPoint);
+        sink.add(if access.floating { floating } else { integer }, u64::from(step.displaced));
     }
     if let Some(check) = step.check {
         checked(check, sink);

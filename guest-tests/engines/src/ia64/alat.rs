@@ -1,4 +1,4 @@
-//! The advanced load address table: 32 entries, the oldest of which makes room.
+//! The advanced load address table: 32 entries in sets, the oldest of which makes room.
 
 use std::collections::VecDeque;
 
@@ -27,16 +27,38 @@ pub struct AdvancedLoad {
     pub size: u8,
 }
 
+impl Target {
+    fn number(self) -> u8 {
+        match self {
+            Target::General(number) | Target::Floating(number) => number,
+        }
+    }
+}
+
 /// The table of one thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Alat {
     entries: VecDeque<AdvancedLoad>,
+    /// How many entries a set has. The lowest bits of a register's number choose the set.
+    ways: usize,
+}
+
+impl Default for Alat {
+    /// One set.
+    fn default() -> Alat {
+        Alat { entries: VecDeque::new(), ways: ENTRIES }
+    }
 }
 
 impl Alat {
-    /// The table with these entries, the oldest first.
-    pub(crate) fn with(entries: &[AdvancedLoad]) -> Alat {
-        Alat { entries: entries.iter().copied().collect() }
+    /// An empty table with sets of so many entries, a power of two.
+    pub(crate) fn of_ways(ways: usize) -> Alat {
+        Alat { ways: ways.clamp(1, ENTRIES), ..Alat::default() }
+    }
+
+    /// The same table with these entries, the oldest first.
+    pub(crate) fn with(&self, entries: &[AdvancedLoad]) -> Alat {
+        Alat { entries: entries.iter().copied().collect(), ..*self }
     }
 
     /// Its entries, the oldest first.
@@ -44,13 +66,17 @@ impl Alat {
         self.entries.iter()
     }
 
-    /// An advanced load of `size` bytes at `physical`.
-    pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) {
+    /// An advanced load of `size` bytes at `physical`. Returns whether another one lost its place.
+    pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) -> bool {
         self.remove(target);
-        if self.entries.len() == ENTRIES {
-            self.entries.pop_front();
+        let sets = ENTRIES / self.ways;
+        let same = |entry: &AdvancedLoad| usize::from(entry.target.number()) % sets == usize::from(target.number()) % sets;
+        let full = self.entries.iter().filter(|entry| same(entry)).count() >= self.ways;
+        if full && let Some(oldest) = self.entries.iter().position(same) {
+            self.entries.remove(oldest);
         }
         self.entries.push_back(AdvancedLoad { target, physical, size });
+        full
     }
 
     pub(crate) fn remove(&mut self, target: Target) {
@@ -91,6 +117,19 @@ mod tests {
         }
         assert!(!alat.holds(Target::General(0)));
         assert!(alat.holds(Target::General(1)) && alat.holds(Target::General(32)));
+    }
+
+    #[test]
+    fn a_third_entry_of_a_set_of_two_takes_the_place_of_the_first() {
+        let mut alat = Alat::of_ways(2);
+        // Sixteen sets: numbers 4, 20 and 36 are of one, and 5 is of another.
+        assert!(!alat.insert(Target::General(4), 0, 8));
+        assert!(!alat.insert(Target::Floating(20), 8, 8));
+        assert!(!alat.insert(Target::General(5), 16, 8));
+        assert!(!alat.insert(Target::General(4), 24, 8), "its own place");
+        assert!(alat.insert(Target::General(36), 32, 8));
+        assert!(!alat.holds(Target::Floating(20)));
+        assert!(alat.holds(Target::General(4)) && alat.holds(Target::General(5)) && alat.holds(Target::General(36)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::alat::Alat;
 use super::cpu::Cpu;
 use super::observer::{CpuView, Observer};
 use super::registers::cr;
@@ -31,11 +32,13 @@ pub struct Config {
     pub threads: usize,
     /// Cycles that a thread may stay in the foreground while the other one could run.
     pub quantum: u64,
+    /// How many of its 32 entries the ALAT has in a set: a power of two.
+    pub alat_ways: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ram: 16 << 20, cores: 1, threads: 1, quantum: 4096 }
+        Self { ram: 16 << 20, cores: 1, threads: 1, quantum: 4096, alat_ways: 32 }
     }
 }
 
@@ -184,7 +187,7 @@ impl<O: Observer> Machine<O> {
     ///
     /// A variant of [`MachineError`]: a bad configuration, or an image that does not fit.
     pub fn new(config: &Config, image: &Image, mut observer: impl FnMut(usize) -> O) -> Result<Self, MachineError> {
-        let Config { cores, threads, ram, quantum } = *config;
+        let Config { cores, threads, ram, quantum, alat_ways } = *config;
         if !(1..=MAX_CORES).contains(&cores) || !(1..=MAX_THREADS).contains(&threads) {
             return Err(MachineError::Threads { cores, threads });
         }
@@ -196,6 +199,7 @@ impl<O: Observer> Machine<O> {
         let mut cpu = |index: usize| {
             let top = ram - STACK_SIZE * index as u64;
             let mut core = Core::new(index, top - STACK_SIZE, Arc::clone(&shared));
+            core.alat = Alat::of_ways(alat_ways);
             core.ip = image.entry & !15;
             core.general[8] = index as u64;
             core.general[9] = all as u64;

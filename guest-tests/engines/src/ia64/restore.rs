@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::PoisonError;
 
-use super::alat::{AdvancedLoad, Alat, ENTRIES, Target};
+use super::alat::{AdvancedLoad, ENTRIES, Target};
 use super::bundle::Bundle;
 use super::float::Float;
 use super::machine::Machine;
@@ -333,7 +333,7 @@ impl ThreadState {
         let running = self.bundle.and_then(|[low, high]| Bundle::new(low, high));
         core.arrived = running.is_none();
         core.bundle = running.unwrap_or_default();
-        core.alat = Alat::with(&self.alat);
+        core.alat = core.alat.with(&self.alat);
         (core.sapic.tpr, core.sapic.requested, core.sapic.serviced) = (self.tpr, self.requested, self.in_service);
         (core.cycles, core.itc_offset, core.timer) = (cycles, self.itc.wrapping_sub(cycles), self.timer);
         core.halted = (self.halted.is_some() || self.halted_alone).then_some(Halt { pmc0: self.halted });

@@ -216,6 +216,8 @@ pub struct Step {
     pub check: Option<Check>,
     /// A speculative load that was deferred: its register got a NaT.
     pub deferred: bool,
+    /// An advanced load, or a check load that keeps its entry, which took the place of another one in the ALAT.
+    pub displaced: bool,
     /// Floating-point operations: 1 of a multiplication, an addition, a compare, a minimum, a conversion to an integer or an
     /// approximation, 2 of a multiplication and an addition in one, twice that of parallel forms.
     pub floating_operations: u8,

@@ -44,6 +44,7 @@ const SECTIONS: &[Section] = &[
         rights: &[
             instructions(31 + 2 + 1),
             cycles(11 + 1),
+            ("", "UNSTALLED_BACKEND_CYCLE", 11 + 1),
             both("NOPS_RETIRED", 16 + 2),
             both("PREDICATE_SQUASHED_RETIRED", 3),
             ("FP_OPS_RETIRED", "FP_OPS_RETIRED_LO", 0),
@@ -61,7 +62,10 @@ const SECTIONS: &[Section] = &[
         rights: &[
             instructions(42 + 2 + 1),
             both("NOPS_RETIRED", 28 + 2),
-            ("FP_OPS_RETIRED", "FP_OPS_RETIRED_LO", 18),
+            // On the first Itanium the four of one instruction are no low bits, and one of the upper.
+            ("FP_OPS_RETIRED", "", 18),
+            ("", "FP_OPS_RETIRED_LO", 14),
+            ("", "FP_OPS_RETIRED_HI", 1),
             both("PREDICATE_SQUASHED_RETIRED", 1),
         ],
     },
@@ -130,6 +134,17 @@ const SECTIONS: &[Section] = &[
             ("INST_FAILED_CHKA_LDC_ALAT.FP", "ALAT_INST_FAILED_CHKA_LDC.FP", 1),
             ("INST_FAILED_CHKA_LDC_ALAT.ALL", "ALAT_INST_FAILED_CHKA_LDC.ALL", 3),
         ],
+    },
+    Section {
+        name: "places of advanced loads",
+        prepare: |k| {
+            k.a.put(invala_e(R17));
+            k.a.put(invala_e_f(F17));
+            k.a.put(invala_e_f(F33));
+        },
+        body: displacing,
+        // Of the first Itanium 17 and 33 choose the same set of two.
+        rights: &[("", "ALAT_REPLACEMENT.INT", 1), ("", "ALAT_REPLACEMENT.FP", 1), ("", "ALAT_REPLACEMENT.ALL", 2)],
     },
     Section {
         name: "branches",
@@ -270,6 +285,15 @@ fn checks(k: &mut Kernel) {
     k.a.put(st8(R16, R0));
     k.a.put(ldfd_c_nc(F7, R16));
     k.a.put(ldfd_c_clr(F7, R16));
+}
+
+fn displacing(k: &mut Kernel) {
+    // Two have places; the next takes that of the first, and the one after it that of the second. The last has a place of its own.
+    k.a.put(ld8_a(R17, R16));
+    k.a.put(ldfd_a(F17, R16));
+    k.a.put(ldfd_a(F33, R16));
+    k.a.put(ld8_a(R17, R16));
+    k.a.put(ld8_a(R17, R16));
 }
 
 fn branches(k: &mut Kernel) {

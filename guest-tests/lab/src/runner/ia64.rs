@@ -33,6 +33,11 @@ fn firmware(part: Part) -> PerfMonInfo {
     }
 }
 
+/// How many entries of the ALAT are in a set: of the first Itanium two (PI30 of the notes on the Itaniums' pipelines), of Montecito all.
+fn alat_ways(part: Part) -> usize {
+    if matches!(part, Part::Itanium(_)) { 2 } else { 32 }
+}
+
 /// Runs an image.
 pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
     stages(options, job.part.name(), |stage| run_stage(job, options, stage))
@@ -46,7 +51,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         }
     }
     let info = firmware(part);
-    let config = Config { ram: RAM, cores: 1, threads: cpus, ..Config::default() };
+    let config = Config { ram: RAM, cores: 1, threads: cpus, alat_ways: alat_ways(part), ..Config::default() };
     if !(1..=MAX_THREADS).contains(&cpus) {
         return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus }));
     }

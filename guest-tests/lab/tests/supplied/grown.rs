@@ -82,7 +82,8 @@ impl Grown {
             cpu.watch(SignalSet::ALL);
             cpu
         };
-        let config = ia64::Config { ram: RAM, cores: 1, threads: cpus, ..ia64::Config::default() };
+        let ways = if matches!(part, Part::Itanium(_)) { 2 } else { 32 };
+        let config = ia64::Config { ram: RAM, cores: 1, threads: cpus, alat_ways: ways, ..ia64::Config::default() };
         let mut machine = ia64::Machine::new(&config, image, attach).unwrap();
         machine.run(ia64::Limits::steps(STEPS));
         self.add(&pmus);

@@ -5,8 +5,9 @@ use vm_pmu_arch::feed::Signal;
 use super::super::super::bundle::{Template, Unit};
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
+use super::super::ia64::branches;
+use super::super::ia64::rows::Port;
 use super::super::small;
-use super::rows::Port;
 
 /// Why a group ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +53,7 @@ impl Ports {
             Port::Integer | Port::Long => self.integer |= if self.integer & 1 == 0 { 1 } else { 2 },
             Port::Floating => {}
             Port::Branch | Port::BranchNop => {
-                let bit = match (template, port) {
-                    (Template::Bbb, _) | (Template::Mbb, _) => 1 << slot.min(2),
-                    (_, Port::Branch) => 4,
-                    _ => 1 << self.branches.trailing_ones().min(2),
-                };
-                if self.branches & bit != 0 {
-                    return None;
-                }
-                self.branches |= bit;
+                self.branches = branches::with_branch(self.branches, port == Port::Branch, template, slot)?;
             }
         }
         (self.loads <= 2 && self.stores <= 2 && self.memory <= 4).then_some(self)
@@ -111,15 +104,6 @@ impl Window {
         self.next = if port == Port::Long { 3 } else { slot.min(2) + 1 };
         self.branched |= port == Port::Branch;
         true
-    }
-
-    /// PM11: whether the bundle that has been dispersed ends the group.
-    pub(super) fn ends_behind(template: Template, port: Port) -> bool {
-        match template {
-            Template::Mbb | Template::Bbb => true,
-            Template::Mib | Template::Mfb | Template::Mmb => port == Port::Branch,
-            _ => false,
-        }
     }
 
     /// The clock of its dispersal has ended so: counts its slots.

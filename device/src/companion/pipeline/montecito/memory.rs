@@ -2,11 +2,11 @@
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::AccessKind;
+use super::super::ia64::group::{Group, Reference};
+use super::super::ia64::rows::Special;
 use super::super::memory::{Misses, Store, Stores};
 use super::super::queue::{Entries, Ring};
 use super::super::{Source, Touch, time};
-use super::group::{Group, Reference};
-use super::rows::Special;
 use super::signals::State;
 
 /// From execution to the data of a load from the second level, and until a store can leave its buffer.

@@ -4,25 +4,28 @@
 
 mod dispersal;
 mod front;
-mod group;
+mod latencies;
 mod memory;
-mod rows;
 mod saved;
 mod signals;
 #[cfg(test)]
 mod tests;
 
 use super::super::bundle::{Bundle, Target, Template, Unit};
-use super::super::ia64_register::PREDICATES;
-use super::super::instruction::{AccessKind, Class, Instruction, Register};
+use super::super::instruction::{Class, Instruction};
 use super::super::tally::Tally;
+use super::ia64::branches;
+use super::ia64::course::Course;
+use super::ia64::flight::Flight;
+use super::ia64::flush::{Flush, Pending};
+use super::ia64::rows::{self, Consumer, Kind, Port, Producer};
+use super::ia64::values::{Value, Values};
 use super::steps::{Stall, Track};
 use super::{Continuation, Found};
 use dispersal::{End, Window};
 use front::{Cause, FrontEnd};
-use group::{Group, PREDICATE_PRODUCERS};
+use latencies::latency;
 use memory::{Asked, Memory};
-use rows::{Consumer, Kind, Port, Producer};
 pub(super) use signals::{EVENTS, STATES};
 use signals::{IDLE_STATES, REASONS, State};
 use vm_pmu_arch::feed::Signal;
@@ -32,8 +35,6 @@ const REN: u64 = 1;
 const REG: u64 = 2;
 const EXE: u64 = 3;
 const DET: u64 = 4;
-/// Groups that are kept: those in flight.
-const GROUPS: usize = 8;
 /// Bubbles after a mispredicted branch, and after an exception (PM30, PM31).
 const MISPREDICTION: u64 = 6;
 const EXCEPTION: u64 = 15;
@@ -51,51 +52,27 @@ const STACK_WIDTH: u64 = 2;
 /// Slots of a clock.
 const WIDTH: u64 = 6;
 
-/// Why a step has no group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flush {
-    Branch,
-    Exception,
-}
-
-/// Where a register's value comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-struct Value {
-    producer: Producer,
-    /// When it was executed, or when its data come.
-    at: u64,
-}
-
 /// The pipeline.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) track: Track,
-    /// The step that comes, and its first clock. The open group is in it.
-    step: u64,
+    /// The first clock of the step that comes. The open group is in it.
     clock: u64,
-    /// Groups by step, and which of the steps have one, one bit each.
-    groups: [Group; GROUPS],
-    filled: u8,
-    /// The group that is being formed.
+    flight: Flight,
+    /// Whether a group is being formed.
     open: bool,
     window: Window,
     /// The clock in which the last group was dispersed.
     dispersed: u64,
-    /// The bundle of the last instruction, and the slot behind it, where that is known.
-    last: Option<(u64, u8)>,
+    course: Course,
     /// The clock from which the bundle of the last instruction can be dispersed.
     ready: u64,
-    flush: Option<(Flush, u64)>,
+    flush: Pending,
     front: FrontEnd,
-    values: [Value; Register::COUNT + 1],
+    values: Values,
     memory: Memory,
     /// When the last write of a register of the register stack engine is done.
     stack: u64,
-}
-
-/// Whether an instruction that waits for others was executed, not predicated off.
-fn is_executed(instruction: &Instruction<'_>) -> bool {
-    matches!(instruction.class, Class::Fence | Class::Serializing)
 }
 
 /// The clocks that the registers of a group are waited for.
@@ -114,18 +91,16 @@ impl Core {
     pub(super) fn new() -> Core {
         Core {
             track: Track::new(REASONS),
-            step: 0,
             clock: 1,
-            groups: [Group::default(); GROUPS],
-            filled: 0,
+            flight: Flight::new(),
             open: false,
             window: Window::default(),
             dispersed: 0,
-            last: None,
+            course: Course::default(),
             ready: 1,
-            flush: None,
+            flush: Pending::default(),
             front: FrontEnd::new(1),
-            values: [Value::default(); Register::COUNT + 1],
+            values: Values::new(),
             memory: Memory::new(),
             stack: 0,
         }
@@ -138,12 +113,11 @@ impl Core {
         }
         let bundle = instruction.bundle.as_ref();
         let (address, slot) = (instruction.address >> 4, bundle.map_or(0, |bundle| bundle.slot.min(2)));
-        let follows = self.last.is_none_or(|(last, next)| if next < 3 { (address, slot) == (last, next) } else { address == last + 1 });
-        if bundle.is_some() && !follows {
+        if bundle.is_some() && !self.course.follows(address, slot) {
             // What changed the flow was not told: a failed check or an interruption.
             self.leave(Flush::Exception, tally);
         }
-        let enters = bundle.is_none() || self.flush.is_some() || self.last.is_none_or(|(last, next)| last != address || next > slot);
+        let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(address, slot);
         if enters {
             self.empty(tally);
             self.ready = self.front.arrive(instruction.address, found, self.dispersed, tally);
@@ -165,8 +139,7 @@ impl Core {
         if enters {
             self.front.supply(tally);
         }
-        let number = self.place(0);
-        if let Some(group) = self.groups.get_mut(number) {
+        if let Some(group) = self.flight.forming() {
             group.add(instruction, found, &row);
         }
         self.turn(instruction, found, row.port, template, tally);
@@ -177,8 +150,7 @@ impl Core {
         let bundle = instruction.bundle.as_ref();
         let ends = bundle.is_none_or(Bundle::is_last);
         let stops = bundle.is_none_or(Bundle::stops_behind);
-        let address = instruction.address >> 4;
-        self.last = bundle.map(|bundle| (address, if ends { 3 } else { bundle.slot.min(2) + 1 }));
+        self.course.went(instruction.address >> 4, bundle);
         let branch = bundle.and_then(Bundle::branch);
         let cut = match (stops, ends) {
             (true, _) => End::Stop,
@@ -207,11 +179,11 @@ impl Core {
             self.close(cut, tally);
             if taken || ends {
                 self.front.turn(cause, bubbles, taken, tally);
-                self.last = None;
+                self.course.leave();
             }
         } else if stops {
             self.close(End::Stop, tally);
-        } else if ends && Window::ends_behind(template, port) {
+        } else if ends && branches::ends_behind(template, port == Port::Branch) {
             self.close(End::Implicit, tally);
         }
     }
@@ -219,19 +191,14 @@ impl Core {
     /// The pipeline will be emptied behind the last group.
     fn leave(&mut self, flush: Flush, tally: &mut Tally) {
         self.close(End::Implicit, tally);
-        self.last = None;
-        self.flush = match (flush, self.flush) {
-            (Flush::Branch, other) => Some(other.unwrap_or((Flush::Branch, MISPREDICTION))),
-            (Flush::Exception, Some((Flush::Exception, bubbles))) => Some((Flush::Exception, bubbles + EXCEPTION)),
-            (Flush::Exception, _) => Some((Flush::Exception, EXCEPTION)),
-        };
+        self.course.leave();
+        self.flush.add(flush, if flush == Flush::Branch { MISPREDICTION } else { EXCEPTION });
     }
 
     /// The bubbles of a flush pass.
     fn empty(&mut self, tally: &mut Tally) {
         let Some((flush, bubbles)) = self.flush.take() else { return };
         let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
-        let bubbles = bubbles.min(EXCEPTION * 64);
         let (mut begin, mut delivery) = (self.clock, self.clock);
         for bubble in 1..=bubbles {
             // The front end begins again after DET, and delivers in the last step.
@@ -242,24 +209,13 @@ impl Core {
         self.front.restart(begin, delivery, tally);
     }
 
-    /// The place of the group that entered so many steps before the one that comes.
-    fn place(&self, steps: u64) -> usize {
-        (self.step.wrapping_sub(steps) % GROUPS as u64) as usize
-    }
-
-    /// The group that entered so many steps before, if there was one.
-    fn group(&mut self, steps: u64) -> Option<&mut Group> {
-        let place = self.place(steps);
-        self.groups.get_mut(place).filter(|_| self.filled >> place & 1 == 1)
-    }
-
     /// PM4: a group enters dispersal as soon as its first bundle is there.
     fn open(&mut self, slot: u8, tally: &mut Tally) {
         while self.clock < self.ready {
-            if self.filled == 0 {
+            if self.flight.is_empty() {
                 // Nothing is in flight that could ask for time.
                 let clocks = self.ready - self.clock;
-                self.step += clocks;
+                self.flight.skip(clocks);
                 self.clock = self.ready;
                 self.starve(clocks, tally);
                 return self.begin(slot);
@@ -274,10 +230,7 @@ impl Core {
         self.open = true;
         self.window = Window::at(slot);
         self.dispersed = self.clock;
-        let place = self.place(0);
-        if let Some(group) = self.groups.get_mut(place) {
-            *group = Group::default();
-        }
+        self.flight.begin();
     }
 
     /// The front end gives nothing in so many steps.
@@ -295,7 +248,7 @@ impl Core {
         self.open = false;
         self.window.count(end, tally);
         self.window = Window::default();
-        self.filled |= 1 << self.place(0);
+        self.flight.enter();
         self.pass(1 << State::Completion as u8);
     }
 
@@ -305,15 +258,13 @@ impl Core {
         if states != 0 {
             self.report(states, 1);
         }
-        let stall = if self.filled == 0 { Stall::new() } else { self.ask(now) };
+        let stall = if self.flight.is_empty() { Stall::new() } else { self.ask(now) };
         if stall.clocks != 0 {
             self.front.stall(now + 1, now + 1 + stall.clocks);
             stall.play(|states, clocks| self.report(states | 1 << State::DispersalStall as u8, clocks));
         }
         self.clock = now + 1 + stall.clocks;
-        self.step += 1;
-        // What the step that comes will have.
-        self.filled &= !(1 << self.place(0)) & !(1 << self.place(DET + 1));
+        self.flight.advance(DET);
     }
 
     /// What the stages ask for in the step whose first clock is `now`.
@@ -347,92 +298,46 @@ impl Core {
 
     /// PM16 to PM21: the group in DET. Registers that its loads bring are late by as much as the loads.
     fn detect(&mut self, now: u64) -> Asked {
-        let place = self.place(DET);
-        if self.filled >> place & 1 == 0 {
-            return Asked::default();
-        }
-        let Core { groups, memory, values, .. } = self;
-        let Some(group) = groups.get_mut(place) else { return Asked::default() };
+        let Core { flight, memory, values, .. } = self;
+        let Some(group) = flight.get_mut(DET) else { return Asked::default() };
         let asked = memory.detect(group, now);
-        for made in group.made() {
-            if let Some(reference) = group.references().get(usize::from(made.access))
-                && let Some(value) = values.get_mut(usize::from(made.register)).filter(|value| value.producer == made.producer)
-            {
-                value.at = reference.arrival;
-            }
-        }
+        values.bring(group);
         asked
     }
 
     /// PM12, PM14, PM15: what the group in EXE waits for.
-    fn waits(&mut self, now: u64) -> Waits {
+    fn waits(&self, now: u64) -> Waits {
         let mut waits = Waits::default();
-        let place = self.place(EXE);
-        let Some(group) = self.groups.get(place).filter(|_| self.filled >> place & 1 == 1) else { return waits };
-        let value = |register: u16| self.values.get(usize::from(register)).copied().unwrap_or_default();
-        for needed in group.needed() {
-            let value = value(needed.register);
-            let early =
-                value.producer == Producer::Parallel && needed.consumer == Consumer::Address && value.at != 0 && now < value.at + BYPASS;
-            let ready = value.at + if early { NO_BYPASS } else { value.producer.latency(needed.consumer) };
-            let clocks = if value.at == 0 { 0 } else { ready.saturating_sub(now) };
-            match Kind::of(needed.register) {
-                Kind::Floating => waits.floating = waits.floating.max(clocks),
-                Kind::Special => waits.special = waits.special.max(clocks),
-                _ => {
-                    waits.general = waits.general.max(clocks);
-                    if !value.producer.loads() {
-                        waits.general_no_load = waits.general_no_load.max(clocks);
-                    }
-                }
+        let Some(group) = self.flight.get(EXE) else { return waits };
+        let early = |value: Value, consumer| {
+            value.producer == Producer::Parallel && consumer == Consumer::Address && value.at != 0 && now < value.at + BYPASS
+        };
+        let latency = |value: Value, consumer| if early(value, consumer) { NO_BYPASS } else { latency(value.producer, consumer) };
+        self.values.waits(group, now, latency, |wait| {
+            let most = match wait.kind {
+                Kind::Floating => &mut waits.floating,
+                Kind::Special => &mut waits.special,
+                Kind::Predicate => &mut waits.predicates,
+                Kind::General => &mut waits.general,
+            };
+            *most = wait.clocks.max(*most);
+            if wait.kind == Kind::General && !wait.value.producer.loads() {
+                waits.general_no_load = waits.general_no_load.max(wait.clocks);
             }
-            waits.emptied = waits.emptied.max(if early { MISPREDICTION } else { 0 });
-        }
-        for made in group.made() {
-            let value = value(made.register);
-            let clocks = if value.producer.loads() { value.at.saturating_sub(now) } else { 0 };
-            match Kind::of(made.register) {
-                Kind::Floating => waits.floating = waits.floating.max(clocks),
-                _ => waits.general = waits.general.max(clocks),
+            if early(wait.value, wait.consumer) {
+                waits.emptied = MISPREDICTION;
             }
-        }
-        for (mut set, consumer) in [(group.qualifying, Consumer::Qualifying), (group.deciding, Consumer::Branch)] {
-            while set != 0 {
-                let value = value(PREDICATES + set.trailing_zeros() as u16);
-                let ready = if value.at == 0 { 0 } else { value.at + value.producer.latency(consumer) };
-                waits.predicates = waits.predicates.max(ready.saturating_sub(now));
-                set &= set - 1;
-            }
-        }
+        });
         waits
     }
 
     /// The group in EXE executes in clock `now`: its results have their times.
     fn write(&mut self, now: u64) {
-        let place = self.place(EXE);
-        if self.filled >> place & 1 == 0 {
-            return;
-        }
-        let Core { groups, memory, values, stack, .. } = self;
-        let Some(group) = groups.get_mut(place) else { return };
+        let Core { flight, memory, values, stack, .. } = self;
+        let Some(group) = flight.get_mut(EXE) else { return };
         group.executed = now;
         memory.execute(group, now);
-        for made in group.made() {
-            if let Some(value) = values.get_mut(usize::from(made.register)) {
-                let arrival = group.references().get(usize::from(made.access)).map(|reference| reference.arrival);
-                let producer = if made.producer.loads() && arrival.is_none() { Producer::Integer } else { made.producer };
-                *value = Value { producer, at: arrival.unwrap_or(now) };
-            }
-        }
-        for (set, producer) in group.predicates.into_iter().zip(PREDICATE_PRODUCERS) {
-            let mut set = set;
-            while set != 0 {
-                if let Some(value) = values.get_mut(usize::from(PREDICATES) + set.trailing_zeros() as usize) {
-                    *value = Value { producer, at: now };
-                }
-                set &= set - 1;
-            }
-        }
+        values.write(group, now);
         if group.stack.keeps != 0 {
             *stack = (*stack).max(now + group.stack.keeps);
         }
@@ -442,12 +347,12 @@ impl Core {
     fn rename(&mut self, now: u64, stall: &mut Stall) {
         // A write that has not been executed will be in its own step, if nothing holds it.
         let in_flight = [(REG, 1), (EXE, 0)].map(|(steps, until)| {
-            let keeps = self.group(steps).map_or(0, |group| group.stack.keeps);
+            let keeps = self.flight.get(steps).map_or(0, |group| group.stack.keeps);
             if keeps == 0 { 0 } else { now + until + keeps }
         });
         let done = in_flight.into_iter().max().unwrap_or(0).max(self.stack);
-        let switched = self.group(REG).filter(|group| group.stack.switches).map_or(0, |group| group.renamed + BANK);
-        let Some(group) = self.group(REN) else { return };
+        let switched = self.flight.get(REG).filter(|group| group.stack.switches).map_or(0, |group| group.renamed + BANK);
+        let Some(group) = self.flight.get_mut(REN) else { return };
         group.renamed = now;
         let work = group.stack;
         let register = if work.waits { done.saturating_sub(now) } else { 0 };

@@ -101,7 +101,7 @@ impl Core {
         let value = self.read_floating(access.physical, fill, x6);
         self.set_fr(target, value);
         if reference.advanced || kind == form::CHECK_NO_CLEAR {
-            self.alat.insert(entry, access.physical, access.size);
+            self.step.displaced = self.alat.insert(entry, access.physical, access.size);
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ impl Core {
                 self.set_fr(first, low);
                 self.set_fr(second, high);
                 if reference.advanced || kind == form::CHECK_NO_CLEAR {
-                    self.alat.insert(entry, access.physical, access.size);
+                    self.step.displaced = self.alat.insert(entry, access.physical, access.size);
                 }
             }
         }

@@ -79,7 +79,7 @@ impl Core {
                 let nat = kind == form::FILL && self.ar[ar::UNAT] >> (address >> 3 & 63) & 1 != 0;
                 self.set_gr(target, value, nat);
                 if advanced || kind == form::CHECK_NO_CLEAR {
-                    self.alat.insert(entry, physical, reference.size);
+                    self.step.displaced = self.alat.insert(entry, physical, reference.size);
                 }
             }
             Some((_, None)) => {}

@@ -6,7 +6,7 @@ use super::*;
 fn k1_a_chain_of_additions() {
     let run = |count| {
         let mut bench = Bench::new();
-        (0..count).for_each(|_| bench.first(add(R4, R4)));
+        bench.additions(count);
         bench.finish()
     };
     let answer = run(100);
@@ -21,10 +21,7 @@ fn k1_a_chain_of_additions() {
 #[test]
 fn k2_six_additions_a_clock() {
     let mut bench = Bench::new();
-    for _ in 0..100 {
-        bench.bundle(MMI, [plain(ADD); 3]);
-        bench.bundle(MMI | STOP, [plain(ADD); 3]);
-    }
+    bench.pairs(MMI, [plain(ADD); 3], [plain(ADD); 3]);
     let answer = bench.finish();
     answer.expect(100, 100);
     assert_eq!((answer.event(Signal::InstructionsDispersed), answer.slots()), (600, [0; 4]));
@@ -34,10 +31,7 @@ fn k2_six_additions_a_clock() {
 fn k3_more_loads_than_ports() {
     let mut bench = Bench::new();
     let each = load(&[], &[], touch(0x1000, AccessKind::Load));
-    for _ in 0..100 {
-        bench.bundle(MMI, [each, each, plain(NOP)]);
-        bench.bundle(MMI | STOP, [each, each, plain(NOP)]);
-    }
+    bench.pairs(MMI, [each, each, plain(NOP)], [each, each, plain(NOP)]);
     let answer = bench.finish();
     answer.expect(200, 200);
     assert_eq!((answer.slots(), answer.event(Signal::SlotsOvercounted)), ([300, 300, 0, 0], 0));
@@ -84,10 +78,7 @@ fn k6_a_branch_that_is_not_taken_splits() {
 fn k7_k8_a_chain_of_loads() {
     for (touch, cycles) in [(touch(0x1000, AccessKind::Load), 199), (missed(0x1000, 5, Source::Second), 595)] {
         let mut bench = Bench::new();
-        for number in 0..100 {
-            // Each a line of its own, so that no load waits for the line of another.
-            bench.first(load(R4, R4, Touch { line: number, ..touch }));
-        }
+        bench.chain_of_loads(touch);
         let answer = bench.finish();
         answer.expect(cycles, 100);
         assert_eq!(answer.state(State::Execution), cycles - 100);
@@ -99,9 +90,7 @@ fn k7_k8_a_chain_of_loads() {
 #[test]
 fn k9_groups_complete_under_a_miss() {
     let mut bench = Bench::new();
-    bench.first(load(R4, &[], missed(0x1000, MEMORY, Source::Memory)));
-    bench.w(10);
-    bench.first(add(R5, R4));
+    bench.late_use(MEMORY);
     let answer = bench.finish();
     answer.expect(201, 12);
     assert_eq!(answer.state(State::General), 189);
@@ -109,11 +98,8 @@ fn k9_groups_complete_under_a_miss() {
 
 #[test]
 fn k10_a_chain_of_multiplications() {
-    let f8 = &[Register(FLOATING + 8)];
     let mut bench = Bench::new();
-    for _ in 0..100 {
-        bench.bundle(MFI | STOP, [plain(NOP), Slot { reads: f8, writes: f8, ..plain(FMA) }, plain(NOP)]);
-    }
+    bench.multiplications();
     let answer = bench.finish();
     answer.expect(397, 100);
     assert_eq!((answer.state(State::Floating), answer.state(State::General)), (297, 0));
@@ -121,14 +107,8 @@ fn k10_a_chain_of_multiplications() {
 
 #[test]
 fn k11_a_division() {
-    let f8 = &[Register(FLOATING + 8)];
     let mut bench = Bench::new();
-    for number in 0..8 {
-        let word = if number == 0 { FRCPA } else { FMA };
-        let writes: &[Register] = if number == 0 { &[Register(FLOATING + 8), Register(PREDICATES + 6)] } else { f8 };
-        bench.bundle(MFI | STOP, [plain(NOP), Slot { reads: f8, writes, ..plain(word) }, plain(NOP)]);
-        bench.w(1);
-    }
+    bench.division();
     let answer = bench.finish();
     answer.expect(30, 16);
     assert_eq!(answer.state(State::Floating), 14);
@@ -137,10 +117,7 @@ fn k11_a_division() {
 #[test]
 fn k12_a_mispredicted_branch() {
     let mut bench = Bench::new();
-    bench.w(10);
-    bench.branch(MIB | STOP, BRANCH, Continuation::Mispredicted);
-    bench.address = 0x8000;
-    bench.w(10);
+    bench.misprediction();
     let answer = bench.finish();
     answer.expect(27, 21);
     assert_eq!((answer.state(State::FlushBranch), answer.state(State::DispersalStall)), (6, 6));
@@ -151,14 +128,8 @@ fn k12_a_mispredicted_branch() {
 
 #[test]
 fn k13_a_mispredicted_branch_on_a_load() {
-    let p6 = &[Register(PREDICATES + 6)];
     let mut bench = Bench::new();
-    bench.w(10);
-    bench.first(load(R4, &[], missed(0x1000, 5, Source::Second)));
-    let compare = Slot { reads: R4, writes: p6, ..plain(COMPARE) };
-    bench.bundle(MIB | STOP, [compare, plain(NOP), Slot { reads: p6, continuation: Continuation::Mispredicted, ..plain(BRANCH) }]);
-    bench.address = 0x8000;
-    bench.w(10);
+    bench.misprediction_on_a_load(5);
     let answer = bench.finish();
     answer.expect(32, 22);
     assert_eq!((answer.state(State::General), answer.state(State::Predicates), answer.state(State::FlushBranch)), (4, 0, 6));
@@ -168,9 +139,7 @@ fn k13_a_mispredicted_branch_on_a_load() {
 fn k14_k16_a_translation_that_misses() {
     for (translation, walked, cycles, state) in [(4, false, 25, State::Transfer), (25, true, 46, State::Walk)] {
         let mut bench = Bench::new();
-        bench.w(10);
-        bench.first(load(&[Register(7)], &[], translated(translation, walked)));
-        bench.w(10);
+        bench.translation(translation, walked);
         let answer = bench.finish();
         answer.expect(cycles, 21);
         assert_eq!([state, State::DataCache, State::Memory].map(|state| answer.state(state)), [u64::from(translation); 3]);
@@ -192,11 +161,8 @@ fn k15_a_late_stage_hides_an_earlier_one() {
 
 #[test]
 fn k17_spills_of_an_alloc() {
-    let spill = Access { kind: AccessKind::RegisterStackStore, size: 8, ..Access::default() };
     let mut bench = Bench::new();
-    bench.w(10);
-    bench.first(Slot { class: Class::System, writes: &[Register(40)], accesses: &[spill; 10], ..plain(ALLOC) });
-    bench.w(10);
+    bench.spills();
     let answer = bench.finish();
     answer.expect(26, 21);
     assert_eq!((answer.state(State::Spill), answer.state(State::RegisterStack)), (5, 5));
@@ -228,7 +194,7 @@ fn k19_a_counted_loop_of_one_bundle() {
     }
     // The last is taken for a bundle that nothing follows: the next pair.
     bench.address = 0x4020;
-    bench.core.last = None;
+    bench.core.course.leave();
     bench.bundle(MFI, [plain(NOP); 3]);
     bench.bundle(MFI | STOP, [plain(NOP); 3]);
     let answer = bench.finish();
@@ -270,9 +236,7 @@ fn k21_a_line_from_the_second_level_behind_a_full_buffer() {
 #[test]
 fn k22_a_load_of_what_is_being_stored() {
     let mut bench = Bench::new();
-    bench.first(store(0x1000));
-    bench.first(load(R4, &[], touch(0x1000, AccessKind::Load)));
-    bench.first(add(R5, R4));
+    bench.forwarding();
     bench.w(5);
     let answer = bench.finish();
     answer.expect(12, 8);
@@ -293,9 +257,7 @@ fn k26_more_misses_than_places() {
 #[test]
 fn k27_more_stores_than_places() {
     let mut bench = Bench::new();
-    for number in 0..100 {
-        bench.bundle(MMI | STOP, [store(0x1000 + 16 * number), store(0x1008 + 16 * number), plain(NOP)]);
-    }
+    bench.stores();
     let answer = bench.finish();
     answer.expect(188, 100);
     assert_eq!(answer.state(State::StoreBuffer), 88);

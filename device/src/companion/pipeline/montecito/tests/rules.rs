@@ -90,53 +90,6 @@ fn an_instruction_elsewhere_without_a_branch_empties_the_pipeline() {
     assert_eq!(answer.state(State::FlushException), 15);
 }
 
-/// A stream in which each choice is drawn.
-fn random(bench: &mut Bench, state: &mut u64, count: usize) {
-    let mut draw = |below: u64| {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 33) % below
-    };
-    for _ in 0..count {
-        let (from, to) = ([Register(draw(24) as u16)], [Register(draw(24) as u16)]);
-        let (floats, line) = ([Register(FLOATING + draw(4) as u16)], draw(64));
-        let touch = match draw(6) {
-            0 => missed(64 * line, 5, Source::Second),
-            1 => missed(64 * line, MEMORY, Source::Memory),
-            2 => translated(4, false),
-            _ => touch(64 * line, AccessKind::Load),
-        };
-        let memory = match draw(6) {
-            0 | 1 => load(&to, &from, touch),
-            2 => store(64 * line),
-            3 => Slot { word: LD8_FILL, ..load(&to, &from, touch) },
-            4 => Slot { word: ST8_SPILL, ..store(64 * line) },
-            _ => add(&to, &from),
-        };
-        if draw(16) == 0 {
-            (bench.found.line, bench.found.code) = (4, Some(Source::Second));
-        }
-        match draw(8) {
-            0 => bench.bundle(MFI | draw(2) as u8, [memory, Slot { reads: &floats, writes: &floats, ..plain(FMA) }, add(&to, &from)]),
-            1 => bench.bundle(M_MI | draw(2) as u8, [memory, add(&to, &from), add(&from, &to)]),
-            2 => bench.bundle(MLX | draw(2) as u8, [memory, plain(MOVL), plain(0)]),
-            3 => bench.branch(MIB | draw(2) as u8, NOP_B, Continuation::Sequential),
-            4 => {
-                let continuation = match draw(4) {
-                    0 => Continuation::Mispredicted,
-                    1 => Continuation::Taken,
-                    2 => Continuation::Resteered(1),
-                    _ => Continuation::Sequential,
-                };
-                bench.branch(MIB | draw(2) as u8, BRANCH, continuation);
-                if continuation != Continuation::Sequential {
-                    bench.address = 0x4000 + 16 * draw(64);
-                }
-            }
-            _ => bench.bundle(MMI | draw(2) as u8, [memory, add(&to, &from), add(&from, &to)]),
-        }
-    }
-}
-
 #[test]
 fn every_clock_has_one_reason_and_every_slot_one_place() {
     for seed in 0..20 {

@@ -1,13 +1,13 @@
-//! What an instruction is to the pipeline: its ports, the latency of its results, and what it asks of the stages. Sections M1 and M2.1 of
-//! `docs/notes/pipelines-ia64.md` have the sources.
+//! What an instruction is to the pipelines: its ports, the kinds of its results and sources, and what it asks of the stages. Sections M1, M2.1
+//! and I1 of `docs/notes/pipelines-ia64.md` have the sources. How long each result takes is a part's own.
 
 use super::super::super::bundle::Unit;
 use super::super::super::ia64_register::{APPLICATION, BRANCH, FLOATING, PREDICATES, STATUS};
-use super::super::super::instruction::{Class, Instruction, Register};
+use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
 
-/// Which ports can take an instruction (PM11a).
+/// Which ports of Montecito can take an instruction (PM11a). The first Itanium tells fewer kinds apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Port {
+pub(in super::super) enum Port {
     /// Any for integers: one of I if it is in an I slot and one is free, else one of M.
     Any,
     /// M0 to M3.
@@ -34,12 +34,14 @@ pub(super) enum Port {
     BranchNop,
 }
 
-/// What makes a result, as far as its latency is concerned: the rows of the table of M1.
+/// What makes a result, as far as its latency is concerned: the rows of the tables of M1 and I1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Producer {
+pub(in super::super) enum Producer {
     /// Integers and post-increments.
     #[default]
     Integer,
+    /// Logic, and integers of an I slot, where they are told apart.
+    Slow,
     /// Parallel integers and variable shifts.
     Parallel,
     /// `probe`, `getf` and their like.
@@ -48,6 +50,10 @@ pub(super) enum Producer {
     Setf,
     /// Floating point.
     Float,
+    /// What is neither a multiplication nor an addition, where it is told apart.
+    FloatOther,
+    /// Multiplications of integers, and conversions, where they are told apart.
+    FloatFixed,
     /// Integer compares and tests, and moves to PR.
     Compare,
     /// `fcmp` and `fclass`.
@@ -74,7 +80,7 @@ pub(super) enum Producer {
 
 /// What a result is used for: the columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Consumer {
+pub(in super::super) enum Consumer {
     /// A qualifying predicate.
     Qualifying,
     /// The predicate of a branch.
@@ -90,6 +96,8 @@ pub(super) enum Consumer {
     Store,
     /// A floating-point number.
     Float,
+    /// One that is neither multiplied nor added, where that is told apart.
+    FloatOther,
     /// What `getf` moves.
     Getf,
     /// What `setf` moves.
@@ -99,12 +107,15 @@ pub(super) enum Consumer {
 }
 
 impl Producer {
-    pub(super) const ALL: [Producer; Producer::Move35 as usize + 1] = [
+    pub(in super::super) const ALL: [Producer; Producer::Move35 as usize + 1] = [
         Producer::Integer,
+        Producer::Slow,
         Producer::Parallel,
         Producer::Probe,
         Producer::Setf,
         Producer::Float,
+        Producer::FloatOther,
+        Producer::FloatFixed,
         Producer::Compare,
         Producer::FloatCompare,
         Producer::Estimate,
@@ -118,45 +129,13 @@ impl Producer {
         Producer::Move35,
     ];
 
-    pub(super) fn loads(self) -> bool {
+    pub(in super::super) fn loads(self) -> bool {
         matches!(self, Producer::Load | Producer::FloatLoad)
-    }
-
-    /// Clocks from the producer to the consumer.
-    pub(super) fn latency(self, consumer: Consumer) -> u64 {
-        use Consumer as C;
-        match (self, consumer) {
-            (Producer::Load | Producer::FloatLoad, C::Written) | (_, C::Written) => 0,
-            (Producer::Integer | Producer::MoveBranch, C::Parallel) => 3,
-            (Producer::Integer, _) => 1,
-            (Producer::Parallel, C::Address) => 4,
-            (Producer::Parallel, C::Parallel) => 2,
-            (Producer::Parallel, _) => 3,
-            (Producer::Probe, C::Address | C::Parallel) => 6,
-            (Producer::Probe, _) => 5,
-            (Producer::Setf, _) => 6,
-            (Producer::Float, _) => 4,
-            (Producer::Compare, C::Branch) => 0,
-            (Producer::Compare, _) => 1,
-            (Producer::FloatCompare, C::Branch) => 1,
-            (Producer::FloatCompare | Producer::Estimate, _) => 2,
-            (Producer::Load, C::Address) => 1,
-            (Producer::Load, C::Parallel) => 2,
-            (Producer::Load, _) => 0,
-            (Producer::FloatLoad, C::Address) => 2,
-            (Producer::FloatLoad, C::Parallel) => 3,
-            (Producer::FloatLoad, _) => 1,
-            (Producer::MoveBranch | Producer::MoveLoop, _) => 2,
-            (Producer::Move5, _) => 5,
-            (Producer::Move6, _) => 6,
-            (Producer::Move12, _) => 12,
-            (Producer::Move35, _) => 35,
-        }
     }
 }
 
 impl Consumer {
-    pub(super) const ALL: [Consumer; Consumer::Written as usize + 1] = [
+    pub(in super::super) const ALL: [Consumer; Consumer::Written as usize + 1] = [
         Consumer::Qualifying,
         Consumer::Branch,
         Consumer::Integer,
@@ -164,6 +143,7 @@ impl Consumer {
         Consumer::Parallel,
         Consumer::Store,
         Consumer::Float,
+        Consumer::FloatOther,
         Consumer::Getf,
         Consumer::Setf,
         Consumer::Written,
@@ -172,7 +152,7 @@ impl Consumer {
 
 /// The kinds of registers that are told apart (PM15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in super::super) enum Kind {
     General,
     Floating,
     Predicate,
@@ -180,7 +160,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(register: u16) -> Kind {
+    pub(in super::super) fn of(register: u16) -> Kind {
         match register {
             FLOATING..PREDICATES => Kind::Floating,
             PREDICATES..BRANCH => Kind::Predicate,
@@ -192,7 +172,7 @@ impl Kind {
 
 /// What an instruction asks of the stages beyond its registers and accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Special {
+pub(in super::super) enum Special {
     #[default]
     None,
     /// It works on the register stack (PM25).
@@ -216,7 +196,7 @@ pub(super) enum Special {
 }
 
 impl Special {
-    pub(super) const ALL: [Special; Special::Fill as usize + 1] = [
+    pub(in super::super) const ALL: [Special; Special::Fill as usize + 1] = [
         Special::None,
         Special::Stack,
         Special::LoadStack,
@@ -232,17 +212,17 @@ impl Special {
 
 /// An instruction to the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) port: Port,
+pub(in super::super) struct Row {
+    pub(in super::super) port: Port,
     /// Of its results, except predicates of estimates and the base registers of accesses.
-    pub(super) producer: Producer,
+    pub(in super::super) producer: Producer,
     /// What general and floating-point registers that it reads are used for.
-    pub(super) consumer: Consumer,
-    pub(super) special: Special,
+    pub(in super::super) consumer: Consumer,
+    pub(in super::super) special: Special,
     /// It accesses memory for floating-point registers.
-    pub(super) floating: bool,
+    pub(in super::super) floating: bool,
     /// It prefetches.
-    pub(super) prefetches: bool,
+    pub(in super::super) prefetches: bool,
 }
 
 const fn row(port: Port) -> Row {
@@ -250,11 +230,11 @@ const fn row(port: Port) -> Row {
 }
 
 impl Row {
-    const fn makes(self, producer: Producer) -> Row {
+    pub(in super::super) const fn makes(self, producer: Producer) -> Row {
         Row { producer, ..self }
     }
 
-    const fn uses(self, consumer: Consumer) -> Row {
+    pub(in super::super) const fn uses(self, consumer: Consumer) -> Row {
         Row { consumer, ..self }
     }
 
@@ -263,22 +243,22 @@ impl Row {
     }
 
     /// What makes its result in `register`.
-    pub(super) fn producer_of(&self, register: u16, base: bool) -> Producer {
+    pub(in super::super) fn producer_of(&self, register: u16, base: bool) -> Producer {
         match (self.producer, Kind::of(register)) {
             _ if base => Producer::Integer,
-            (Producer::Float, Kind::Predicate) => Producer::Estimate,
+            (Producer::Float | Producer::FloatOther, Kind::Predicate) => Producer::Estimate,
             (producer, _) => producer,
         }
     }
 }
 
 /// `length` bits of `word` from bit `low` on.
-fn field(word: u64, low: u32, length: u32) -> u64 {
+pub(in super::super) fn field(word: u64, low: u32, length: u32) -> u64 {
     word >> low & ((1 << length) - 1)
 }
 
 /// The row of an instruction, whose unit and 41 bits are these.
-pub(super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
+pub(in super::super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
     let Some((unit, word)) = encoding else { return by_class(instruction) };
     let major = word >> 37;
     match unit {
@@ -344,8 +324,8 @@ fn registers(word: u64) -> Row {
 /// Application registers by their numbers.
 const RSC: u64 = 16;
 const RNAT: u64 = 19;
-const CCV: u64 = 32;
-const UNAT: u64 = 36;
+pub(in super::super) const CCV: u64 = 32;
+pub(in super::super) const UNAT: u64 = 36;
 const PFS: u64 = 64;
 
 fn from_application(number: u64, row: Row) -> Row {
@@ -445,7 +425,7 @@ fn branch(word: u64) -> Row {
 
 /// Without a bundle an instruction is known by its class alone.
 fn by_class(instruction: &Instruction<'_>) -> Row {
-    let stores = instruction.accesses.first().is_some_and(|access| matches!(access.kind, super::AccessKind::Store));
+    let stores = instruction.accesses.first().is_some_and(|access| matches!(access.kind, AccessKind::Store));
     let floating = instruction.floating_point;
     let row = match instruction.class {
         Class::Fence => row(Port::Memory0).asks(Special::Fence),
@@ -466,7 +446,7 @@ fn by_class(instruction: &Instruction<'_>) -> Row {
 }
 
 /// For how many clocks what a move to `register` writes keeps the register stack engine waiting (PM26).
-pub(super) fn keeps_stack(register: Register, producer: Producer) -> u64 {
+pub(in super::super) fn keeps_stack(register: Register, producer: Producer) -> u64 {
     let application = |number: u64| APPLICATION + number as u16;
     match (register.0, producer) {
         (_, Producer::Integer | Producer::MoveBranch) => 0,
@@ -477,6 +457,6 @@ pub(super) fn keeps_stack(register: Register, producer: Producer) -> u64 {
 }
 
 /// Whether a move to `register` must be done before `srlz.d` is (PM21).
-pub(super) fn is_serialized(register: Register, producer: Producer) -> bool {
+pub(in super::super) fn is_serialized(register: Register, producer: Producer) -> bool {
     matches!(producer, Producer::Move5 | Producer::Move12) && (APPLICATION..=STATUS).contains(&register.0)
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::ia64_register::PREDICATES;
-use super::super::super::instruction::{AccessKind, Instruction, Register};
+use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
 use super::super::registers::ANY;
 use super::super::saving::{number, pick};
 use super::super::{Found, Touch, small, time};
@@ -14,55 +14,55 @@ const RESULTS: usize = 24;
 /// Accesses of a group; those of the register stack engine are counted instead.
 const ACCESSES: usize = 6;
 /// What makes predicates.
-pub(super) const PREDICATE_PRODUCERS: [Producer; 3] = [Producer::Compare, Producer::FloatCompare, Producer::Estimate];
+pub(in super::super) const PREDICATE_PRODUCERS: [Producer; 3] = [Producer::Compare, Producer::FloatCompare, Producer::Estimate];
 /// The result of no access.
 const NO_ACCESS: u8 = ACCESSES as u8;
 
 /// A register that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Needed {
-    pub(super) register: u16,
-    pub(super) consumer: Consumer,
+pub(in super::super) struct Needed {
+    pub(in super::super) register: u16,
+    pub(in super::super) consumer: Consumer,
 }
 
 /// A register that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Made {
-    pub(super) register: u16,
-    pub(super) producer: Producer,
+pub(in super::super) struct Made {
+    pub(in super::super) register: u16,
+    pub(in super::super) producer: Producer,
     /// The access that brings it, if one does.
-    pub(super) access: u8,
+    pub(in super::super) access: u8,
 }
 
 /// An access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Reference {
-    pub(super) touch: Touch,
+pub(in super::super) struct Reference {
+    pub(in super::super) touch: Touch,
     /// For floating-point registers.
-    pub(super) floating: bool,
-    pub(super) special: Special,
+    pub(in super::super) floating: bool,
+    pub(in super::super) special: Special,
     /// When its data are here.
-    pub(super) arrival: u64,
+    pub(in super::super) arrival: u64,
 }
 
 /// What the register stack engine does for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Stack {
+pub(in super::super) struct Stack {
     /// Registers that are stored at once, and loaded, and loaded by `loadrs`.
-    pub(super) spills: u32,
-    pub(super) fills: u32,
-    pub(super) loads: u32,
+    pub(in super::super) spills: u32,
+    pub(in super::super) fills: u32,
+    pub(in super::super) loads: u32,
     /// It waits until writes of the engine's registers are done.
-    pub(super) waits: bool,
+    pub(in super::super) waits: bool,
     /// It writes one, which is done so many clocks later.
-    pub(super) keeps: u64,
+    pub(in super::super) keeps: u64,
     /// It ends with `bsw`.
-    pub(super) switches: bool,
+    pub(in super::super) switches: bool,
 }
 
 /// A group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(in super::super) struct Group {
     needed: [Needed; SOURCES],
     needs: u8,
     made: [Made; RESULTS],
@@ -70,20 +70,21 @@ pub(super) struct Group {
     references: [Reference; ACCESSES],
     accesses: u8,
     /// Predicates that it reads, one bit each: those that qualify, and those of branches.
-    pub(super) qualifying: u64,
-    pub(super) deciding: u64,
+    pub(in super::super) qualifying: u64,
+    pub(in super::super) deciding: u64,
     /// Predicates that it writes, by [`PREDICATE_PRODUCERS`].
-    pub(super) predicates: [u64; 3],
-    pub(super) stack: Stack,
-    /// Clocks of walks for the register stack engine.
-    pub(super) stack_walk: u64,
-    pub(super) serializes: bool,
-    pub(super) fences: bool,
+    pub(in super::super) predicates: [u64; 3],
+    pub(in super::super) stack: Stack,
+    /// Clocks of walks for the register stack engine, and of translations that its accesses find in the second level.
+    pub(in super::super) stack_walk: u64,
+    pub(in super::super) stack_transfer: u64,
+    pub(in super::super) serializes: bool,
+    pub(in super::super) fences: bool,
     /// It writes a control or application register, or PSR.
-    pub(super) writes_special: bool,
+    pub(in super::super) writes_special: bool,
     /// The clock in which it executed, and the one in which its REN began.
-    pub(super) executed: u64,
-    pub(super) renamed: u64,
+    pub(in super::super) executed: u64,
+    pub(in super::super) renamed: u64,
 }
 
 impl Default for Group {
@@ -100,6 +101,7 @@ impl Default for Group {
             predicates: [0; 3],
             stack: Stack::default(),
             stack_walk: 0,
+            stack_transfer: 0,
             serializes: false,
             fences: false,
             writes_special: false,
@@ -119,20 +121,25 @@ fn place(register: Register) -> u16 {
     if register.0 == ANY { ANY } else { register.0 % ANY }
 }
 
+/// Whether an instruction that waits for others was executed, not predicated off.
+fn is_executed(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.class, Class::Fence | Class::Serializing)
+}
+
 impl Group {
-    pub(super) fn needed(&self) -> &[Needed] {
+    pub(in super::super) fn needed(&self) -> &[Needed] {
         self.needed.get(..usize::from(self.needs)).unwrap_or(&[])
     }
 
-    pub(super) fn made(&self) -> &[Made] {
+    pub(in super::super) fn made(&self) -> &[Made] {
         self.made.get(..usize::from(self.makes)).unwrap_or(&[])
     }
 
-    pub(super) fn references(&self) -> &[Reference] {
+    pub(in super::super) fn references(&self) -> &[Reference] {
         self.references.get(..usize::from(self.accesses)).unwrap_or(&[])
     }
 
-    pub(super) fn references_mut(&mut self) -> &mut [Reference] {
+    pub(in super::super) fn references_mut(&mut self) -> &mut [Reference] {
         self.references.get_mut(..usize::from(self.accesses)).unwrap_or(&mut [])
     }
 
@@ -151,12 +158,12 @@ impl Group {
     }
 
     /// Takes an instruction.
-    pub(super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
+    pub(in super::super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
         let access = self.access(instruction, found, row);
         self.registers(instruction, row, access);
         match row.special {
-            Special::Serialize => self.serializes |= super::is_executed(instruction),
-            Special::Fence => self.fences |= super::is_executed(instruction),
+            Special::Serialize => self.serializes |= is_executed(instruction),
+            Special::Fence => self.fences |= is_executed(instruction),
             Special::Stack | Special::LoadStack | Special::ReadStack => self.stack.waits = true,
             Special::Bank => self.stack.switches = true,
             Special::None | Special::Acquire | Special::Spill | Special::Fill => {}
@@ -168,7 +175,8 @@ impl Group {
         let mut last = NO_ACCESS;
         for touch in found.touches() {
             if matches!(touch.kind, AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore) {
-                self.stack_walk += if touch.walked { u64::from(touch.translation) } else { 0 };
+                let clocks = if touch.walked { &mut self.stack_walk } else { &mut self.stack_transfer };
+                *clocks += u64::from(touch.translation);
             } else if let Some(place) = self.references.get_mut(usize::from(self.accesses)) {
                 *place = Reference { touch: *touch, floating: row.floating, special: row.special, arrival: 0 };
                 last = self.accesses;
@@ -199,6 +207,7 @@ impl Group {
             match Kind::of(register) {
                 Kind::Predicate if row.consumer == Consumer::Branch => self.deciding |= bit(register),
                 Kind::Predicate => self.qualifying |= bit(register),
+                Kind::Special if row.consumer == Consumer::Branch => self.need(register, Consumer::Branch),
                 Kind::Special => self.need(register, Consumer::Integer),
                 Kind::General | Kind::Floating => self.need(register, row.consumer),
             }
@@ -221,7 +230,7 @@ impl Group {
         }
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.needs), u64::from(self.makes), u64::from(self.accesses)]);
         for each in &self.needed {
             writer.words(&[u64::from(each.register), number(&Consumer::ALL, &each.consumer)]);
@@ -237,13 +246,13 @@ impl Group {
         writer.words(&self.predicates);
         let stack = &self.stack;
         writer.words(&[u64::from(stack.spills), u64::from(stack.fills), u64::from(stack.loads)]);
-        writer.words(&[u64::from(stack.waits), stack.keeps, u64::from(stack.switches), self.stack_walk]);
+        writer.words(&[u64::from(stack.waits), stack.keeps, u64::from(stack.switches), self.stack_walk, self.stack_transfer]);
         let flags = [self.serializes, self.fences, self.writes_special];
         flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
         writer.words(&[self.executed, self.renamed]);
     }
 
-    pub(super) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Group, Damaged> {
+    pub(in super::super) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Group, Damaged> {
         let mut group = Group {
             needs: small(reader, SOURCES)?,
             makes: small(reader, RESULTS)?,
@@ -272,7 +281,8 @@ impl Group {
         group.stack.waits = small(reader, 1)? == 1;
         group.stack.keeps = u64::from(small(reader, 12)?);
         group.stack.switches = small(reader, 1)? == 1;
-        group.stack_walk = Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged)?;
+        let mut clocks = || Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged);
+        (group.stack_walk, group.stack_transfer) = (clocks()?, clocks()?);
         (group.serializes, group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1, small(reader, 1)? == 1);
         (group.executed, group.renamed) = (time(reader, now)?, time(reader, now)?);
         Ok(group)

@@ -1,0 +1,23 @@
+//! Where branches go, and where groups end behind them (G1 and G2 of the notes).
+
+use super::super::super::bundle::Template;
+
+/// The ports of B with that of another instruction, one bit each; none if it is taken. What does nothing takes the lowest in bundles with one
+/// slot of B.
+pub(in super::super) fn with_branch(taken: u8, branches: bool, template: Template, slot: u8) -> Option<u8> {
+    let bit = match template {
+        Template::Bbb | Template::Mbb => 1 << slot.min(2),
+        _ if branches => 4,
+        _ => 1 << taken.trailing_ones().min(2),
+    };
+    (taken & bit == 0).then_some(taken | bit)
+}
+
+/// Whether the bundle that has been dispersed ends the group (PM11, PI10). `branches`: it ends with a branch that does something.
+pub(in super::super) fn ends_behind(template: Template, branches: bool) -> bool {
+    match template {
+        Template::Mbb | Template::Bbb => true,
+        Template::Mib | Template::Mfb | Template::Mmb => branches,
+        _ => false,
+    }
+}

@@ -1,0 +1,150 @@
+//! The instruction buffer: which bundles are in it from when on (PM35), and why it lacked some.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::{small, time};
+
+/// Bundles that it holds, and those that it keeps when a pair finds no place.
+pub(in super::super) const BUFFER: u64 = 8;
+const KEPT: u64 = BUFFER - 2;
+/// Bits of an address within a pair of bundles, and within a bundle.
+const PAIR_BITS: u32 = 5;
+const BUNDLE_BITS: u32 = 4;
+/// Intervals that are remembered until the bundles behind them are dispersed.
+const INTERVALS: usize = 16;
+
+/// How a bundle comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Arrival {
+    /// With the one before it.
+    Together,
+    /// First of a pair that must be looked up.
+    First,
+    /// Second of such a pair: nobody wants the first.
+    Second,
+}
+
+/// The buffer, and the pair that was delivered into it last.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Buffer {
+    /// The first clock of which it is not known what the front end does in it.
+    pub(in super::super) known: u64,
+    /// The pair that was delivered last, if its second bundle can still come.
+    pair: Option<u64>,
+    /// Bundles that have come, and the clocks in which the last of them were dispersed.
+    pub(in super::super) count: u64,
+    dispersed: [u64; BUFFER as usize],
+    /// The clock from which the last pair can be dispersed.
+    pub(in super::super) ready: u64,
+}
+
+impl Buffer {
+    /// One whose first pair can be dispersed in clock `ready`.
+    pub(in super::super) const fn new(ready: u64) -> Buffer {
+        Buffer { known: ready - 1, pair: None, count: 0, dispersed: [ready - 1; BUFFER as usize], ready }
+    }
+
+    /// When the bundle with this number was dispersed, if it is among the last.
+    pub(in super::super) fn dispersed(&self, number: u64) -> u64 {
+        self.dispersed.get((number % BUFFER) as usize).copied().unwrap_or(0)
+    }
+
+    /// The bundle at `address` comes to be executed, after all that are before it. `last`: the clock of the last dispersal.
+    pub(in super::super) fn arrive(&mut self, address: u64, last: u64) -> Arrival {
+        if self.count != 0
+            && let Some(place) = self.dispersed.get_mut(((self.count - 1) % BUFFER) as usize)
+        {
+            *place = last.max(*place);
+        }
+        let (pair, second) = (address >> PAIR_BITS, address >> BUNDLE_BITS & 1 == 1);
+        let together = second && self.pair == Some(pair);
+        self.pair = (!second).then_some(pair);
+        match (together, second) {
+            (true, _) => Arrival::Together,
+            (false, true) => Arrival::Second,
+            (false, false) => Arrival::First,
+        }
+    }
+
+    /// The first clock in which two places are free: the one after that in which the last bundle left them.
+    pub(in super::super) fn room(&self) -> u64 {
+        if self.count > KEPT { self.dispersed(self.count - KEPT - 1) + 1 } else { 0 }
+    }
+
+    /// A pair is delivered.
+    pub(in super::super) fn deliver(&mut self) {
+        self.known += 1;
+        self.ready = self.known;
+    }
+
+    /// Fetch goes on elsewhere. Returns whether a second bundle could still have come.
+    pub(in super::super) fn turn(&mut self) -> bool {
+        self.pair.take().is_some()
+    }
+
+    /// It is empty from clock `from` on.
+    pub(in super::super) fn empty(&mut self, from: u64) {
+        self.pair = None;
+        self.dispersed = [from - 1; BUFFER as usize];
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[self.known, u64::from(self.pair.is_some()), self.pair.unwrap_or(0), self.count]);
+        writer.words(&self.dispersed);
+        writer.word(self.ready);
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.known = time(reader, now)?;
+        let (there, pair) = (reader.word()?, reader.word()?);
+        self.pair = (there & 1 == 1).then_some(pair);
+        self.count = Some(reader.word()?).filter(|count| *count <= 1 << 62).ok_or(Damaged)?;
+        for dispersed in &mut self.dispersed {
+            *dispersed = time(reader, now)?;
+        }
+        self.ready = time(reader, now)?;
+        Ok(())
+    }
+}
+
+/// The last intervals of clocks, each with a number.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Intervals {
+    /// From a clock up to another.
+    ring: [(u64, u64, u8); INTERVALS],
+    next: usize,
+}
+
+impl Intervals {
+    pub(in super::super) const fn new() -> Intervals {
+        Intervals { ring: [(0, 0, 0); INTERVALS], next: 0 }
+    }
+
+    pub(in super::super) fn push(&mut self, from: u64, to: u64, number: u8) {
+        if from < to
+            && let Some(place) = self.ring.get_mut(self.next)
+        {
+            *place = (from, to, number);
+            self.next = (self.next + 1) % INTERVALS;
+        }
+    }
+
+    /// What they have in common with the clocks from `from` up to `to`, in their order.
+    pub(in super::super) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u8)> {
+        let (newest, oldest) = self.ring.split_at(self.next.min(INTERVALS));
+        oldest.iter().chain(newest).map(move |each| (each.0.max(from), each.1.min(to), each.2)).filter(|each| each.0 < each.1)
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        self.ring.iter().for_each(|each| writer.words(&[each.0, each.1, u64::from(each.2)]));
+        writer.word(self.next as u64);
+    }
+
+    /// Reads intervals with numbers of `most` at most.
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64, most: usize) -> Result<(), Damaged> {
+        for each in &mut self.ring {
+            *each = (time(reader, now)?, time(reader, now)?, small(reader, most)?);
+        }
+        self.next = usize::from(small(reader, INTERVALS - 1)?);
+        Ok(())
+    }
+}

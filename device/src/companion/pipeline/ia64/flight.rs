@@ -1,0 +1,92 @@
+//! The groups in flight, by the steps in which they entered dispersal (PM1).
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::small;
+use super::group::Group;
+
+/// Groups that are kept: those in flight, and the one that is being formed.
+const GROUPS: usize = 8;
+
+/// Groups by step.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Flight {
+    /// The step that comes.
+    step: u64,
+    groups: [Group; GROUPS],
+    /// Which of the steps have one, one bit each.
+    filled: u8,
+}
+
+impl Flight {
+    pub(in super::super) fn new() -> Flight {
+        Flight { step: 0, groups: [Group::default(); GROUPS], filled: 0 }
+    }
+
+    /// The place of the group that entered so many steps before the one that comes.
+    fn place(&self, steps: u64) -> usize {
+        (self.step.wrapping_sub(steps) % GROUPS as u64) as usize
+    }
+
+    fn has(&self, steps: u64) -> bool {
+        self.filled >> self.place(steps) & 1 == 1
+    }
+
+    /// The group that entered so many steps before, if there was one.
+    pub(in super::super) fn get(&self, steps: u64) -> Option<&Group> {
+        self.groups.get(self.place(steps)).filter(|_| self.has(steps))
+    }
+
+    /// The same.
+    pub(in super::super) fn get_mut(&mut self, steps: u64) -> Option<&mut Group> {
+        let (place, has) = (self.place(steps), self.has(steps));
+        self.groups.get_mut(place).filter(|_| has)
+    }
+
+    /// The group that is being formed.
+    pub(in super::super) fn forming(&mut self) -> Option<&mut Group> {
+        let place = self.place(0);
+        self.groups.get_mut(place)
+    }
+
+    /// A group begins.
+    pub(in super::super) fn begin(&mut self) {
+        if let Some(group) = self.forming() {
+            *group = Group::default();
+        }
+    }
+
+    /// The group that was being formed is in the step that comes.
+    pub(in super::super) fn enter(&mut self) {
+        self.filled |= 1 << self.place(0);
+    }
+
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Steps without a group pass, with nothing in flight.
+    pub(in super::super) fn skip(&mut self, steps: u64) {
+        self.step += steps;
+    }
+
+    /// A step passes. Groups that entered more than `last` steps before are gone.
+    pub(in super::super) fn advance(&mut self, last: u64) {
+        self.step += 1;
+        self.filled &= !(1 << self.place(0)) & !(1 << self.place(last + 1));
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.step);
+        self.groups.iter().for_each(|group| group.save(writer));
+        writer.word(u64::from(self.filled));
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.step = Some(reader.word()?).filter(|step| *step <= 1 << 62).ok_or(Damaged)?;
+        for group in &mut self.groups {
+            *group = Group::load(reader, now)?;
+        }
+        self.filled = small(reader, 0xFF)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Flushes: what empties the pipeline, and for how many bubbles.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+
+/// The most bubbles that are kept.
+const MOST: u64 = 1 << 44;
+/// The most that pass at once.
+const PASSED: u64 = 960;
+
+/// Why a step has no group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Flush {
+    /// A mispredicted branch.
+    Branch,
+    /// An exception, or what restarts the pipeline.
+    Exception,
+}
+
+/// The flush that what is executed next comes behind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct Pending {
+    flush: Option<(Flush, u64)>,
+}
+
+impl Pending {
+    /// Another one, of so many bubbles. Exceptions come one after the other; a mispredicted branch behind one costs nothing more.
+    pub(in super::super) fn add(&mut self, flush: Flush, bubbles: u64) {
+        self.flush = match (flush, self.flush) {
+            (Flush::Branch, Some(pending)) => Some(pending),
+            (Flush::Exception, Some((Flush::Exception, before))) => Some((Flush::Exception, before.saturating_add(bubbles).min(MOST))),
+            _ => Some((flush, bubbles)),
+        };
+    }
+
+    pub(in super::super) fn is_some(&self) -> bool {
+        self.flush.is_some()
+    }
+
+    /// It comes: what it is, and how many bubbles.
+    pub(in super::super) fn take(&mut self) -> Option<(Flush, u64)> {
+        self.flush.take().map(|(flush, bubbles)| (flush, bubbles.min(PASSED)))
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        let (flush, bubbles) = self.flush.map_or((0, 0), |(flush, bubbles)| (1 + flush as u64, bubbles));
+        writer.words(&[flush, bubbles]);
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        let (flush, bubbles) = (reader.word()?, reader.word()?);
+        self.flush = match flush {
+            _ if bubbles > MOST => return Err(Damaged),
+            0 => None,
+            1 => Some((Flush::Branch, bubbles)),
+            2 => Some((Flush::Exception, bubbles)),
+            _ => return Err(Damaged),
+        };
+        Ok(())
+    }
+}

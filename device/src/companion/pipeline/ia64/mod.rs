@@ -1,0 +1,15 @@
+//! What the in-order pipelines of bundles have in common: what instructions are to them, groups in flight, when registers are ready, where
+//! the program is, and the instruction buffer.
+
+#[cfg(test)]
+pub(super) mod bench;
+pub(super) mod branches;
+pub(super) mod buffer;
+pub(super) mod course;
+pub(super) mod flight;
+pub(super) mod flush;
+pub(super) mod group;
+#[cfg(test)]
+pub(super) mod programs;
+pub(super) mod rows;
+pub(super) mod values;

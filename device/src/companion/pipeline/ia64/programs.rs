@@ -1,0 +1,100 @@
+//! The programs that both tables of known answers have, sections M3 and I3 of the notes.
+
+use super::super::super::ia64_register::{FLOATING, PREDICATES};
+use super::super::super::instruction::{Access, AccessKind, Class, Register};
+use super::super::Continuation;
+use super::super::touch::{Source, Touch};
+use super::bench::*;
+
+const F8: &[Register] = &[Register(FLOATING + 8)];
+const P6: &[Register] = &[Register(PREDICATES + 6)];
+
+impl<C: Executes> Bench<C> {
+    /// A chain of so many additions.
+    pub(in super::super) fn additions(&mut self, count: usize) {
+        (0..count).for_each(|_| self.first(add(R4, R4)));
+    }
+
+    /// A hundred pairs of bundles, with a stop behind each pair.
+    pub(in super::super) fn pairs(&mut self, template: u8, first: [Slot<'_>; 3], second: [Slot<'_>; 3]) {
+        for _ in 0..100 {
+            self.bundle(template, first);
+            self.bundle(template | STOP, second);
+        }
+    }
+
+    /// A chain of a hundred loads, each of a line of its own, so that none waits for the line of another.
+    pub(in super::super) fn chain_of_loads(&mut self, touch: Touch) {
+        (0..100).for_each(|line| self.first(load(R4, R4, Touch { line, ..touch })));
+    }
+
+    /// A load from memory whose use is eleven groups behind.
+    pub(in super::super) fn late_use(&mut self, latency: u32) {
+        self.first(load(R4, &[], missed(0x1000, latency, Source::Memory)));
+        self.w(10);
+        self.first(add(R5, R4));
+    }
+
+    /// A chain of a hundred multiplications.
+    pub(in super::super) fn multiplications(&mut self) {
+        let multiply = Slot { reads: F8, writes: F8, ..plain(FMA) };
+        (0..100).for_each(|_| self.bundle(MFI | STOP, [plain(NOP), multiply, plain(NOP)]));
+    }
+
+    /// `frcpa` and seven multiplications in a chain, and a group behind each.
+    pub(in super::super) fn division(&mut self) {
+        for number in 0..8 {
+            let word = if number == 0 { FRCPA } else { FMA };
+            let writes: &[Register] = if number == 0 { &[Register(FLOATING + 8), Register(PREDICATES + 6)] } else { F8 };
+            self.bundle(MFI | STOP, [plain(NOP), Slot { reads: F8, writes, ..plain(word) }, plain(NOP)]);
+            self.w(1);
+        }
+    }
+
+    /// A mispredicted branch between ten groups and ten others.
+    pub(in super::super) fn misprediction(&mut self) {
+        self.w(10);
+        self.branch(MIB | STOP, BRANCH, Continuation::Mispredicted);
+        self.address = 0x8000;
+        self.w(10);
+    }
+
+    /// The same behind a load from the second level, on whose data it depends by a compare.
+    pub(in super::super) fn misprediction_on_a_load(&mut self, latency: u32) {
+        self.w(10);
+        self.first(load(R4, &[], missed(0x1000, latency, Source::Second)));
+        let compare = Slot { reads: R4, writes: P6, ..plain(COMPARE) };
+        self.bundle(MIB | STOP, [compare, plain(NOP), Slot { reads: P6, continuation: Continuation::Mispredicted, ..plain(BRANCH) }]);
+        self.address = 0x8000;
+        self.w(10);
+    }
+
+    /// A load whose translation takes so long and which nobody uses, between ten groups and ten others.
+    pub(in super::super) fn translation(&mut self, clocks: u32, walked: bool) {
+        self.w(10);
+        self.first(load(&[Register(7)], &[], translated(clocks, walked)));
+        self.w(10);
+    }
+
+    /// An `alloc` that spills ten registers, between ten groups and ten others.
+    pub(in super::super) fn spills(&mut self) {
+        let spill = Access { kind: AccessKind::RegisterStackStore, size: 8, ..Access::default() };
+        self.w(10);
+        self.first(Slot { class: Class::System, writes: &[Register(40)], accesses: &[spill; 10], ..plain(ALLOC) });
+        self.w(10);
+    }
+
+    /// A load of what was stored just before, and its use.
+    pub(in super::super) fn forwarding(&mut self) {
+        self.first(store(0x1000));
+        self.first(load(R4, &[], touch(0x1000, AccessKind::Load)));
+        self.first(add(R5, R4));
+    }
+
+    /// A hundred groups of two stores.
+    pub(in super::super) fn stores(&mut self) {
+        for number in 0..100 {
+            self.bundle(MMI | STOP, [store(0x1000 + 16 * number), store(0x1008 + 16 * number), plain(NOP)]);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! When the registers of a pipeline of bundles are ready, and what a group waits for (PM14).
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::ia64_register::PREDICATES;
+use super::super::super::instruction::Register;
+use super::super::saving::{number, pick};
+use super::super::time;
+use super::group::{Group, PREDICATE_PRODUCERS};
+use super::rows::{Consumer, Kind, Producer};
+
+/// Where a register's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) struct Value {
+    pub(in super::super) producer: Producer,
+    /// When it was executed, or when its data come.
+    pub(in super::super) at: u64,
+}
+
+/// A register that a group waits for, or has waited for.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Wait {
+    pub(in super::super) kind: Kind,
+    pub(in super::super) value: Value,
+    pub(in super::super) consumer: Consumer,
+    /// How long.
+    pub(in super::super) clocks: u64,
+}
+
+/// The values of all registers.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Values {
+    all: [Value; Register::COUNT + 1],
+}
+
+impl Values {
+    pub(in super::super) fn new() -> Values {
+        Values { all: [Value::default(); Register::COUNT + 1] }
+    }
+
+    fn of(&self, register: u16) -> Value {
+        self.all.get(usize::from(register)).copied().unwrap_or_default()
+    }
+
+    /// Tells `each` of the registers that `group` would wait for if it came to execution in clock `now`. `latency`: from the value to its use.
+    pub(in super::super) fn waits(&self, group: &Group, now: u64, latency: impl Fn(Value, Consumer) -> u64, mut each: impl FnMut(Wait)) {
+        let mut tell = |register: u16, consumer: Consumer| {
+            let value = self.of(register);
+            let clocks = if value.at == 0 { 0 } else { (value.at + latency(value, consumer)).saturating_sub(now) };
+            each(Wait { kind: Kind::of(register), value, consumer, clocks });
+        };
+        group.needed().iter().for_each(|needed| tell(needed.register, needed.consumer));
+        // What a load has not brought yet must not be written.
+        group.made().iter().filter(|made| self.of(made.register).producer.loads()).for_each(|made| tell(made.register, Consumer::Written));
+        for (mut set, consumer) in [(group.qualifying, Consumer::Qualifying), (group.deciding, Consumer::Branch)] {
+            while set != 0 {
+                tell(PREDICATES + set.trailing_zeros() as u16, consumer);
+                set &= set - 1;
+            }
+        }
+    }
+
+    /// The group executed in clock `now`: its results have their times.
+    pub(in super::super) fn write(&mut self, group: &Group, now: u64) {
+        for made in group.made() {
+            if let Some(value) = self.all.get_mut(usize::from(made.register)) {
+                let arrival = group.references().get(usize::from(made.access)).map(|reference| reference.arrival);
+                let producer = if made.producer.loads() && arrival.is_none() { Producer::Integer } else { made.producer };
+                *value = Value { producer, at: arrival.unwrap_or(now) };
+            }
+        }
+        for (set, producer) in group.predicates.into_iter().zip(PREDICATE_PRODUCERS) {
+            let mut set = set;
+            while set != 0 {
+                if let Some(value) = self.all.get_mut(usize::from(PREDICATES) + set.trailing_zeros() as usize) {
+                    *value = Value { producer, at: now };
+                }
+                set &= set - 1;
+            }
+        }
+    }
+
+    /// The data of the group's accesses come at other times than was known when it executed.
+    pub(in super::super) fn bring(&mut self, group: &Group) {
+        for made in group.made() {
+            if let Some(reference) = group.references().get(usize::from(made.access))
+                && let Some(value) = self.all.get_mut(usize::from(made.register)).filter(|value| value.producer == made.producer)
+            {
+                value.at = reference.arrival;
+            }
+        }
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        self.all.iter().for_each(|value| writer.words(&[number(&Producer::ALL, &value.producer), value.at]));
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for value in &mut self.all {
+            *value = Value { producer: pick(&Producer::ALL, reader)?, at: time(reader, now)? };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! How groups form: ports and implicit stops (PI9 to PI11, PI28).
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::bundle::{Template, Unit};
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::tally::Tally;
+use super::super::ia64::branches;
+use super::super::small;
+use super::rows::Port;
+
+/// Why a group ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// A stop of the program.
+    Stop,
+    /// No port is left, or a rule of bundles (PI10, PI11).
+    Implicit,
+    /// The window has no more, or no more yet, or execution goes on elsewhere: no stop.
+    Window,
+}
+
+/// The group that is being formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Window {
+    /// Ports that are taken: how many of M, and one bit each of I and B. Those of F belong to a bundle each.
+    memory: u8,
+    integer: u8,
+    branches: u8,
+    /// The bundle of its last instruction, 0 or 1.
+    bundle: u8,
+    instructions: u8,
+    /// Its first bundle is an MIB.
+    begins_with_mib: bool,
+    /// One of its bundles is an MMF, which stands alone.
+    alone: bool,
+}
+
+impl Window {
+    pub(super) fn is_empty(&self) -> bool {
+        self.instructions == 0
+    }
+
+    /// Whether its second bundle may still come.
+    pub(super) fn has_room(&self) -> bool {
+        self.bundle == 0
+    }
+
+    /// Takes an instruction of its bundle, or of the next if it `enters` that. Returns whether it found a place.
+    pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
+        if enters && (self.alone || template == Template::Mmf || template == Template::Bbb && self.begins_with_mib) {
+            return false;
+        }
+        let mut with = *self;
+        with.bundle += u8::from(enters);
+        with.instructions += 1;
+        if self.is_empty() {
+            with.begins_with_mib = template == Template::Mib;
+        }
+        with.alone |= template == Template::Mmf;
+        if !with.takes(port, unit, template, slot) {
+            return false;
+        }
+        *self = with;
+        true
+    }
+
+    /// Takes a port, the lowest that is free.
+    fn takes(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
+        match port {
+            Port::Memory => {
+                self.memory += 1;
+                self.memory <= 2
+            }
+            Port::Memory0 => {
+                self.memory += 1;
+                self.memory == 1
+            }
+            Port::Integer | Port::Integer0 | Port::Long => {
+                // The last slot of the second bundle goes to I1 in any case.
+                let last = unit == Unit::I && slot == 2 && self.bundle == 1;
+                let bit = if last || self.integer & 1 == 1 { 2 } else { 1 };
+                let taken = self.integer & bit != 0;
+                self.integer |= bit;
+                !taken && (port != Port::Integer0 || bit == 1)
+            }
+            Port::Floating => true,
+            Port::Floating0 => self.bundle == 0,
+            Port::Branch | Port::BranchNop => match branches::with_branch(self.branches, port == Port::Branch, template, slot) {
+                Some(taken) => {
+                    self.branches = taken;
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// PI10: whether the bundle that has been dispersed, the last of it to this port, ends the group.
+    pub(super) fn ends_behind(template: Template, port: Port) -> bool {
+        template == Template::Mmf || branches::ends_behind(template, port == Port::Branch)
+    }
+
+    /// The clock of its dispersal has ended so.
+    pub(super) fn count(&self, end: End, tally: &mut Tally) {
+        tally.add(Signal::InstructionsDispersed, u64::from(self.instructions));
+        tally.add(Signal::StopsDispersed, u64::from(end == End::Stop));
+        tally.add(Signal::ImplicitStopsDispersed, u64::from(end == End::Implicit));
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        let own = [self.memory, self.integer, self.branches, self.bundle, self.instructions];
+        own.iter().for_each(|each| writer.word(u64::from(*each)));
+        writer.words(&[u64::from(self.begins_with_mib), u64::from(self.alone)]);
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Window, Damaged> {
+        Ok(Window {
+            memory: small(reader, 2)?,
+            integer: small(reader, 3)?,
+            branches: small(reader, 7)?,
+            bundle: small(reader, 1)?,
+            instructions: small(reader, 6)?,
+            begins_with_mib: small(reader, 1)? == 1,
+            alone: small(reader, 1)? == 1,
+        })
+    }
+}

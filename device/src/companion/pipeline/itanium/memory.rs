@@ -1,0 +1,89 @@
+//! What accesses ask of EXE and DET (PI13, PI15, PI17).
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::ia64::group::{Group, Reference};
+use super::super::ia64::rows::Special;
+use super::super::memory::{Misses, Store, Stores};
+use super::super::queue::Ring;
+use super::super::time;
+
+/// From execution to the data of an integer load from the first and from the second level; the latter is also when a store can leave.
+const FIRST: u64 = 2;
+const SECOND: u64 = 6;
+/// Lines on their way that are remembered. How many the part has is not public, so nothing waits for a place.
+const LINES: usize = 32;
+
+/// The memory side.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// Stores, the places of the store buffer, and when the last of them is left.
+    stores: Stores,
+    buffer: Ring<8>,
+    left: u64,
+    lines: Misses<LINES>,
+}
+
+impl Memory {
+    pub(super) fn new() -> Memory {
+        Memory { stores: Stores::new(), buffer: Ring::new(), left: 0, lines: Misses::new() }
+    }
+
+    /// A group executes in clock `now`: when do the data of its accesses come, if nothing holds them?
+    pub(super) fn execute(&mut self, group: &mut Group, now: u64) {
+        for reference in group.references_mut() {
+            let touch = reference.touch;
+            reference.arrival = now + self.latency(reference, now);
+            if touch.missed && !touch.stores() {
+                self.lines.note(touch.line, reference.arrival);
+            }
+        }
+    }
+
+    /// From execution in clock `now` to the data.
+    fn latency(&self, reference: &Reference, now: u64) -> u64 {
+        let touch = &reference.touch;
+        if touch.missed {
+            return u64::from(touch.latency).max(SECOND);
+        }
+        // Floating-point loads and semaphores pass the first level by; what is being stored comes from the second, too.
+        let passes = reference.floating || reference.special == Special::Acquire && touch.locked;
+        let stored = || self.stores.find(touch.address, touch.size, now).is_some_and(|store| store.overlaps(touch.address, touch.size));
+        let least = if passes || stored() { SECOND } else { FIRST };
+        self.lines.pending(touch.line, now).map_or(least, |arrival| (arrival - now).max(least))
+    }
+
+    /// A group comes to DET in clock `now`. Its arrivals are brought up to date. Returns for how many clocks it asks.
+    pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> u64 {
+        let executed = group.executed;
+        // Each access that the first buffer of translations does not have empties the pipeline, or is walked for, after the one before it.
+        let (mut translations, mut full) = (group.stack_walk + group.stack_transfer, 0);
+        for reference in group.references_mut() {
+            translations += u64::from(reference.touch.translation);
+            if reference.touch.translation != 0 {
+                reference.arrival += translations;
+            }
+            if reference.touch.stores() {
+                full = self.buffer.room(1).saturating_sub(now).max(full);
+                self.left = (executed + SECOND).max(self.left + 1);
+                self.buffer.take(self.left);
+                let touch = reference.touch;
+                self.stores.push(Store { address: touch.address, size: touch.size, written: self.left, ..Store::default() });
+            }
+        }
+        translations.max(full)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.stores.save(writer);
+        self.buffer.save(writer);
+        writer.word(self.left);
+        self.lines.save(writer);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.stores.load(reader, now)?;
+        self.buffer.load(reader, now)?;
+        self.left = time(reader, now)?;
+        self.lines.load(reader, now)
+    }
+}

@@ -1,0 +1,305 @@
+//! The in-order pipeline of the first Itanium. Rules PI1 to PI31 and their sources are in `docs/notes/pipelines-ia64.md`. Left out is what
+//! needs the operands of floating-point operations (PI31).
+
+mod dispersal;
+mod front;
+mod latencies;
+mod memory;
+mod rows;
+mod saved;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+use super::super::bundle::{Bundle, Template, Unit};
+use super::super::instruction::{Class, Instruction};
+use super::super::tally::Tally;
+use super::ia64::course::Course;
+use super::ia64::flight::Flight;
+use super::ia64::flush::{Flush, Pending};
+use super::ia64::rows::{Consumer, Producer};
+use super::ia64::values::{Value, Values};
+use super::steps::{Stall, Track};
+use super::{Continuation, Found};
+use dispersal::{End, Window};
+use front::FrontEnd;
+use latencies::{BYPASS, latency};
+use memory::Memory;
+use rows::Port;
+use signals::{EMPTY, REASONS, State};
+pub(super) use signals::{EVENTS, STATES};
+use vm_pmu_arch::feed::Signal;
+
+/// Steps from dispersal to REN, EXE and DET (I1).
+const REN: u64 = 1;
+const EXE: u64 = 4;
+const DET: u64 = 5;
+/// Bubbles after a mispredicted branch, and after an exception (PI20).
+const MISPREDICTION: u64 = 9;
+const EXCEPTION: u64 = 12;
+/// How long a parallel result takes to another unit that asks for it too soon (PI16).
+const NO_BYPASS: u64 = 10;
+/// Accesses of the register stack engine in a clock.
+const STACK_WIDTH: u64 = 2;
+/// More floating-point operations than any group has, whatever an embedder says of its bundles: four in each of six slots.
+const OPERATIONS: usize = 24;
+
+/// The pipeline.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) track: Track,
+    /// The first clock of the step that comes. The open group is in it.
+    clock: u64,
+    flight: Flight,
+    /// Whether a group is being formed.
+    open: bool,
+    window: Window,
+    /// An implicit stop ended the group before (PI12).
+    split: bool,
+    /// The floating-point operations of the group that is being formed.
+    operations: u64,
+    /// The clock in which the last group was dispersed.
+    dispersed: u64,
+    course: Course,
+    /// The clock from which the bundle of the last instruction can be dispersed.
+    ready: u64,
+    flush: Pending,
+    front: FrontEnd,
+    values: Values,
+    memory: Memory,
+}
+
+/// The clocks that the registers of a group are waited for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    /// For the data of loads,
+    loads: u64,
+    /// for a parallel result that another unit asked for too soon,
+    flushed: u64,
+    /// and for anything.
+    all: u64,
+}
+
+impl Core {
+    pub(super) fn new() -> Core {
+        Core {
+            track: Track::new(REASONS),
+            clock: 1,
+            flight: Flight::new(),
+            open: false,
+            window: Window::default(),
+            split: false,
+            operations: 0,
+            dispersed: 0,
+            course: Course::default(),
+            ready: 1,
+            flush: Pending::default(),
+            front: FrontEnd::new(1),
+            values: Values::new(),
+            memory: Memory::new(),
+        }
+    }
+
+    /// An instruction has been executed.
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+        if instruction.class == Class::Exception {
+            return self.leave(Flush::Exception, tally);
+        }
+        let bundle = instruction.bundle.as_ref();
+        let (number, slot) = (instruction.address >> 4, bundle.map_or(0, |bundle| bundle.slot.min(2)));
+        if bundle.is_some() && !self.course.follows(number, slot) {
+            // What changed the flow was not told: a failed check or an interruption.
+            self.leave(Flush::Exception, tally);
+        }
+        let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(number, slot);
+        if enters {
+            self.empty(tally);
+            self.ready = self.front.arrive(instruction.address, found, self.dispersed);
+        }
+        let ((unit, word), template) = bundle.map_or(((Unit::M, 0), Template::Other), |bundle| (bundle.decoded(), bundle.kind()));
+        let (port, row) = rows::of(instruction, bundle.map(Bundle::decoded));
+        if self.open {
+            let seconds = enters && !self.window.is_empty();
+            if seconds && (!self.window.has_room() || self.ready > self.clock || bundle.is_none()) {
+                self.close(End::Window, tally);
+            } else if !self.window.take(port, unit, template, slot, seconds) {
+                self.close(End::Implicit, tally);
+            }
+        }
+        if !self.open {
+            self.open(tally);
+            self.window.take(port, unit, template, slot, false);
+        }
+        self.operations += rows::operations(instruction, unit, word);
+        if let Some(group) = self.flight.forming() {
+            group.add(instruction, found, &row);
+        }
+        self.turn(instruction, found, port, template, tally);
+    }
+
+    /// Where execution goes on, and whether the group ends.
+    fn turn(&mut self, instruction: &Instruction<'_>, found: &Found, port: Port, template: Template, tally: &mut Tally) {
+        let bundle = instruction.bundle.as_ref();
+        let stops = bundle.is_none_or(Bundle::stops_behind);
+        self.course.went(instruction.address >> 4, bundle);
+        let end = if stops { End::Stop } else { End::Window };
+        let taken = match found.continuation {
+            Continuation::Taken => Some(0),
+            Continuation::Resteered(bubbles) => Some(bubbles),
+            _ => None,
+        };
+        if found.continuation == Continuation::Far || instruction.class == Class::Serializing {
+            self.close(end, tally);
+            self.leave(Flush::Exception, tally);
+        } else if matches!(found.continuation, Continuation::Mispredicted | Continuation::Restarted) {
+            self.close(end, tally);
+            self.leave(if found.continuation == Continuation::Restarted { Flush::Exception } else { Flush::Branch }, tally);
+        } else if let Some(bubbles) = taken {
+            self.close(end, tally);
+            self.front.turn(u64::from(bubbles));
+            self.course.leave();
+        } else if stops {
+            self.close(End::Stop, tally);
+        } else if bundle.is_none_or(Bundle::is_last) && Window::ends_behind(template, port) {
+            self.close(End::Implicit, tally);
+        }
+    }
+
+    /// PI20: the pipeline will be emptied behind the last group.
+    fn leave(&mut self, flush: Flush, tally: &mut Tally) {
+        self.close(End::Window, tally);
+        self.course.leave();
+        tally.add(Signal::FlushesOther, 1);
+        self.flush.add(flush, if flush == Flush::Branch { MISPREDICTION } else { EXCEPTION });
+    }
+
+    /// The bubbles of a flush pass.
+    fn empty(&mut self, tally: &mut Tally) {
+        let Some((flush, bubbles)) = self.flush.take() else { return };
+        let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
+        let mut last = self.clock;
+        for _ in 0..bubbles {
+            last = self.clock;
+            self.pass(1 << state as u8, tally);
+        }
+        // The first group behind them can be dispersed in the next clock.
+        self.front.restart(last);
+        self.split = false;
+    }
+
+    /// PI4: a group enters dispersal as soon as its first bundle is there.
+    fn open(&mut self, tally: &mut Tally) {
+        while self.clock < self.ready && !self.flight.is_empty() {
+            self.starve(1);
+            self.pass(0, tally);
+        }
+        if let Some(clocks) = self.ready.checked_sub(self.clock) {
+            // Nothing is in flight that could ask for time.
+            self.starve(clocks);
+            self.flight.skip(clocks);
+            self.clock = self.ready;
+        }
+        self.open = true;
+        self.window = Window::default();
+        self.operations = 0;
+        self.dispersed = self.clock;
+        self.flight.begin();
+    }
+
+    /// PI21, PI25, PI26: the front end gives nothing in so many clocks.
+    fn starve(&mut self, clocks: u64) {
+        let mut left = clocks;
+        let Core { front, track, .. } = self;
+        for (from, to, cause) in front.causes(self.clock, self.clock + clocks) {
+            let state = EMPTY.get(usize::from(cause)).copied().unwrap_or(State::EmptyBubble);
+            track.pass(1 << state as u8, to - from);
+            left = left.saturating_sub(to - from);
+        }
+        track.pass(1 << State::EmptyBubble as u8, left);
+    }
+
+    /// The open group is complete.
+    fn close(&mut self, end: End, tally: &mut Tally) {
+        if !self.open {
+            return;
+        }
+        self.open = false;
+        self.window.count(end, tally);
+        // PI29
+        tally.add(Signal::FloatingPointOperationsLow, self.operations & 3);
+        tally.add(Signal::FloatingPointOperationsHigh, self.operations >> 2);
+        let state = if self.split { State::Limited } else { State::Inherent };
+        self.split = end == End::Implicit;
+        self.flight.enter();
+        self.pass(1 << state as u8 | 1 << State::Completion as u8, tally);
+    }
+
+    /// PI2, PI3: the step passes, in whose own clock these states hold, if that is not reported otherwise.
+    fn pass(&mut self, states: u64, tally: &mut Tally) {
+        let now = self.clock;
+        self.track.pass(states, u64::from(states != 0));
+        let stall = if self.flight.is_empty() { Stall::new() } else { self.ask(now, tally) };
+        stall.play(|states, clocks| self.track.pass(states, clocks));
+        self.clock = now + 1 + stall.clocks;
+        self.flight.advance(DET);
+    }
+
+    /// What the stages ask for in the step whose first clock is `now`.
+    fn ask(&mut self, now: u64, tally: &mut Tally) -> Stall {
+        let mut stall = Stall::new();
+        stall.family(State::Memory as u8, self.detect(now));
+        let waits = self.waits(now, now + stall.clocks);
+        tally.add(Signal::FlushesBypass, u64::from(waits.flushed != 0));
+        stall.family(State::FlushException as u8, waits.flushed);
+        stall.family(State::Memory as u8, waits.loads);
+        stall.family(State::Execution as u8, waits.all);
+        stall.family(State::RegisterStack as u8, self.renames());
+        self.write(now + stall.clocks);
+        stall
+    }
+
+    /// PI15, PI17: the group in DET. Registers that its loads bring are late by as much as the loads.
+    fn detect(&mut self, now: u64) -> u64 {
+        let Core { flight, memory, values, .. } = self;
+        let Some(group) = flight.get_mut(DET) else { return 0 };
+        let asked = memory.detect(group, now);
+        values.bring(group);
+        asked
+    }
+
+    /// PI13, PI14, PI16: what the group in EXE waits for, from clock `now` on. It could execute in clock `executes`.
+    fn waits(&self, now: u64, executes: u64) -> Waits {
+        let mut waits = Waits::default();
+        let Some(group) = self.flight.get(EXE) else { return waits };
+        let early = |value: Value, consumer| {
+            let other = !matches!(consumer, Consumer::Parallel | Consumer::Written);
+            value.producer == Producer::Parallel && other && value.at != 0 && executes < value.at + BYPASS
+        };
+        let latency = |value: Value, consumer| if early(value, consumer) { NO_BYPASS } else { latency(value.producer, consumer) };
+        self.values.waits(group, now, latency, |wait| {
+            waits.all = wait.clocks.max(waits.all);
+            if wait.value.producer.loads() {
+                waits.loads = wait.clocks.max(waits.loads);
+            }
+            if early(wait.value, wait.consumer) {
+                waits.flushed = wait.clocks.max(waits.flushed);
+            }
+        });
+        waits
+    }
+
+    /// The group in EXE executes in clock `now`: its results have their times.
+    fn write(&mut self, now: u64) {
+        let Core { flight, memory, values, .. } = self;
+        let Some(group) = flight.get_mut(EXE) else { return };
+        group.executed = now;
+        memory.execute(group, now);
+        values.write(group, now);
+    }
+
+    /// PI18: the clocks that the group in REN asks for.
+    fn renames(&self) -> u64 {
+        let Some(work) = self.flight.get(REN).map(|group| group.stack) else { return 0 };
+        [work.spills, work.fills, work.loads].iter().map(|accesses| u64::from(*accesses).div_ceil(STACK_WIDTH)).sum()
+    }
+}

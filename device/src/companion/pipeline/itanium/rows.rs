@@ -1,0 +1,148 @@
+//! What an instruction is to the first Itanium: its ports, the kind of its result, and how many floating-point operations it is. Section I1 and
+//! rules PI11 and PI29 of `docs/notes/pipelines-ia64.md` have the sources.
+
+use super::super::super::bundle::Unit;
+use super::super::super::ia64_register::{FLOATING, PREDICATES};
+use super::super::super::instruction::Instruction;
+use super::super::ia64::rows::{self, CCV, Consumer, Producer, Row, Special, UNAT, field};
+
+/// Which ports can take an instruction (PI11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Port {
+    /// M0 and M1.
+    Memory,
+    /// M0.
+    Memory0,
+    /// I0 and I1.
+    Integer,
+    /// I0.
+    Integer0,
+    /// The one of F of its bundle.
+    Floating,
+    /// F0.
+    Floating0,
+    /// One of I, with that of F of its bundle.
+    Long,
+    /// A branch, or what does nothing in a B slot.
+    Branch,
+    BranchNop,
+}
+
+/// The port and the row of an instruction, whose unit and 41 bits are these.
+pub(super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> (Port, Row) {
+    let row = rows::of(instruction, encoding);
+    let Some((unit, word)) = encoding else { return (port(&row, Unit::M, 0), row) };
+    (port(&row, unit, word), refined(row, unit, word))
+}
+
+fn port(row: &Row, unit: Unit, word: u64) -> Port {
+    let semaphore = row.port == rows::Port::Store && row.special == Special::Acquire;
+    let stack = matches!(row.special, Special::Stack | Special::LoadStack);
+    match row.port {
+        rows::Port::Any if unit == Unit::I => Port::Integer,
+        rows::Port::Memory2 => Port::Memory0,
+        // flushrs and loadrs; mf, srlz and their like go to either.
+        rows::Port::Memory0 if stack => Port::Memory0,
+        rows::Port::Store if semaphore => Port::Memory0,
+        rows::Port::Any | rows::Port::Memory | rows::Port::Load | rows::Port::Store | rows::Port::Memory0 => Port::Memory,
+        rows::Port::Integer0 => Port::Integer0,
+        // extr, dep, shrp, tbit and tnat; and popcnt.
+        rows::Port::Integer if word >> 37 == 5 || is_population_count(word) => Port::Integer0,
+        rows::Port::Integer => Port::Integer,
+        rows::Port::Floating if matches!(kind_of_float(word), Float::Compare | Float::Other) => Port::Floating0,
+        rows::Port::Floating => Port::Floating,
+        rows::Port::Long => Port::Long,
+        rows::Port::Branch => Port::Branch,
+        rows::Port::BranchNop => Port::BranchNop,
+    }
+}
+
+fn is_population_count(word: u64) -> bool {
+    const PLACES: u64 = 1 << 36 | 1 << 33 | 3 << 34 | 3 << 28 | 3 << 30;
+    word >> 37 == 7 && word & PLACES == 1 << 33 | 1 << 34 | 1 << 28 | 2 << 30
+}
+
+/// The kinds of what is in an F slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Float {
+    /// `fma` and its like.
+    Multiply,
+    /// `xma`, and conversions to and from integers.
+    Fixed,
+    Compare,
+    /// Nothing.
+    Nop,
+    /// The rest.
+    Other,
+}
+
+fn kind_of_float(word: u64) -> Float {
+    match (word >> 37, field(word, 33, 1), field(word, 27, 6)) {
+        (8..=0xD, ..) => Float::Multiply,
+        (0xE, ..) if field(word, 36, 1) == 1 => Float::Fixed,
+        (4 | 5, ..) => Float::Compare,
+        (0 | 1, 0, 0x18..=0x1C) => Float::Fixed,
+        (0, 0, 0 | 1) => Float::Nop,
+        _ => Float::Other,
+    }
+}
+
+/// What this part tells apart and Montecito does not, and the moves that take another time here.
+fn refined(row: Row, unit: Unit, word: u64) -> Row {
+    match row.producer {
+        Producer::Integer if unit == Unit::I || is_logic(word) => row.makes(Producer::Slow),
+        // `getf` is told by what it moves; probes and translations take as long as other moves of registers of the system.
+        Producer::Probe if row.consumer != Consumer::Getf => row.makes(Producer::Move12),
+        Producer::MoveLoop | Producer::Move5 | Producer::Move12 => moved(row, unit, word),
+        Producer::Float | Producer::FloatCompare => match kind_of_float(word) {
+            Float::Fixed => row.makes(Producer::FloatFixed).uses(Consumer::FloatOther),
+            Float::Other => row.makes(Producer::FloatOther).uses(Consumer::FloatOther),
+            Float::Compare => row.uses(Consumer::FloatOther),
+            Float::Multiply | Float::Nop => row,
+        },
+        _ => row,
+    }
+}
+
+/// Logic of A-type instructions, which are in slots of M and I.
+fn is_logic(word: u64) -> bool {
+    word >> 37 == 8 && field(word, 33, 3) == 0 && matches!(field(word, 29, 4), 3 | 0xB)
+}
+
+/// Moves of application and control registers.
+fn moved(row: Row, unit: Unit, word: u64) -> Row {
+    let reads = matches!((unit, field(word, 27, 6)), (Unit::M, 0x22) | (Unit::I, 0x32));
+    match field(word, 20, 7) {
+        UNAT | CCV if reads => row.makes(Producer::Move6),
+        UNAT | CCV if row.producer == Producer::Move5 => row,
+        _ => row.makes(Producer::Move12),
+    }
+}
+
+/// How many floating-point operations an instruction of an F slot is (as on Montecito: manual 4.15, page of
+/// FP_OPS_RETIRED). One that is predicated off is none: it works on no floating-point register.
+pub(super) fn operations(instruction: &Instruction<'_>, unit: Unit, word: u64) -> u64 {
+    if unit != Unit::F {
+        return 0;
+    }
+    let works = instruction.operation.is_none_or(|operation| {
+        operation.reads.iter().chain(operation.writes).any(|register| (FLOATING..PREDICATES).contains(&register.0))
+    });
+    if works || field(word, 0, 6) == 0 { of_encoding(word) } else { 0 }
+}
+
+fn of_encoding(word: u64) -> u64 {
+    let (major, x6) = (word >> 37, field(word, 27, 6));
+    // If f0 is added or f1 is a factor, there is only one operation; pairs have two of each, whatever the factors are.
+    let (adds, multiplies) = (field(word, 13, 7) != 0, field(word, 27, 7) != 1);
+    match major {
+        0 if field(word, 33, 1) == 1 => 1,
+        1 if field(word, 33, 1) == 1 => 2,
+        0 if (0x14..=0x1B).contains(&x6) => 1,
+        1 if matches!(x6, 0x14..=0x1B | 0x30..=0x37) => 2,
+        4 => 1,
+        9 | 0xB | 0xD if field(word, 36, 1) == 1 => 2 * (1 + u64::from(adds)),
+        8..=0xD => 1 + u64::from(adds && multiplies),
+        _ => 0,
+    }
+}

@@ -1,0 +1,39 @@
+//! Save and restore of the pipeline.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::{small, time};
+use super::dispersal::Window;
+use super::{Core, OPERATIONS};
+
+impl Core {
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.clock);
+        self.track.save(writer);
+        self.flight.save(writer);
+        writer.words(&[u64::from(self.open), u64::from(self.split), self.operations]);
+        self.window.save(writer);
+        self.course.save(writer);
+        writer.words(&[self.dispersed, self.ready]);
+        self.flush.save(writer);
+        self.front.save(writer);
+        self.values.save(writer);
+        self.memory.save(writer);
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        let now = Some(reader.word()?).filter(|clock| *clock <= 1 << 62).ok_or(Damaged)?.max(1);
+        self.clock = now;
+        self.track.load(reader)?;
+        self.flight.load(reader, now)?;
+        (self.open, self.split) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
+        self.operations = u64::from(small(reader, OPERATIONS)?);
+        self.window = Window::load(reader)?;
+        self.course.load(reader)?;
+        self.dispersed = time(reader, now)?;
+        self.ready = time(reader, now)?;
+        self.flush.load(reader)?;
+        self.front.load(reader, now)?;
+        self.values.load(reader, now)?;
+        self.memory.load(reader, now)
+    }
+}

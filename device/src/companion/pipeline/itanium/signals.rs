@@ -1,0 +1,72 @@
+//! What the pipeline reports: states of a clock, and events.
+
+use vm_pmu_arch::feed::Signal;
+
+/// States of a clock, in the order of [`STATES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum State {
+    /// A group completes that nothing held back.
+    Inherent,
+    /// A group completes that an implicit stop had split from the one before it.
+    Limited,
+    /// The front end gives nothing, as it waits for a line of the second level,
+    EmptySecond,
+    /// of the third,
+    EmptyThird,
+    /// or of memory,
+    EmptyMemory,
+    /// or for a translation,
+    EmptyTranslation,
+    /// or as it turned to the target of a branch.
+    EmptyBubble,
+    /// Emptied after a mispredicted branch.
+    FlushBranch,
+    /// Emptied for another reason.
+    FlushException,
+    /// DET waits, or EXE for data of a load.
+    Memory,
+    /// EXE waits for another register.
+    Execution,
+    /// REN waits.
+    RegisterStack,
+    /// A group completes.
+    Completion,
+}
+
+pub(super) const STATE_COUNT: usize = State::Completion as usize + 1;
+
+/// The states of which a clock has exactly one (PI5).
+pub(super) const REASONS: u64 = (1 << State::Completion as u64) - 1;
+
+/// The states of clocks that the front end loses, by [`super::front::Cause`].
+pub(super) const EMPTY: [State; super::front::CAUSES] =
+    [State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation, State::EmptyBubble];
+
+/// The signals of the states, in their order.
+pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+    Signal::InherentExecutionCycles,
+    Signal::IssueLimitCycles,
+    Signal::FrontEndEmptyL2Cycles,
+    Signal::FrontEndEmptyL3Cycles,
+    Signal::FrontEndEmptyMemoryCycles,
+    Signal::FrontEndEmptyTranslationCycles,
+    Signal::FrontEndEmptyBubbleCycles,
+    Signal::FlushBranchCycles,
+    Signal::FlushExceptionCycles,
+    Signal::StallMemoryCycles,
+    Signal::StallExecutionCycles,
+    Signal::StallRegisterStackCycles,
+    Signal::RetirementCycles,
+];
+
+/// The events that the pipeline counts.
+pub(in super::super) const EVENTS: [Signal; 7] = [
+    Signal::InstructionsDispersed,
+    Signal::StopsDispersed,
+    Signal::ImplicitStopsDispersed,
+    Signal::FlushesBypass,
+    Signal::FlushesOther,
+    Signal::FloatingPointOperationsLow,
+    Signal::FloatingPointOperationsHigh,
+];

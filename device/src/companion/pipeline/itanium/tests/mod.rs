@@ -1,0 +1,103 @@
+//! Bundles of the pipeline of the first Itanium, and what they take.
+
+mod answers;
+mod rules;
+
+use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::bytes::{Reader, Writer};
+use super::super::super::ia64_register::{APPLICATION, FLOATING, PREDICATES};
+use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
+use super::super::super::tally::Tally;
+use super::super::ia64::bench::{self, *};
+use super::super::touch::Source;
+use super::super::{Continuation, Found};
+use super::signals::{REASONS, State};
+use super::{Core, End, STATES};
+
+type Bench = bench::Bench<Core>;
+
+impl Executes for Core {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+        self.execute(instruction, found, tally);
+    }
+}
+
+/// What a run took.
+struct Answer {
+    states: [u64; STATES.len()],
+    events: Vec<(Signal, u64)>,
+}
+
+impl Answer {
+    fn state(&self, state: State) -> u64 {
+        self.states[state as usize]
+    }
+
+    fn sum(&self, states: &[State]) -> u64 {
+        states.iter().map(|state| self.state(*state)).sum()
+    }
+
+    fn event(&self, signal: Signal) -> u64 {
+        self.events.iter().find(|(each, _)| *each == signal).map_or(0, |(_, count)| *count)
+    }
+
+    /// Groups and bubbles.
+    fn cycles(&self) -> u64 {
+        self.states[..State::Completion as usize].iter().sum()
+    }
+
+    /// UNSTALLED_BACKEND_CYCLE: inherent execution and code access.
+    fn unstalled(&self) -> u64 {
+        self.sum(&[State::Inherent, State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation])
+    }
+
+    /// PIPELINE_BACKEND_FLUSH_CYCLE.
+    fn flushes(&self) -> u64 {
+        self.sum(&[State::FlushBranch, State::FlushException])
+    }
+
+    /// DEPENDENCY_ALL_CYCLE: the scoreboard, and want of units.
+    fn dependency(&self) -> u64 {
+        self.sum(&[State::Execution, State::Limited])
+    }
+
+    /// MEMORY_CYCLE.
+    fn memory(&self) -> u64 {
+        self.sum(&[State::Memory, State::RegisterStack])
+    }
+
+    /// Clocks in all, with the sums of PI27: T, D, Y and F. These are all clocks.
+    fn expect(&self, cycles: u64, [unstalled, dependency, memory, flushes]: [u64; 4]) {
+        let sums = [self.unstalled(), self.dependency(), self.memory(), self.flushes() + self.state(State::EmptyBubble)];
+        assert_eq!((self.cycles(), sums), (cycles, [unstalled, dependency, memory, flushes]));
+        assert_eq!(sums.iter().sum::<u64>(), cycles);
+    }
+
+    /// Groups that a stop of the program ended, and these with those that an implicit stop did.
+    fn stops(&self) -> [u64; 2] {
+        let stops = self.event(Signal::StopsDispersed);
+        [stops, stops + self.event(Signal::ImplicitStopsDispersed)]
+    }
+}
+
+impl bench::Bench<Core> {
+    fn new() -> Bench {
+        Bench::of(Core::new())
+    }
+
+    fn finish(mut self) -> Answer {
+        self.core.close(End::Stop, &mut self.tally);
+        while !self.core.flight.is_empty() {
+            self.core.pass(0, &mut self.tally);
+        }
+        let mut states = [0; STATES.len()];
+        while let Some((clocks, held)) = self.core.track.next(u64::MAX) {
+            assert_eq!((held & REASONS).count_ones(), 1, "a clock has one reason");
+            states.iter_mut().enumerate().filter(|(state, _)| held >> state & 1 == 1).for_each(|(_, sum)| *sum += clocks);
+        }
+        Answer { states, events: super::EVENTS.map(|signal| (signal, self.tally.get(signal))).into() }
+    }
+}
