@@ -91,6 +91,15 @@ impl Stores {
         self.ring.get((number - 1) as usize % STORES).filter(|store| store.written > now)
     }
 
+    /// Everything is so many cycles later.
+    pub(super) fn shift(&mut self, cycles: u64) {
+        self.written += cycles;
+        for store in &mut self.ring {
+            store.ready += cycles;
+            store.written += cycles;
+        }
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.count, self.written]);
         for store in &self.ring {

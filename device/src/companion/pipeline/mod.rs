@@ -148,7 +148,7 @@ fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
 
 /// Whether the threads of a core compete in this pipeline.
 pub(super) fn competes(model: Microarchitecture) -> bool {
-    model == Microarchitecture::Knl
+    matches!(model, Microarchitecture::Knl | Microarchitecture::Power9)
 }
 
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
@@ -285,7 +285,19 @@ impl Pipeline {
                 };
                 core.execute(instruction, &self.found, &mut threads, tally);
             }
-            Core::Power9(core) => core.execute(instruction, &self.found, tally),
+            Core::Power9(core) => {
+                let mut threads = match together {
+                    Some((sharing, running)) => {
+                        let (missed, threads) = Threads::on_core_time(sharing, thread, running, core.now());
+                        if missed != 0 {
+                            core.shift(missed);
+                        }
+                        threads
+                    }
+                    None => Threads::ALONE,
+                };
+                core.execute(instruction, &self.found, &mut threads, tally);
+            }
             Core::Montecito(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();

@@ -40,7 +40,7 @@ impl Core {
         tally: &mut Tally,
     ) {
         times.sourced = self.ready(operation.addresses).max(times.dispatched + 1);
-        times.issued = self.ports.take(ADDRESSES + times.slice, times.sourced, 1);
+        times.issued = self.shared.ports.take(ADDRESSES + times.slice, times.sourced, 1);
         if found.touches().is_empty() {
             times.finished = times.issued + PASS;
             phases.push(Reason::LoadStoreOther, times.finished);
@@ -67,16 +67,16 @@ impl Core {
 
     /// PP24, PP28: the access is launched into its slice, once it has its translation.
     fn launch(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
-        let launched = self.ports.take(ACCESSES + slice_of(touch), at, 1);
+        let launched = self.shared.ports.take(ACCESSES + slice_of(touch), at, 1);
         phases.push(Reason::AddressArbitration, launched);
         if touch.translation == 0 {
             return launched;
         }
         tally.add(Signal::RejectsTranslation, 1);
-        let begin = launched.max(self.translations.room());
+        let begin = launched.max(self.shared.translations.room());
         phases.push(Reason::TranslationQueueFull, begin);
         let translated = begin + u64::from(touch.translation);
-        self.translations.take(translated + 1);
+        self.shared.translations.take(translated + 1);
         phases.push(Reason::Translation, translated);
         translated
     }
@@ -120,18 +120,18 @@ impl Core {
         let mut here = launched + PASS;
         let mut pass = Reason::of_pass(touch);
         // An entry is free in the cycle after its line has arrived. What the first level has may still be on its way.
-        if let Some((until, source)) = self.misses.find(touch.line, here) {
+        if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
             // PP30: it finishes one cycle after the load that asked for the line.
             pass = Reason::of_miss(source);
             here = until;
         } else if touch.missed || touch.uncached {
             pass = Reason::of_miss(touch.source);
-            let entered = here.max(self.misses.room());
+            let entered = here.max(self.shared.misses.room());
             tally.add(Signal::RejectsMissQueue, u64::from(entered > here));
             phases.push(pass, here);
             phases.push(Reason::MissQueueFull, entered);
             let latency = u64::from(touch.latency).max(PASS) - PASS + 1;
-            here = self.misses.request_tagged(touch.line, entered, latency, touch.source) - 1;
+            here = self.shared.misses.request_tagged(touch.line, entered, latency, touch.source) - 1;
         }
         phases.push(pass, here);
         let split = Self::split(touch);
@@ -142,7 +142,7 @@ impl Core {
     /// PP27: a store finishes when its address and its data have been put into its queue. Returns that cycle, and the one in which its data
     /// are issued.
     fn store(&self, touch: &Touch, operation: &Operation<'_>, at: u64, phases: &mut Phases) -> (u64, u64) {
-        let room = self.store_queues.get(slice_of(touch)).map_or(0, |queue| queue.room());
+        let room = self.shared.store_queues.get(slice_of(touch)).map_or(0, |queue| queue.room());
         let mut address = at.max(room);
         phases.push(Reason::StoreQueueFull, address);
         if touch.translation != 0 {
@@ -167,14 +167,15 @@ impl Core {
     /// PP27: the stores of an instruction that completes in cycle `completed` go to the second level.
     pub(super) fn write(&mut self, found: &Found, times: &Times, completed: u64) {
         for touch in found.touches().iter().filter(|touch| touch.stores()) {
-            self.sent = (completed + 1).max(self.sent + 1).max(self.second_queue.room(1));
-            self.taken = (self.sent + 1).max(self.taken + SECOND_EVERY);
-            self.second_queue.take(self.taken + 1);
-            if let Some(queue) = self.store_queues.get_mut(slice_of(touch)) {
-                queue.take(self.sent + 1);
+            let shared = &mut self.shared;
+            shared.sent = (completed + 1).max(shared.sent + 1).max(shared.second_queue.room(1));
+            shared.taken = (shared.sent + 1).max(shared.taken + SECOND_EVERY);
+            shared.second_queue.take(shared.taken + 1);
+            if let Some(queue) = shared.store_queues.get_mut(slice_of(touch)) {
+                queue.take(shared.sent + 1);
             }
             let Touch { address, size, misaligned, .. } = *touch;
-            self.stores.push(Store { address, size, misaligned, modifies: false, ready: times.data, written: self.taken });
+            self.stores.push(Store { address, size, misaligned, modifies: false, ready: times.data, written: shared.taken });
         }
     }
 }

@@ -1,30 +1,36 @@
-//! The pipeline of POWER9, for one thread that has its core to itself. Rules PP1 to PP60, known answers KA1 to KA13 and their sources are in
-//! `docs/notes/pipelines-power9.md`. Left out are threads that share the core (PP54 to PP56), transactions (PP16), invalidations of
+//! The pipeline of a thread of POWER9. Rules PP1 to PP60, known answers KA1 to KA15 and their sources are in
+//! `docs/notes/pipelines-power9.md`. Left out are transactions (PP16), invalidations of
 //! translations (PP17), the recirculation queues (PP25), the queues of loads (PP26), flushes by the load/store unit (PP32, PP34), conflicts
 //! in the second level (PP37) and the records of sampled instructions (PP57 to PP60).
 
 mod accesses;
 mod dispatch;
+mod progress;
 mod reasons;
 mod rows;
 mod saved;
+mod shared;
 mod signals;
 #[cfg(test)]
 mod tests;
 
+use vm_pmu_arch::feed::Signal;
+
 use super::super::instruction::{Class, Instruction, Operation, Register};
 use super::super::tally::Tally;
 use super::account::States;
-use super::memory::{Misses, Stores};
-use super::ports::Ports;
-use super::queue::{Entries, Ring};
+use super::memory::Stores;
+use super::queue::Ring;
 use super::reasons::Reasons;
 use super::registers::{ANY, Registers};
-use super::{Continuation, Found, Source};
-use dispatch::Group;
+use super::sharing::Threads;
+use super::{Continuation, Found};
+use alloc::boxed::Box;
+use dispatch::{Group, Held};
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
 use rows::{Row, Unit};
+pub(super) use shared::Shared;
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, reason_signals, signals_of};
 
@@ -84,32 +90,42 @@ pub(super) struct Core {
     buffer: Ring<96>,
     targets: Ring<40>,
     window: Ring<256>,
-    history: Ring<128>,
-    queues: [Entries<11>; SLICES],
-    branches: Entries<16>,
     registers: Registers,
-    ports: Ports<PORTS>,
     /// The first cycle that has no reason yet: the one after everything has finished.
     unowned: u64,
     /// When the last instruction has completed.
     completed: u64,
     blocked: Blocked,
     stores: Stores,
-    store_queues: [Entries<16>; SLICES],
-    second_queue: Ring<16>,
-    /// When the last store moved to the second queue, and when the second level took the last one.
-    sent: u64,
-    taken: u64,
-    /// The lines on their way, and where they come from.
-    misses: Misses<16, Source>,
-    translations: Entries<8>,
+    /// What the threads of the core share. While none competes, it is the thread's own.
+    shared: Box<Shared>,
+}
+
+/// PP54: what a thread has of the instruction buffer, the completion table and the effective address table.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    buffer: usize,
+    window: usize,
+    targets: usize,
+}
+
+impl Share {
+    /// Among so many running threads.
+    fn of(threads: usize) -> Share {
+        let parts = match threads {
+            0 | 1 => 1,
+            2 => 2,
+            _ => 4,
+        };
+        Share { buffer: 96 / parts, window: 256 / parts, targets: 40 / parts }
+    }
 }
 
 /// When an instruction goes through its stages.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    /// Its operation could be dispatched if nothing held it.
-    ready: u64,
+    /// What held its operation at dispatch.
+    held: Held,
     dispatched: u64,
     /// The slice that its operation goes to.
     slice: usize,
@@ -134,33 +150,56 @@ impl Core {
             buffer: Ring::new(),
             targets: Ring::new(),
             window: Ring::new(),
-            history: Ring::new(),
-            queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
-            branches: Entries::new(),
             registers: Registers::new(),
-            ports: Ports::new(),
             unowned: 0,
             completed: 0,
             blocked: Blocked { reason: Reason::AllFinished, until: 0 },
             stores: Stores::new(),
-            store_queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
-            second_queue: Ring::new(),
-            sent: 0,
-            taken: 0,
-            misses: Misses::new(),
-            translations: Entries::new(),
+            shared: Box::new(Shared::new()),
         }
     }
 
+    /// The cycle of the present dispatch, in cycles of the core.
+    pub(super) fn now(&self) -> u64 {
+        self.group.at
+    }
+
+    /// The thread has waited for so many cycles of the core, which are none of its own: what is in flight goes on afterwards.
+    #[cold]
+    pub(super) fn shift(&mut self, cycles: u64) {
+        let times = [&mut self.group.at, &mut self.fetched, &mut self.restart, &mut self.unowned, &mut self.blocked.until];
+        times.into_iter().for_each(|at| *at += cycles);
+        // A thread that has completed nothing has none to wait for.
+        self.completed += if self.completed == 0 { 0 } else { cycles };
+        self.buffer.shift(cycles);
+        self.targets.shift(cycles);
+        self.window.shift(cycles);
+        self.registers.shift(cycles);
+        self.stores.shift(cycles);
+    }
+
     /// An instruction has been executed.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
+        if let Some(shared) = threads.shared() {
+            core::mem::swap(&mut self.shared, shared);
+        }
+        self.step(instruction, found, threads, tally);
+        let now = threads.reaches(self.group.at);
+        self.shared.forget(now);
+        if let Some(shared) = threads.shared() {
+            core::mem::swap(&mut self.shared, shared);
+        }
+    }
+
+    fn step(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
         let row = rows::of(instruction);
         let operation = instruction.operation.unwrap_or(UNKNOWN);
-        self.fetch(instruction, found);
+        let share = Share::of(threads.count());
+        self.fetch(instruction, found, share);
         let loads = found.touches().iter().any(super::Touch::loads);
         let stores = found.touches().iter().any(super::Touch::stores);
         let synchronizes = rows::synchronizes(instruction) || found.continuation == Continuation::Far;
-        let mut times = self.dispatch(&row, &operation, synchronizes);
+        let mut times = self.dispatch(&row, &operation, synchronizes, share, threads);
         let mut phases = Phases::new();
         if loads || stores || row.unit == Unit::Memory {
             self.access(instruction, &operation, found, &mut times, &mut phases, tally);
@@ -168,24 +207,30 @@ impl Core {
         if row.unit != Unit::Memory && row.unit != Unit::None {
             self.issue(&row, &operation, loads, &mut times, &mut phases);
         }
-        if let Some(queue) = self.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Unit::None | Unit::Branch)) {
+        if let Some(queue) = self.shared.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Unit::None | Unit::Branch)) {
             queue.take(times.issued + 1);
         }
         if row.unit == Unit::Branch {
-            self.branches.take(times.issued + 1);
+            self.shared.branches.take(times.issued + 1);
         }
-        self.own(&times, &phases);
+        self.own(&times, &phases, threads);
         self.complete(instruction, found, &operation, &row, &times);
+        if threads.are_several() {
+            if instruction.class != Class::Exception {
+                self.shared.progress.completes(threads.number(), self.completed);
+            }
+            tally.add(Signal::InstructionsOtherThreadsStalled, self.shared.progress.take(threads.number()));
+        }
     }
 
     /// PP1 to PP6: the fetcher reads the block that the instruction lies in.
-    fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found) {
+    fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, share: Share) {
         let block = instruction.address >> BLOCK_BITS;
         if instruction.length == 0 || self.block == Some(block) {
             return;
         }
         self.block = Some(block);
-        let room = self.buffer.room(BLOCK) + FRONT_END;
+        let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
         self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
         let delay = u64::from(found.translation) + u64::from(found.line);
@@ -211,15 +256,18 @@ impl Core {
         }
         let pair = slice & !1;
         let keeps = u64::from(row.keeps);
+        let shared = &mut self.shared;
         let at = match row.unit {
-            Unit::Branch => self.ports.take(BRANCH, sources, 1),
-            Unit::Kept => self.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
-            Unit::Pair if keeps > 1 => self.take_all(&[(pair, 1), (pair + 1, 1), (KEPT + pair, keeps), (KEPT + pair + 1, keeps)], sources),
-            Unit::Pair => self.take_all(&[(pair, 1), (pair + 1, 1)], sources),
-            Unit::Divider => self.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
-            Unit::Decimal => self.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
-            Unit::Crypto => self.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
-            Unit::Slice | Unit::None | Unit::Memory => self.ports.take(slice, sources, 1),
+            Unit::Branch => shared.ports.take(BRANCH, sources, 1),
+            Unit::Kept => shared.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
+            Unit::Pair if keeps > 1 => {
+                shared.take_all(&[(pair, 1), (pair + 1, 1), (KEPT + pair, keeps), (KEPT + pair + 1, keeps)], sources)
+            }
+            Unit::Pair => shared.take_all(&[(pair, 1), (pair + 1, 1)], sources),
+            Unit::Divider => shared.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
+            Unit::Decimal => shared.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
+            Unit::Crypto => shared.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
+            Unit::Slice | Unit::None | Unit::Memory => shared.ports.take(slice, sources, 1),
         };
         if loads {
             phases.push(row.reason, at);
@@ -231,25 +279,12 @@ impl Core {
         phases.push(row.reason, times.finished);
     }
 
-    /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later.
-    fn take_all(&mut self, ports: &[(usize, u64)], earliest: u64) -> u64 {
-        let mut at = earliest;
-        // What lies beyond the cycles that are kept is free, so this ends.
-        while let Some(later) = ports.iter().map(|(port, cycles)| self.ports.free(*port, at, *cycles)).find(|free| *free > at) {
-            at = later;
-        }
-        for (port, cycles) in ports {
-            self.ports.take(*port, at, *cycles);
-        }
-        at
-    }
-
     fn ready(&self, registers: &[Register]) -> u64 {
         self.registers.ready(registers.iter().map(|register| place(*register)))
     }
 
     /// PP42 to PP48: the instruction owns the cycles after everything before it has finished, up to its own finish.
-    fn own(&mut self, times: &Times, phases: &Phases) {
+    fn own(&mut self, times: &Times, phases: &Phases, threads: &Threads<'_>) {
         if times.finished < self.unowned {
             return;
         }
@@ -258,10 +293,16 @@ impl Core {
             self.own_until(self.blocked.reason, in_flight.min(self.blocked.until));
             self.own_until(Reason::AllFinished, in_flight);
         }
-        self.own_until(self.front, times.ready.min(times.dispatched));
-        self.own_until(if times.ready < times.dispatched { Reason::EmptyHeldSynchronization } else { Reason::Empty }, times.dispatched);
+        self.own_until(self.front, times.held.ready.min(times.dispatched));
+        for (reason, until) in times.held.reasons() {
+            self.own_until(reason, until.min(times.dispatched));
+        }
+        self.own_until(Reason::Empty, times.dispatched);
         self.own_until(Reason::HeldOther, times.sourced.min(times.issued));
         self.own_until(Reason::HeldArbitration, times.issued);
+        if threads.are_several() {
+            self.shared.progress.stalls(threads.number(), self.unowned, times.finished);
+        }
         for (reason, until) in phases.all() {
             self.own_until(*reason, (*until).min(times.finished));
         }
@@ -301,7 +342,7 @@ impl Core {
         self.write(found, times, completed);
         let writes = operation.writes;
         for register in writes {
-            self.history.take(completed + 1);
+            self.shared.history.take_in_order(completed + 1);
             let moves = register.0 != ANY && operation.addresses.contains(register);
             let ready = match (register.0 == ANY, moves) {
                 // Through the shortest operation, whatever this one is.

@@ -33,6 +33,10 @@ pub(super) enum Reason {
     EmptyTranslation,
     /// The completion table is empty, and an instruction waits until all before it have completed.
     EmptyHeldSynchronization,
+    /// The same, and the history buffer is full,
+    EmptyHeldHistory,
+    /// or the issue queues are.
+    EmptyHeldIssueQueue,
     /// It has not been issued: another operation took its port.
     HeldArbitration,
     /// It has not been issued, for another reason.
@@ -123,6 +127,8 @@ impl Reason {
         Reason::EmptyMemory,
         Reason::EmptyTranslation,
         Reason::EmptyHeldSynchronization,
+        Reason::EmptyHeldHistory,
+        Reason::EmptyHeldIssueQueue,
         Reason::HeldArbitration,
         Reason::HeldOther,
         Reason::Fixed,
@@ -176,6 +182,8 @@ impl Reason {
             Reason::EmptyMemory => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMemoryCycles],
             Reason::EmptyTranslation => &[S::FrontEndEmptyCycles, S::FrontEndEmptyTranslationCycles],
             Reason::EmptyHeldSynchronization => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldSynchronizationCycles],
+            Reason::EmptyHeldHistory => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldHistoryCycles],
+            Reason::EmptyHeldIssueQueue => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldIssueQueueCycles],
             Reason::HeldArbitration => &[S::IssueHeldCycles, S::IssueHeldArbitrationCycles],
             Reason::HeldOther => &[S::IssueHeldCycles, S::IssueHeldOtherCycles],
             Reason::Fixed => &[S::StallCycles, S::StallExecutionCycles, S::StallFixedCycles],

@@ -50,8 +50,13 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 4] =
-    [Signal::LoadsForwarded, Signal::RejectsStoreData, Signal::RejectsTranslation, Signal::RejectsMissQueue];
+pub(in super::super) const EVENTS: [Signal; 5] = [
+    Signal::LoadsForwarded,
+    Signal::RejectsStoreData,
+    Signal::RejectsTranslation,
+    Signal::RejectsMissQueue,
+    Signal::InstructionsOtherThreadsStalled,
+];
 
 /// What a cycle counts as that has the reason with this number.
 pub(in super::super) fn signals_of(reason: u8) -> &'static [Signal] {
@@ -63,16 +68,7 @@ pub(in super::super) fn reason_signals() -> impl Iterator<Item = Signal> {
     Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
 }
 
-/// What never holds while a thread has its core to itself: the operation that took the port, and each of those that have the entries, is
-/// older, and finishes after it has given them up.
-const OF_OTHER_THREADS: [Signal; 4] = [
-    Signal::IssueHeldArbitrationCycles,
-    Signal::StallAddressArbitrationCycles,
-    Signal::StallTranslationQueueFullCycles,
-    Signal::StallMissQueueFullCycles,
-];
-
 /// Whether any reason counts as `signal`.
 pub(in super::super) fn has_reason_of(signal: Signal) -> bool {
-    !OF_OTHER_THREADS.contains(&signal) && reason_signals().any(|each| each == signal)
+    reason_signals().any(|each| each == signal)
 }

@@ -1,11 +1,14 @@
 //! The known answers KA1 to KA13 of `docs/notes/pipelines-power9.md`, section 3: each is worked out there by hand.
 
+mod threads;
+
 use alloc::vec::Vec;
 
 use super::super::super::bytes::{Reader, Writer};
 use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
 use super::super::touch::{Source, Touch};
+use super::super::sharing::{Sharing, Threads};
 use super::super::{Continuation, Found};
 use super::reasons::{REASONS, Reason};
 use super::{Core, STATES, State};
@@ -21,6 +24,8 @@ struct Bench {
     core: Core,
     tally: Tally,
     found: Found,
+    /// What it shares with others that run, one bit each, and which of them it is.
+    sharing: Option<(Sharing, u32, usize)>,
 }
 
 fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
@@ -29,11 +34,19 @@ fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE }
+        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE, sharing: None }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {
-        self.core.execute(instruction, &self.found, &mut self.tally);
+        let mut threads = match &mut self.sharing {
+            Some((sharing, running, thread)) => {
+                let (missed, threads) = Threads::on_core_time(sharing, *thread, *running, self.core.now());
+                self.core.shift(missed);
+                threads
+            }
+            None => Threads::ALONE,
+        };
+        self.core.execute(instruction, &self.found, &mut threads, &mut self.tally);
         self.found = Found::NONE;
     }
 
@@ -76,11 +89,17 @@ impl Bench {
     }
 
     /// All has completed: how many cycles that took, how many have each reason, and the cycles of each state.
-    fn finish(mut self) -> Answer {
+    fn finish(self) -> Answer {
+        self.finish_from(0)
+    }
+
+    /// The same, for a thread that began in cycle `begin` of the core.
+    fn finish_from(mut self, begin: u64) -> Answer {
         let core = &mut self.core;
-        let cycles = core.completed + 1;
+        let end = core.completed + 1;
+        let cycles = end - begin;
         core.own_until(core.blocked.reason, core.blocked.until);
-        core.own_until(Reason::AllFinished, cycles);
+        core.own_until(Reason::AllFinished, end);
         let mut reasons = [0; REASONS];
         while let Some((reason, cycles)) = core.reasons.peek() {
             reasons[usize::from(reason)] += cycles;
@@ -314,7 +333,7 @@ fn a_load_of_a_line_on_its_way_finishes_a_cycle_after_the_load_that_asked_for_it
 fn ka13_stores_in_turn() {
     let mut bench = Bench::new();
     (0..40).for_each(|number| bench.store(FREE, 0x1_0000 + 136 * number));
-    assert_eq!((bench.core.sent, bench.core.taken), (56, 87));
+    assert_eq!((bench.core.shared.sent, bench.core.shared.taken), (56, 87));
     bench.finish().expect(17, &[(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 10), (AllFinished, 2)]);
 }
 
