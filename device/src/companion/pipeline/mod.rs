@@ -110,8 +110,7 @@ impl Core {
         match self {
             Core::K8(core) => Some(&mut core.account),
             Core::Knl(core) => Some(&mut core.account),
-            Core::Power9(core) => Some(&mut core.account),
-            Core::Montecito(_) => None,
+            Core::Power9(_) | Core::Montecito(_) => None,
         }
     }
 
@@ -211,6 +210,9 @@ impl Pipeline {
         self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
         if let Core::Power9(core) = &mut self.core {
             core.reasons.take(core.account.passed());
+            core.account.clear();
+            core.account.last = core.account.last.filter(|_| runs);
+            core.watches = power9::is_watched(self.wanted);
         }
         if let Core::Montecito(core) = &mut self.core {
             core.track.clear();
@@ -289,9 +291,7 @@ impl Pipeline {
                 let mut threads = match together {
                     Some((sharing, running)) => {
                         let (missed, threads) = Threads::on_core_time(sharing, thread, running, core.now());
-                        if missed != 0 {
-                            core.shift(missed);
-                        }
+                        core.shift(missed);
                         threads
                     }
                     None => Threads::ALONE,

@@ -1,10 +1,13 @@
 //! Dispatch: six internal operations a cycle, in order, by the places of two superslices.
 
-use super::super::super::instruction::Operation;
+use super::super::super::instruction::Class;
+use super::super::super::tally::Tally;
+use super::super::Continuation;
 use super::super::sharing::Threads;
 use super::reasons::Reason;
-use super::rows::{Place, Row, Unit};
-use super::{Core, SCOREBOARD, SLICES, Share, State, Times};
+use super::rows::{self, Place, Row, Unit};
+use super::{Core, Executed, SCOREBOARD, SLICES, Share, State, Times};
+use vm_pmu_arch::feed::Signal;
 
 /// Internal operations of a cycle, and branches among them (PP9).
 const WIDTH: u8 = 6;
@@ -31,15 +34,19 @@ pub(super) struct Held {
     pub(super) ready: u64,
     history: u64,
     synchronization: u64,
+    invalidation: u64,
+    transaction: u64,
     queue: u64,
 }
 
 impl Held {
     /// What a cycle counts as in which the completion table is empty and the cause holds the next instruction (PP43).
-    pub(super) fn reasons(&self) -> [(Reason, u64); 3] {
+    pub(super) fn reasons(&self) -> [(Reason, u64); 5] {
         [
             (Reason::EmptyHeldHistory, self.history),
             (Reason::EmptyHeldSynchronization, self.synchronization),
+            (Reason::EmptyHeldInvalidation, self.invalidation),
+            (Reason::EmptyHeldTransaction, self.transaction),
             (Reason::EmptyHeldIssueQueue, self.queue),
         ]
     }
@@ -106,14 +113,9 @@ impl Group {
 
 impl Core {
     /// PP9 to PP18: when the instruction could be dispatched, when it is, and the slice that its operation goes to. It has not been issued.
-    pub(super) fn dispatch(
-        &mut self,
-        row: &Row,
-        operation: &Operation<'_>,
-        serializes: bool,
-        share: Share,
-        threads: &mut Threads<'_>,
-    ) -> Times {
+    pub(super) fn dispatch(&mut self, executed: &Executed<'_>, share: Share, threads: &mut Threads<'_>, tally: &mut Tally) -> Times {
+        let Executed { instruction, operation, ref row, found, .. } = *executed;
+        let serializes = rows::synchronizes(instruction) || found.continuation == Continuation::Far;
         let before = self.group;
         let mut ready = self.fetched.max(self.restart);
         if !self.group.has_room(row) || ready > self.group.at {
@@ -140,14 +142,30 @@ impl Core {
         held = held.max(history);
         let synchronization = if serializes && self.completed != 0 { self.completed + SCOREBOARD } else { 0 };
         self.hold(State::HeldSynchronization, held, synchronization);
+        let several = u64::from(threads.count() > 1);
+        let flushes = if synchronization > held { several } else { 0 };
         held = held.max(synchronization);
+        // PP17: so do an invalidation of translations and what follows it until the one before has been answered,
+        let waits = self.invalidated != 0 && (self.behind_invalidation || instruction.class == Class::TranslationInvalidation);
+        let invalidation = if waits { self.invalidated + SCOREBOARD } else { 0 };
+        self.hold(State::HeldInvalidation, held, invalidation);
+        let invalidations = if invalidation > held { several } else { 0 };
+        held = held.max(invalidation);
+        tally.add(Signal::DispatchFlushesScoreboard, flushes);
+        tally.add(Signal::DispatchFlushesInvalidation, invalidations);
+        tally.add(Signal::DispatchFlushes, flushes + invalidations);
+        // and PP16: a transaction until the one before has ended.
+        let waits = self.ended != 0 && instruction.class == Class::TransactionBegin;
+        let transaction = if waits { self.ended + SCOREBOARD } else { 0 };
+        self.hold(State::HeldTransaction, held, transaction);
+        held = held.max(transaction);
         let queue = match row.unit {
             Unit::None => 0,
             Unit::Branch => self.shared.branches.room(),
             _ => self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0),
         };
         self.hold(State::HeldIssueQueue, held, queue);
-        let mut at = ready.max(window).max(history).max(synchronization).max(queue);
+        let mut at = [ready, window, history, synchronization, invalidation, transaction, queue].into_iter().max().unwrap_or(ready);
         self.hold(State::DispatchHeld, from.max(window), at);
         if at >= next {
             // PP55: no other thread dispatches in the same cycle.
@@ -155,8 +173,7 @@ impl Core {
             at = threads.turn(at);
         }
         if at > self.group.at {
-            self.account.pass(at - self.group.at);
-            self.group = Group::new(at);
+            self.pass(at, threads);
         }
         let superslice = self.group.take(row.place, row.operations);
         let mut slice = superslice.map_or(0, |superslice| self.shared.next_slice(superslice));
@@ -165,7 +182,8 @@ impl Core {
             // The other slice of the superslice, or any.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
-        let held = Held { ready, history, synchronization, queue };
-        Times { held, dispatched: at, slice, data: 0, sourced: at + 1, issued: at, finished: at + 1 }
+        let held = Held { ready, history, synchronization, invalidation, transaction, queue };
+        let next = at + 1;
+        Times { held, dispatched: at, slice, data: 0, sourced: next, recirculated: next, issued: at, finished: next, entered: 0 }
     }
 }

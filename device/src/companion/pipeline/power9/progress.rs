@@ -65,7 +65,13 @@ impl Progress {
         }
         let mut others = 0;
         for at in from.max(until.saturating_sub(CYCLES as u64))..until {
-            others += self.threads.iter().enumerate().filter(|(number, _)| *number != thread).map(|(_, other)| other.completed_in(at)).sum::<u64>();
+            others += self
+                .threads
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| *number != thread)
+                .map(|(_, other)| other.completed_in(at))
+                .sum::<u64>();
         }
         if let Some(thread) = self.threads.get_mut(thread) {
             thread.others += others;

@@ -2,8 +2,9 @@
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::saving::{pick, small, time};
+use super::flushes::WARY;
 use super::reasons::{REASONS, Reason};
-use super::{Blocked, Core};
+use super::{Blocked, Core, Turned};
 
 impl Core {
     pub(in super::super) fn save(&self, writer: &mut Writer) {
@@ -18,8 +19,14 @@ impl Core {
         self.targets.save(writer);
         self.window.save(writer);
         self.registers.save(writer);
-        writer.words(&[self.unowned, self.completed, self.blocked.reason as u64, self.blocked.until]);
+        writer.words(&[self.unowned, self.completed, self.blocked.reason as u64, self.blocked.until, self.blocked.last as u64]);
         self.stores.save(writer);
+        writer.word(self.turned as u64);
+        writer.words(&self.wary.addresses);
+        let flags = [self.behind_invalidation, self.stalled, self.watches];
+        writer.words(&[self.wary.next as u64, self.reserving, self.ended, self.invalidated]);
+        flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
+        writer.words(&[self.counted, self.absent.0, self.absent.1, self.stores_seen]);
         self.shared.save(writer);
     }
 
@@ -48,8 +55,23 @@ impl Core {
         self.registers.load(reader, now)?;
         self.unowned = time(reader, now)?;
         self.completed = time(reader, now)?;
-        self.blocked = Blocked { reason: pick(&Reason::ALL, reader)?, until: time(reader, now)? };
+        self.blocked = Blocked { reason: pick(&Reason::ALL, reader)?, until: time(reader, now)?, last: pick(&Reason::ALL, reader)? };
+        if self.blocked.until == 0 && self.blocked.last != self.blocked.reason {
+            return Err(Damaged);
+        }
         self.stores.load(reader, now)?;
+        self.turned = pick(&Turned::ALL, reader)?;
+        reader.words(&mut self.wary.addresses)?;
+        self.wary.next = usize::from(small(reader, WARY - 1)?);
+        for at in [&mut self.reserving, &mut self.ended, &mut self.invalidated] {
+            *at = time(reader, now)?;
+        }
+        for flag in [&mut self.behind_invalidation, &mut self.stalled, &mut self.watches] {
+            *flag = small(reader, 1)? == 1;
+        }
+        for at in [&mut self.counted, &mut self.absent.0, &mut self.absent.1, &mut self.stores_seen] {
+            *at = time(reader, now)?;
+        }
         self.shared.load(reader, now)
     }
 }

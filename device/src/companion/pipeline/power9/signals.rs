@@ -30,9 +30,50 @@ pub(super) enum State {
     DataWalk,
     /// or one of code.
     CodeWalk,
+    /// Dispatch is held: an invalidation of translations has not been answered,
+    HeldInvalidation,
+    /// or the transaction before has not ended.
+    HeldTransaction,
+    /// The end of a transaction waits for its answer.
+    TransactionEndPending,
+    // Queues and units, which are watched: see `watch`.
+    IssueQueueLow,
+    IssueQueueHigh,
+    Recirculation0To3,
+    Recirculation4To6,
+    Recirculation7To9,
+    Recirculation10To12,
+    SecondRecirculation0To3,
+    SecondRecirculation4To6,
+    SecondRecirculation7To9,
+    SecondRecirculation10To12,
+    StoreQueueFull,
+    StoreQueueSliceEmpty,
+    LoadStoreEmpty,
+    MissQueueFull,
+    SecondStoreQueueFull,
+    FinishedLoads0Full,
+    FinishedLoads1Full,
+    FixedAllBusy,
+    FixedIdle,
+    FixedBusy,
+    FloatAllBusy,
+    DecimalBusy,
+    BarrierQueued,
+    MissQueueEmpty,
+    StoreQueueEntry,
+    LoadQueueEntry,
+    MissQueueEntry,
 }
 
-pub(super) const STATE_COUNT: usize = State::CodeWalk as usize + 1;
+pub(super) const STATE_COUNT: usize = State::MissQueueEntry as usize + 1;
+/// The states of queues and units, one bit each.
+const WATCHED: u64 = (1 << STATE_COUNT) - (1 << State::IssueQueueLow as usize);
+
+/// Whether any of `states`, one bit each, is of queues or units.
+pub(in super::super) fn is_watched(states: u64) -> bool {
+    states & WATCHED != 0
+}
 
 /// The signals of the states, in their order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
@@ -47,15 +88,63 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::DecoderEmptyCycles,
     Signal::DataWalkCycles,
     Signal::InstructionWalkCycles,
+    Signal::DispatchHeldInvalidationCycles,
+    Signal::DispatchHeldTransactionCycles,
+    Signal::TransactionEndPendingCycles,
+    Signal::IssueQueueLowCycles,
+    Signal::IssueQueueHighCycles,
+    Signal::RecirculationQueue0To3Cycles,
+    Signal::RecirculationQueue4To6Cycles,
+    Signal::RecirculationQueue7To9Cycles,
+    Signal::RecirculationQueue10To12Cycles,
+    Signal::SecondRecirculationQueue0To3Cycles,
+    Signal::SecondRecirculationQueue4To6Cycles,
+    Signal::SecondRecirculationQueue7To9Cycles,
+    Signal::SecondRecirculationQueue10To12Cycles,
+    Signal::StoreQueueFullCycles,
+    Signal::StoreQueueSliceEmptyCycles,
+    Signal::LoadStoreEmptyCycles,
+    Signal::MissQueueFullCycles,
+    Signal::SecondStoreQueueFullCycles,
+    Signal::FinishedLoadQueue0FullCycles,
+    Signal::FinishedLoadQueue1FullCycles,
+    Signal::FixedUnitsAllBusyCycles,
+    Signal::FixedUnitsIdleCycles,
+    Signal::FixedUnitsBusyCycles,
+    Signal::FloatUnitsAllBusyCycles,
+    Signal::DecimalUnitBusyCycles,
+    Signal::BarrierQueuedCycles,
+    Signal::MissQueueEmptyCycles,
+    Signal::StoreQueueEntryCycles,
+    Signal::LoadQueueEntryCycles,
+    Signal::MissQueueEntryCycles,
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 5] = [
+pub(in super::super) const EVENTS: [Signal; 23] = [
     Signal::LoadsForwarded,
     Signal::RejectsStoreData,
     Signal::RejectsTranslation,
     Signal::RejectsMissQueue,
     Signal::InstructionsOtherThreadsStalled,
+    Signal::StoresIssued,
+    Signal::StallsEndedEmpty,
+    Signal::OldestFlushes,
+    Signal::LoadStoreFlushes,
+    Signal::LoadStoreFlushesNext,
+    Signal::FlushesStoreHitLoad,
+    Signal::FlushesAlias,
+    Signal::FlushesReservation,
+    Signal::StoreHitLoadEntries,
+    Signal::StoreHitLoadDependences,
+    Signal::DispatchFlushes,
+    Signal::DispatchFlushesScoreboard,
+    Signal::DispatchFlushesInvalidation,
+    Signal::FetchMissesAfterPrediction,
+    Signal::FetchMissesAfterMisprediction,
+    Signal::LoadsBehindStore,
+    Signal::StoresBehindOther,
+    Signal::NonDataStores,
 ];
 
 /// What a cycle counts as that has the reason with this number.

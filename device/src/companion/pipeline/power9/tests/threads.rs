@@ -37,7 +37,34 @@ fn compete(threads: usize, count: usize, step: impl Fn(&mut Bench, usize)) -> Ve
         *done += 1;
         sharing = bench.sharing.take().map(|(sharing, ..)| sharing);
     }
+    for (thread, (bench, _)) in benches.iter_mut().enumerate() {
+        bench.sharing = sharing.take().map(|sharing| (sharing, (1 << threads) - 1, thread));
+        bench.settle(64);
+        sharing = bench.sharing.take().map(|(sharing, ..)| sharing);
+    }
     benches.into_iter().map(|(bench, _)| bench).collect()
+}
+
+/// A thread that begins in cycle `at`, among others whose core is `sharing`.
+pub(super) fn beginning(sharing: &mut Option<Sharing>, thread: usize, at: u64) -> Bench {
+    let mut bench = Bench::new();
+    bench.core.shift(at);
+    bench.sharing = sharing.take().map(|sharing| (sharing, 1 << thread, thread));
+    bench
+}
+
+/// A core of threads of which all are followed from cycle 0 on.
+pub(super) fn core_of(threads: usize) -> Option<Sharing> {
+    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    (0..threads).for_each(|thread| {
+        Threads::on_core_time(&mut sharing, thread, 1 << thread, 0);
+    });
+    Some(sharing)
+}
+
+/// What the thread shares, for another one.
+pub(super) fn leave(bench: &mut Bench) -> Option<Sharing> {
+    bench.sharing.take().map(|(sharing, ..)| sharing)
 }
 
 /// Which thread executes something now.
@@ -59,7 +86,10 @@ fn ka14_two_threads_take_turns_and_share_the_units() {
     for (bench, begin) in benches.into_iter().zip([0, 1]) {
         let mut reasons = Vec::from([(HeldOther, 1), (Fixed, 9), (Finish, 16), (AllFinished, 2)]);
         reasons.extend((begin != 0).then_some((Empty, begin)));
-        bench.finish().expect(28 + begin, &reasons);
+        let answer = bench.finish();
+        answer.expect(28 + begin, &reasons);
+        // From 1 to 24, which both see.
+        assert_eq!(answer.state(State::FixedAllBusy), 24);
     }
 }
 
@@ -99,8 +129,7 @@ fn a_load_waits_for_the_misses_of_another_thread() {
     second.sharing = Some((sharing, 0b10, 1));
     second.load(1, 0x9_0000, Some((SECOND, Source::Second)));
     // Launched at 21, it finds out at 25 that it misses, enters at 342, and has its line 11 cycles later.
-    let reasons =
-        [(HeldOther, 1), (Reason::MissSecond, 4 + 11), (Reason::MissQueueFull, 342 - 25), (Finish, 1), (AllFinished, 2)];
+    let reasons = [(HeldOther, 1), (Reason::MissSecond, 4 + 11), (Reason::MissQueueFull, 342 - 25), (Finish, 1), (AllFinished, 2)];
     second.finish_from(20).expect(356 - 20, &reasons);
 }
 
