@@ -1366,8 +1366,6 @@ signals! {
     BlockedFlushCycles = "blocked_flush_cycles": State Cycles,
     /// Cycles that the oldest instruction, which has finished, waits as what is behind it is flushed.
     BlockedFlushNextCycles = "blocked_flush_next_cycles": State Cycles,
-    /// Cycles that the oldest load, which has finished on speculation, waits for the rest of its line.
-    BlockedSpeculativeFinishCycles = "blocked_speculative_finish_cycles": State Cycles,
     /// Cycles that the beginning of a nested transaction waits after it has finished.
     BlockedNestedBeginCycles = "blocked_nested_begin_cycles": State Cycles,
     /// Cycles that the end of a nested transaction waits after it has finished.
@@ -1422,12 +1420,6 @@ signals! {
     StallLoadStoreRegisterCycles = "stall_load_store_register_cycles": State Cycles,
     /// Loads that waited as the second level worked on a store to their line.
     LoadsBehindStore = "loads_behind_store": Event Events,
-    /// Loads that waited as the second level worked on another request for their line.
-    LoadsBehindOther = "loads_behind_other": Event Events,
-    /// Fetches of code that waited as the second level worked on a store to their line.
-    FetchesBehindStore = "fetches_behind_store": Event Events,
-    /// Fetches of code that waited as the second level worked on another request for their line.
-    FetchesBehindOther = "fetches_behind_other": Event Events,
     /// Stores that waited as the second level worked on another request for their line.
     StoresBehindOther = "stores_behind_other": Event Events,
     /// Operations without data that left the queue to the second level.
@@ -1440,4 +1432,44 @@ signals! {
     TranslationHitsSlice2 = "translation_hits_slice2": Event Events,
     /// Accesses of the fourth load/store slice with a translation in the first level.
     TranslationHitsSlice3 = "translation_hits_slice3": Event Events,
+    /// Loads of 16 bytes of the first load/store slice.
+    VectorLoadsSlice0 = "vector_loads_slice0": Event Events,
+    /// Loads of 16 bytes of the second load/store slice.
+    VectorLoadsSlice1 = "vector_loads_slice1": Event Events,
+    /// Loads of 16 bytes of the third load/store slice.
+    VectorLoadsSlice2 = "vector_loads_slice2": Event Events,
+    /// Loads of 16 bytes of the fourth load/store slice.
+    VectorLoadsSlice3 = "vector_loads_slice3": Event Events,
+    /// Loads that cross a boundary of eight bytes of the first load/store slice.
+    MisalignedLoadsSlice0 = "misaligned_loads_slice0": Event Events,
+    /// Loads that cross a boundary of eight bytes of the second load/store slice.
+    MisalignedLoadsSlice1 = "misaligned_loads_slice1": Event Events,
+    /// Loads that cross a boundary of eight bytes of the third load/store slice.
+    MisalignedLoadsSlice2 = "misaligned_loads_slice2": Event Events,
+    /// Loads that cross a boundary of eight bytes of the fourth load/store slice.
+    MisalignedLoadsSlice3 = "misaligned_loads_slice3": Event Events,
+    /// Stores that cross a boundary of eight bytes of the first load/store slice.
+    MisalignedStoresSlice0 = "misaligned_stores_slice0": Event Events,
+    /// Stores that cross a boundary of eight bytes of the second load/store slice.
+    MisalignedStoresSlice1 = "misaligned_stores_slice1": Event Events,
+    /// Stores that cross a boundary of eight bytes of the third load/store slice.
+    MisalignedStoresSlice2 = "misaligned_stores_slice2": Event Events,
+    /// Stores that cross a boundary of eight bytes of the fourth load/store slice.
+    MisalignedStoresSlice3 = "misaligned_stores_slice3": Event Events,
+    /// Loads that the data cache had, of the first load/store slice.
+    LoadHitsSlice0 = "load_hits_slice0": Event Events,
+    /// Loads that the data cache had, of the second load/store slice.
+    LoadHitsSlice1 = "load_hits_slice1": Event Events,
+    /// Loads that the data cache had, of the third load/store slice.
+    LoadHitsSlice2 = "load_hits_slice2": Event Events,
+    /// Loads that the data cache had, of the fourth load/store slice.
+    LoadHitsSlice3 = "load_hits_slice3": Event Events,
+    /// Loads that the data cache lacked, of the first load/store slice.
+    LoadMissesSlice0 = "load_misses_slice0": Event Events,
+    /// Loads that the data cache lacked, of the second load/store slice.
+    LoadMissesSlice1 = "load_misses_slice1": Event Events,
+    /// Loads that the data cache lacked, of the third load/store slice.
+    LoadMissesSlice2 = "load_misses_slice2": Event Events,
+    /// Loads that the data cache lacked, of the fourth load/store slice.
+    LoadMissesSlice3 = "load_misses_slice3": Event Events,
 }

@@ -5,6 +5,7 @@ use super::super::super::tally::Tally;
 use super::super::memory::Store;
 use super::super::{Source, Touch};
 use super::reasons::{Phases, Reason};
+use super::signals::{LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, TRANSLATION_HITS, VECTOR_LOADS};
 use super::watch::{Own, Queue};
 use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, State, Times};
 use vm_pmu_arch::feed::Signal;
@@ -23,6 +24,8 @@ const SPLIT: u64 = 1;
 const WRAP: u64 = 3;
 /// What a register of the load/store unit takes to be read (1.4).
 const REGISTER: u64 = 12;
+/// Bytes of a vector.
+const VECTOR: u8 = 16;
 /// Every so many misses of a slice have its first entry of the queue, and every so many loads or stores of one (PP50).
 const MISS_ENTRIES: u8 = 4;
 const ENTRIES: u8 = 16;
@@ -30,6 +33,24 @@ const ENTRIES: u8 = 16;
 /// The slice of an address (PP24).
 pub(super) fn slice_of(touch: &Touch) -> usize {
     (touch.address >> 3) as usize % SLICES
+}
+
+/// Counts an access by its slice.
+fn count_slice(touch: &Touch, tally: &mut Tally) {
+    let of = |signals: &[Signal; SLICES]| signals.get(slice_of(touch)).copied();
+    let (loads, stores) = (touch.loads(), touch.stores());
+    for (counts, signals) in [
+        (touch.translation == 0, &TRANSLATION_HITS),
+        (loads && touch.size == VECTOR, &VECTOR_LOADS),
+        (loads && !touch.missed, &LOAD_HITS),
+        (loads && touch.missed, &LOAD_MISSES),
+        (loads && touch.misaligned, &MISALIGNED_LOADS),
+        (stores && touch.misaligned, &MISALIGNED_STORES),
+    ] {
+        if let Some(signal) = of(signals).filter(|_| counts) {
+            tally.add(signal, 1);
+        }
+    }
 }
 
 /// Whether the next user of a slice has its first entry.
@@ -54,6 +75,7 @@ impl Core {
         }
         let mut finished = 0;
         for (at, touch) in (times.issued..).zip(touches) {
+            count_slice(touch, tally);
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
             }

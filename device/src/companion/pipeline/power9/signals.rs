@@ -121,7 +121,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 23] = [
+pub(in super::super) const EVENTS: [Signal; 47] = [
     Signal::LoadsForwarded,
     Signal::RejectsStoreData,
     Signal::RejectsTranslation,
@@ -145,6 +145,30 @@ pub(in super::super) const EVENTS: [Signal; 23] = [
     Signal::LoadsBehindStore,
     Signal::StoresBehindOther,
     Signal::NonDataStores,
+    Signal::LoadHitsSlice0,
+    Signal::LoadHitsSlice1,
+    Signal::LoadHitsSlice2,
+    Signal::LoadHitsSlice3,
+    Signal::LoadMissesSlice0,
+    Signal::LoadMissesSlice1,
+    Signal::LoadMissesSlice2,
+    Signal::LoadMissesSlice3,
+    Signal::TranslationHitsSlice0,
+    Signal::TranslationHitsSlice1,
+    Signal::TranslationHitsSlice2,
+    Signal::TranslationHitsSlice3,
+    Signal::VectorLoadsSlice0,
+    Signal::VectorLoadsSlice1,
+    Signal::VectorLoadsSlice2,
+    Signal::VectorLoadsSlice3,
+    Signal::MisalignedLoadsSlice0,
+    Signal::MisalignedLoadsSlice1,
+    Signal::MisalignedLoadsSlice2,
+    Signal::MisalignedLoadsSlice3,
+    Signal::MisalignedStoresSlice0,
+    Signal::MisalignedStoresSlice1,
+    Signal::MisalignedStoresSlice2,
+    Signal::MisalignedStoresSlice3,
 ];
 
 /// What a cycle counts as that has the reason with this number.
@@ -161,3 +185,18 @@ pub(in super::super) fn reason_signals() -> impl Iterator<Item = Signal> {
 pub(in super::super) fn has_reason_of(signal: Signal) -> bool {
     reason_signals().any(|each| each == signal)
 }
+
+/// Accesses with a translation in the first level, by slice.
+pub(super) const TRANSLATION_HITS: [Signal; 4] =
+    [Signal::TranslationHitsSlice0, Signal::TranslationHitsSlice1, Signal::TranslationHitsSlice2, Signal::TranslationHitsSlice3];
+/// Loads of vectors, and loads and stores that lie in a slice more than they need, by slice.
+pub(super) const VECTOR_LOADS: [Signal; 4] =
+    [Signal::VectorLoadsSlice0, Signal::VectorLoadsSlice1, Signal::VectorLoadsSlice2, Signal::VectorLoadsSlice3];
+pub(super) const MISALIGNED_LOADS: [Signal; 4] =
+    [Signal::MisalignedLoadsSlice0, Signal::MisalignedLoadsSlice1, Signal::MisalignedLoadsSlice2, Signal::MisalignedLoadsSlice3];
+pub(super) const MISALIGNED_STORES: [Signal; 4] =
+    [Signal::MisalignedStoresSlice0, Signal::MisalignedStoresSlice1, Signal::MisalignedStoresSlice2, Signal::MisalignedStoresSlice3];
+/// Loads that the data cache had, and those that it lacked, by slice.
+pub(super) const LOAD_HITS: [Signal; 4] = [Signal::LoadHitsSlice0, Signal::LoadHitsSlice1, Signal::LoadHitsSlice2, Signal::LoadHitsSlice3];
+pub(super) const LOAD_MISSES: [Signal; 4] =
+    [Signal::LoadMissesSlice0, Signal::LoadMissesSlice1, Signal::LoadMissesSlice2, Signal::LoadMissesSlice3];

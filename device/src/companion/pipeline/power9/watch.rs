@@ -11,7 +11,7 @@ const THREADS: usize = 4;
 /// Words of counted cycles that are kept for threads which are behind.
 const HISTORY: usize = 16;
 /// Words that are counted together at most. Beyond, the thread has not been followed.
-const MOST: u64 = 1 << 16;
+const MOST: u64 = 1 << 12;
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +178,7 @@ impl Watch {
     pub(super) fn count(&mut self, now: u64) -> u64 {
         if now - self.begin > MOST * WORD {
             self.start(now);
+            return self.begin;
         }
         let mut word = Word::NONE;
         let Word { core, own } = &mut word;
