@@ -1308,4 +1308,192 @@ signals! {
     AdvancedLoadReplacementsInteger = "advanced_load_replacements_integer": Event Events,
     /// Advanced loads of floating-point registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
     AdvancedLoadReplacementsFloatingPoint = "advanced_load_replacements_floating_point": Event Events,
+
+    // Threads and queues of POWER9's pipeline
+    /// Instructions that other threads of the core completed in cycles in which the oldest unfinished instruction of this one had been issued.
+    InstructionsOtherThreadsStalled = "instructions_other_threads_stalled": Event Events,
+    /// Cycles with nothing in flight, as the next instruction waits for a place for the results that it replaces.
+    EmptyHeldHistoryCycles = "empty_held_history_cycles": State Cycles,
+    /// Cycles with nothing in flight, as the next instruction waits for a place in an issue queue.
+    EmptyHeldIssueQueueCycles = "empty_held_issue_queue_cycles": State Cycles,
+    /// Cycles with nothing in flight, as a transaction does not begin before the one before has ended.
+    EmptyHeldTransactionCycles = "empty_held_transaction_cycles": State Cycles,
+    /// Cycles in which dispatch is held for the answer to an invalidation of translations.
+    DispatchHeldInvalidationCycles = "dispatch_held_invalidation_cycles": State Cycles,
+    /// Cycles in which dispatch is held as a transaction does not begin before the one before has ended.
+    DispatchHeldTransactionCycles = "dispatch_held_transaction_cycles": State Cycles,
+    /// Cycles in which a sixth of the issue queues' entries at most, of all threads of the core, are in use.
+    IssueQueueLowCycles = "issue_queue_low_cycles": State Cycles,
+    /// Cycles in which four fifths of the issue queues' entries at least, of all threads of the core, are in use.
+    IssueQueueHighCycles = "issue_queue_high_cycles": State Cycles,
+    /// Cycles in which three entries at most of the first recirculation queue are in use.
+    RecirculationQueue0To3Cycles = "recirculation_queue0_0_3_cycles": State Cycles,
+    /// Cycles in which four to six entries of the first recirculation queue are in use.
+    RecirculationQueue4To6Cycles = "recirculation_queue0_4_6_cycles": State Cycles,
+    /// Cycles in which seven to nine entries of the first recirculation queue are in use.
+    RecirculationQueue7To9Cycles = "recirculation_queue0_7_9_cycles": State Cycles,
+    /// Cycles in which ten entries at least of the first recirculation queue are in use.
+    RecirculationQueue10To12Cycles = "recirculation_queue0_10_12_cycles": State Cycles,
+    /// Cycles in which three entries at most of the second recirculation queue are in use.
+    SecondRecirculationQueue0To3Cycles = "recirculation_queue1_0_3_cycles": State Cycles,
+    /// Cycles in which four to six entries of the second recirculation queue are in use.
+    SecondRecirculationQueue4To6Cycles = "recirculation_queue1_4_6_cycles": State Cycles,
+    /// Cycles in which seven to nine entries of the second recirculation queue are in use.
+    SecondRecirculationQueue7To9Cycles = "recirculation_queue1_7_9_cycles": State Cycles,
+    /// Cycles in which ten entries at least of the second recirculation queue are in use.
+    SecondRecirculationQueue10To12Cycles = "recirculation_queue1_10_12_cycles": State Cycles,
+    /// Cycles in which the oldest unfinished instruction is not issued, as the recirculation queue is full.
+    IssueHeldRecirculationCycles = "issue_held_recirculation_cycles": State Cycles,
+    /// Stores that the recirculation queues of the core passed on.
+    StoresIssued = "stores_issued": Event Events,
+    /// Cycles in which each slice of the core's queue of stores is full.
+    StoreQueueFullCycles = "store_queue_full_cycles": State Cycles,
+    /// Cycles in which a slice of the core's queue of stores is empty.
+    StoreQueueSliceEmptyCycles = "store_queue_slice_empty_cycles": State Cycles,
+    /// Cycles in which the core has neither missed loads nor queued stores.
+    LoadStoreEmptyCycles = "load_store_empty_cycles": State Cycles,
+    /// Cycles in which the thread has no missed load.
+    MissQueueEmptyCycles = "miss_queue_empty_cycles": State Cycles,
+    /// Cycles in which the core's queue of missed loads is full.
+    MissQueueFullCycles = "miss_queue_full_cycles": State Cycles,
+    /// Cycles in which the queue between that of stores and the second level is full.
+    SecondStoreQueueFullCycles = "second_store_queue_full_cycles": State Cycles,
+    /// Cycles in which the first queue of finished loads is full.
+    FinishedLoadQueue0FullCycles = "finished_load_queue0_full_cycles": State Cycles,
+    /// Cycles in which the second queue of finished loads is full.
+    FinishedLoadQueue1FullCycles = "finished_load_queue1_full_cycles": State Cycles,
+    /// Cycles in which the thread has the first entry of the queue of stores.
+    StoreQueueEntryCycles = "store_queue_entry_cycles": State Cycles,
+    /// Cycles in which the thread has the first entry of the queue of loads.
+    LoadQueueEntryCycles = "load_queue_entry_cycles": State Cycles,
+    /// Cycles in which the thread has the first entry of the queue of missed loads.
+    MissQueueEntryCycles = "miss_queue_entry_cycles": State Cycles,
+    /// Cycles in which a barrier is in the queue to the second level.
+    BarrierQueuedCycles = "barrier_queued_cycles": State Cycles,
+    /// Cycles in which every fixed-point unit of the core is at work.
+    FixedUnitsAllBusyCycles = "fixed_units_all_busy_cycles": State Cycles,
+    /// Cycles in which no fixed-point unit of the core is at work.
+    FixedUnitsIdleCycles = "fixed_units_idle_cycles": State Cycles,
+    /// Cycles in which a fixed-point unit of the core is at work.
+    FixedUnitsBusyCycles = "fixed_units_busy_cycles": State Cycles,
+    /// Cycles in which every floating-point unit of the core is at work.
+    FloatUnitsAllBusyCycles = "float_units_all_busy_cycles": State Cycles,
+    /// Cycles in which the core's unit of decimal numbers is at work.
+    DecimalUnitBusyCycles = "decimal_unit_busy_cycles": State Cycles,
+    /// Stalls that ended with nothing in flight.
+    StallsEndedEmpty = "stalls_ended_empty": Event Events,
+    /// Cycles that the oldest instruction waits for a flush of itself.
+    StallOldestFlushCycles = "stall_oldest_flush_cycles": State Cycles,
+    /// Flushes of the oldest instruction in place of its completion.
+    OldestFlushes = "oldest_flushes": Event Events,
+    /// Cycles that the oldest instruction, which has finished, waits for a flush of any thread.
+    BlockedFlushCycles = "blocked_flush_cycles": State Cycles,
+    /// Cycles that the oldest instruction, which has finished, waits as what is behind it is flushed.
+    BlockedFlushNextCycles = "blocked_flush_next_cycles": State Cycles,
+    /// Cycles that the beginning of a nested transaction waits after it has finished.
+    BlockedNestedBeginCycles = "blocked_nested_begin_cycles": State Cycles,
+    /// Cycles that the end of a nested transaction waits after it has finished.
+    BlockedNestedEndCycles = "blocked_nested_end_cycles": State Cycles,
+    /// Cycles that a write of the floating-point status waits after it has finished.
+    BlockedStatusWriteCycles = "blocked_status_write_cycles": State Cycles,
+    /// Flushes that the load/store unit asked for.
+    LoadStoreFlushes = "load_store_flushes": Event Events,
+    /// Flushes of what is behind an instruction, which the load/store unit asked for.
+    LoadStoreFlushesNext = "load_store_flushes_next": Event Events,
+    /// Flushes of loads that had their data before an older store of the same bytes knew its address.
+    FlushesStoreHitLoad = "flushes_store_hit_load": Event Events,
+    /// The same, of a store to the same bytes at another virtual address.
+    FlushesAlias = "flushes_alias": Event Events,
+    /// Flushes of accesses that reserve, behind one that is outstanding.
+    FlushesReservation = "flushes_reservation": Event Events,
+    /// Loads that were entered into the table of those that wait for older stores.
+    StoreHitLoadEntries = "store_hit_load_entries": Event Events,
+    /// Loads that found themselves in the table of those that wait for older stores.
+    StoreHitLoadDependences = "store_hit_load_dependences": Event Events,
+    /// Flushes at dispatch.
+    DispatchFlushes = "dispatch_flushes": Event Events,
+    /// Flushes at dispatch of what waits for older instructions to complete.
+    DispatchFlushesScoreboard = "dispatch_flushes_scoreboard": Event Events,
+    /// Flushes at dispatch of what waits for the answer to an invalidation of translations.
+    DispatchFlushesInvalidation = "dispatch_flushes_invalidation": Event Events,
+    /// Lines of code missed where a predicted branch turned the fetcher to.
+    FetchMissesAfterPrediction = "fetch_misses_after_prediction": Event Events,
+    /// Lines of code missed where a resolved misprediction turned the fetcher to.
+    FetchMissesAfterMisprediction = "fetch_misses_after_misprediction": Event Events,
+    /// Stall cycles: the queue of loads is full.
+    StallLoadQueueFullCycles = "stall_load_queue_full_cycles": State Cycles,
+    /// Stall cycles: a store that is ready finds the finish of its slice taken.
+    StallStoreFinishArbitrationCycles = "stall_store_finish_arbitration_cycles": State Cycles,
+    /// Stall cycles: a store that was rejected finds its slice taken.
+    StallStoreRelaunchCycles = "stall_store_relaunch_cycles": State Cycles,
+    /// Stall cycles: a load waits as the second level works on its line already.
+    StallLoadConflictCycles = "stall_load_conflict_cycles": State Cycles,
+    /// Stall cycles: the end of a transaction is answered.
+    StallTransactionEndCycles = "stall_transaction_end_cycles": State Cycles,
+    /// Cycles in which the end of a transaction waits for its answer, the oldest instruction or not.
+    TransactionEndPendingCycles = "transaction_end_pending_cycles": State Cycles,
+    /// Stall cycles: an invalidation of segments is answered.
+    StallSegmentInvalidationCycles = "stall_segment_invalidation_cycles": State Cycles,
+    /// Stall cycles: an invalidation of translations is answered.
+    StallInvalidationCycles = "stall_invalidation_cycles": State Cycles,
+    /// Stall cycles: a paste to an accelerator is answered.
+    StallPasteCycles = "stall_paste_cycles": State Cycles,
+    /// Stall cycles: a barrier of input and output is answered.
+    StallOrderingBarrierCycles = "stall_ordering_barrier_cycles": State Cycles,
+    /// Stall cycles: a register of the load/store unit is read.
+    StallLoadStoreRegisterCycles = "stall_load_store_register_cycles": State Cycles,
+    /// Loads that waited as the second level worked on a store to their line.
+    LoadsBehindStore = "loads_behind_store": Event Events,
+    /// Stores that waited as the second level worked on another request for their line.
+    StoresBehindOther = "stores_behind_other": Event Events,
+    /// Operations without data that left the queue to the second level.
+    NonDataStores = "non_data_stores": Event Events,
+    /// Accesses of the first load/store slice with a translation in the first level.
+    TranslationHitsSlice0 = "translation_hits_slice0": Event Events,
+    /// Accesses of the second load/store slice with a translation in the first level.
+    TranslationHitsSlice1 = "translation_hits_slice1": Event Events,
+    /// Accesses of the third load/store slice with a translation in the first level.
+    TranslationHitsSlice2 = "translation_hits_slice2": Event Events,
+    /// Accesses of the fourth load/store slice with a translation in the first level.
+    TranslationHitsSlice3 = "translation_hits_slice3": Event Events,
+    /// Loads of 16 bytes of the first load/store slice.
+    VectorLoadsSlice0 = "vector_loads_slice0": Event Events,
+    /// Loads of 16 bytes of the second load/store slice.
+    VectorLoadsSlice1 = "vector_loads_slice1": Event Events,
+    /// Loads of 16 bytes of the third load/store slice.
+    VectorLoadsSlice2 = "vector_loads_slice2": Event Events,
+    /// Loads of 16 bytes of the fourth load/store slice.
+    VectorLoadsSlice3 = "vector_loads_slice3": Event Events,
+    /// Loads that cross a boundary of eight bytes of the first load/store slice.
+    MisalignedLoadsSlice0 = "misaligned_loads_slice0": Event Events,
+    /// Loads that cross a boundary of eight bytes of the second load/store slice.
+    MisalignedLoadsSlice1 = "misaligned_loads_slice1": Event Events,
+    /// Loads that cross a boundary of eight bytes of the third load/store slice.
+    MisalignedLoadsSlice2 = "misaligned_loads_slice2": Event Events,
+    /// Loads that cross a boundary of eight bytes of the fourth load/store slice.
+    MisalignedLoadsSlice3 = "misaligned_loads_slice3": Event Events,
+    /// Stores that cross a boundary of eight bytes of the first load/store slice.
+    MisalignedStoresSlice0 = "misaligned_stores_slice0": Event Events,
+    /// Stores that cross a boundary of eight bytes of the second load/store slice.
+    MisalignedStoresSlice1 = "misaligned_stores_slice1": Event Events,
+    /// Stores that cross a boundary of eight bytes of the third load/store slice.
+    MisalignedStoresSlice2 = "misaligned_stores_slice2": Event Events,
+    /// Stores that cross a boundary of eight bytes of the fourth load/store slice.
+    MisalignedStoresSlice3 = "misaligned_stores_slice3": Event Events,
+    /// Loads that the data cache had, of the first load/store slice.
+    LoadHitsSlice0 = "load_hits_slice0": Event Events,
+    /// Loads that the data cache had, of the second load/store slice.
+    LoadHitsSlice1 = "load_hits_slice1": Event Events,
+    /// Loads that the data cache had, of the third load/store slice.
+    LoadHitsSlice2 = "load_hits_slice2": Event Events,
+    /// Loads that the data cache had, of the fourth load/store slice.
+    LoadHitsSlice3 = "load_hits_slice3": Event Events,
+    /// Loads that the data cache lacked, of the first load/store slice.
+    LoadMissesSlice0 = "load_misses_slice0": Event Events,
+    /// Loads that the data cache lacked, of the second load/store slice.
+    LoadMissesSlice1 = "load_misses_slice1": Event Events,
+    /// Loads that the data cache lacked, of the third load/store slice.
+    LoadMissesSlice2 = "load_misses_slice2": Event Events,
+    /// Loads that the data cache lacked, of the fourth load/store slice.
+    LoadMissesSlice3 = "load_misses_slice3": Event Events,
 }

@@ -145,9 +145,33 @@ pub enum VmPmuClass {
     ConditionalMove = 46,
     /// Addition or subtraction of integers with a carry or borrow from before.
     AddWithCarry = 47,
+    /// It orders accesses, and waits for none.
+    LightFence = 48,
+    /// It orders accesses to devices, and waits until the stores before it are done.
+    DeviceFence = 49,
+    /// It invalidates translations in every processor.
+    TranslationInvalidation = 50,
+    /// It invalidates segments in every processor, or waits until that is done.
+    SegmentInvalidation = 51,
+    /// It pastes a line to an accelerator.
+    Paste = 52,
+    /// It begins a transaction.
+    TransactionBegin = 53,
+    /// It begins a transaction within another.
+    NestedTransactionBegin = 54,
+    /// It ends the outermost transaction.
+    TransactionEnd = 55,
+    /// It ends a transaction within another.
+    NestedTransactionEnd = 56,
+    /// It writes the floating-point status and control register.
+    StatusWrite = 57,
+    /// It cleans or invalidates a line of a cache.
+    CacheBlock = 58,
+    /// It reads a special register of the load/store unit.
+    MemoryRegister = 59,
 }
 
-pub(crate) const CLASSES: [Class; 48] = [
+pub(crate) const CLASSES: [Class; 60] = [
     Class::Simple,
     Class::Divide,
     Class::Fence,
@@ -196,6 +220,18 @@ pub(crate) const CLASSES: [Class; 48] = [
     Class::Extend,
     Class::ConditionalMove,
     Class::AddWithCarry,
+    Class::LightFence,
+    Class::DeviceFence,
+    Class::TranslationInvalidation,
+    Class::SegmentInvalidation,
+    Class::Paste,
+    Class::TransactionBegin,
+    Class::NestedTransactionBegin,
+    Class::TransactionEnd,
+    Class::NestedTransactionEnd,
+    Class::StatusWrite,
+    Class::CacheBlock,
+    Class::MemoryRegister,
 ];
 
 /// In VmPmuAccess::flags: it is part of a locked read-modify-write.
@@ -397,6 +433,6 @@ mod tests {
     #[test]
     fn classes_have_the_numbers_of_the_companion() {
         assert!(CLASSES.iter().enumerate().all(|(number, class)| *class as usize == number));
-        assert_eq!(CLASSES.len(), VmPmuClass::AddWithCarry as usize + 1);
+        assert_eq!(CLASSES.len(), VmPmuClass::MemoryRegister as usize + 1);
     }
 }

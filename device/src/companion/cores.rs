@@ -13,12 +13,14 @@ use super::profile::Microarchitecture;
 pub(super) struct Core {
     /// The threads that run, one bit each.
     running: AtomicU32,
+    /// The threads that have run while they were followed, one bit each.
+    known: AtomicU32,
     sharing: Mutex<Sharing>,
 }
 
 impl Core {
     pub(super) fn new(model: Option<Microarchitecture>) -> Core {
-        Core { running: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
+        Core { running: AtomicU32::new(0), known: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
     }
 
     /// Whether thread `thread` runs.
@@ -39,27 +41,36 @@ impl Core {
         self.sharing.lock().leave(thread);
     }
 
-    /// Thread `thread` executes something. What it shares with others that run, and all that run, one bit each; `None` if it is alone.
+    /// Thread `thread` executes something. What it shares with others, and all that run, one bit each; `None` if none of them runs, nor has
+    /// been followed before: then it may go on again, and meets what this one does meanwhile.
     #[inline]
     pub(super) fn together(&self, thread: usize) -> Option<(MutexGuard<'_, Sharing>, u32)> {
         let mut running = self.running.load(Relaxed);
         if thread < THREADS && running >> thread & 1 == 0 {
             running = self.running.fetch_or(1 << thread, Relaxed) | 1 << thread;
         }
-        if thread >= THREADS || running & !(1 << thread) == 0 {
+        if thread >= THREADS {
+            return None;
+        }
+        let mut known = self.known.load(Relaxed);
+        if known >> thread & 1 == 0 {
+            known = self.known.fetch_or(1 << thread, Relaxed);
+        }
+        if (running | known) & !(1 << thread) == 0 {
             return None;
         }
         Some((self.sharing.lock(), running))
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        writer.word(u64::from(self.running.load(Relaxed)));
+        writer.words(&[u64::from(self.running.load(Relaxed)), u64::from(self.known.load(Relaxed))]);
         self.sharing.lock().save(writer);
     }
 
     pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        let running = u32::try_from(reader.word()?).ok().filter(|running| running >> THREADS == 0).ok_or(Damaged)?;
-        self.running.store(running, Relaxed);
+        for threads in [&self.running, &self.known] {
+            threads.store(u32::try_from(reader.word()?).ok().filter(|threads| threads >> THREADS == 0).ok_or(Damaged)?, Relaxed);
+        }
         self.sharing.lock().load(reader)
     }
 }

@@ -165,11 +165,35 @@ pub enum Class {
     ConditionalMove,
     /// Addition or subtraction of integers with a carry or borrow from before.
     AddWithCarry,
+    /// It orders accesses, and waits for none.
+    LightFence,
+    /// It orders accesses to devices, and waits until the stores before it are done.
+    DeviceFence,
+    /// It invalidates translations in every processor.
+    TranslationInvalidation,
+    /// It invalidates segments in every processor, or waits until that is done.
+    SegmentInvalidation,
+    /// It pastes a line to an accelerator.
+    Paste,
+    /// It begins a transaction.
+    TransactionBegin,
+    /// It begins a transaction within another.
+    NestedTransactionBegin,
+    /// It ends the outermost transaction.
+    TransactionEnd,
+    /// It ends a transaction within another.
+    NestedTransactionEnd,
+    /// It writes the floating-point status and control register.
+    StatusWrite,
+    /// It cleans or invalidates a line of a cache.
+    CacheBlock,
+    /// It reads a special register of the load/store unit.
+    MemoryRegister,
 }
 
 impl Class {
     /// Every class, in their order.
-    pub const ALL: [Class; Class::AddWithCarry as usize + 1] = [
+    pub const ALL: [Class; Class::MemoryRegister as usize + 1] = [
         Class::Simple,
         Class::Divide,
         Class::Fence,
@@ -218,6 +242,18 @@ impl Class {
         Class::Extend,
         Class::ConditionalMove,
         Class::AddWithCarry,
+        Class::LightFence,
+        Class::DeviceFence,
+        Class::TranslationInvalidation,
+        Class::SegmentInvalidation,
+        Class::Paste,
+        Class::TransactionBegin,
+        Class::NestedTransactionBegin,
+        Class::TransactionEnd,
+        Class::NestedTransactionEnd,
+        Class::StatusWrite,
+        Class::CacheBlock,
+        Class::MemoryRegister,
     ];
 
     /// Whether it waits for something of its own, or is no instruction.

@@ -114,8 +114,11 @@ fn the_parts_of_the_cpi_stack_of_power9_add_up() {
                 Signal::StallMemoryCycles,
                 Signal::StallBranchCycles,
                 Signal::StallDispatchFinishCycles,
+                Signal::StallOldestFlushCycles,
             ]);
             assert_eq!(get(Signal::StallCycles), stalls, "{guest}");
+            let held = sum(&[Signal::IssueHeldArbitrationCycles, Signal::IssueHeldRecirculationCycles, Signal::IssueHeldOtherCycles]);
+            assert_eq!(get(Signal::IssueHeldCycles), held, "{guest}");
             let execution = sum(&[
                 Signal::StallFixedCycles,
                 Signal::StallFloatScalarCycles,

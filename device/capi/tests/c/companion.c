@@ -240,7 +240,7 @@ static void misuse(void) {
   access.flags = 4;
   EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("access"));
   access.flags = 0;
-  instruction.instruction_class = VM_PMU_CLASS_ADD_WITH_CARRY + 1;
+  instruction.instruction_class = VM_PMU_CLASS_MEMORY_REGISTER + 1;
   EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("class"));
   instruction.instruction_class = 0;
   instruction.flags = VM_PMU_INSTRUCTION_OPERATION;

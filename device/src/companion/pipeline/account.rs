@@ -5,6 +5,9 @@ use super::super::bytes::{Damaged, Reader, Writer};
 /// The account of a pipeline.
 pub(super) type States = Account<16>;
 
+/// The same, of a part whose queues are watched.
+pub(super) type ManyStates = Account<64>;
+
 /// Cycles that have not been reported. States overlap, unless they exclude each other: a cycle can have several.
 ///
 /// It knows how many cycles of each state there are, not which: those that pass together are reported with the longest state last. A state

@@ -21,6 +21,9 @@ pub(super) struct Store {
     pub(super) ready: u64,
     /// When it is in the cache.
     pub(super) written: u64,
+    /// When its address was issued, and the number of its line in memory, where the part asks for them.
+    pub(super) issued: u64,
+    pub(super) line: u64,
 }
 
 impl Store {
@@ -61,7 +64,7 @@ fn granules(address: u64, size: u8) -> impl Iterator<Item = usize> {
 
 impl Stores {
     pub(super) const fn new() -> Stores {
-        let none = Store { address: 0, size: 0, misaligned: false, modifies: false, ready: 0, written: 0 };
+        let none = Store { address: 0, size: 0, misaligned: false, modifies: false, ready: 0, written: 0, issued: 0, line: 0 };
         Stores { ring: [none; STORES], count: 0, last: [0; GRANULES], written: 0 }
     }
 
@@ -91,11 +94,21 @@ impl Stores {
         self.ring.get((number - 1) as usize % STORES).filter(|store| store.written > now)
     }
 
+    /// Everything is so many cycles later.
+    pub(super) fn shift(&mut self, cycles: u64) {
+        self.written += cycles;
+        for store in &mut self.ring {
+            store.ready += cycles;
+            store.written += cycles;
+            store.issued += cycles;
+        }
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.count, self.written]);
         for store in &self.ring {
             let flags = u64::from(store.misaligned) | u64::from(store.modifies) << 1 | u64::from(store.size) << 8;
-            writer.words(&[store.address, flags, store.ready, store.written]);
+            writer.words(&[store.address, flags, store.ready, store.written, store.issued, store.line]);
         }
         writer.words(&self.last);
     }
@@ -112,6 +125,8 @@ impl Stores {
                 modifies: flags >> 1 & 1 == 1,
                 ready: time(reader, now)?,
                 written: time(reader, now)?,
+                issued: time(reader, now)?,
+                line: reader.word()?,
             };
         }
         reader.words(&mut self.last)?;

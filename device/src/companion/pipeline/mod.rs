@@ -121,8 +121,7 @@ impl Core {
         match self {
             Core::K8(core) => Some(&mut core.account),
             Core::Knl(core) => Some(&mut core.account),
-            Core::Power9(core) => Some(&mut core.account),
-            Core::Montecito(_) | Core::Itanium(_) => None,
+            Core::Power9(_) | Core::Montecito(_) | Core::Itanium(_) => None,
         }
     }
 
@@ -171,7 +170,7 @@ fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
 
 /// Whether the threads of a core compete in this pipeline.
 pub(super) fn competes(model: Microarchitecture) -> bool {
-    model == Microarchitecture::Knl
+    matches!(model, Microarchitecture::Knl | Microarchitecture::Power9)
 }
 
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
@@ -236,6 +235,9 @@ impl Pipeline {
         self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
         if let Core::Power9(core) = &mut self.core {
             core.reasons.take(core.account.passed());
+            core.account.clear();
+            core.account.last = core.account.last.filter(|_| runs);
+            core.watches = power9::is_watched(self.wanted);
         }
         if let Some(track) = self.core.track_mut() {
             track.clear();
@@ -331,7 +333,17 @@ impl Pipeline {
                 };
                 core.execute(instruction, &self.found, &mut threads, tally);
             }
-            Core::Power9(core) => core.execute(instruction, &self.found, tally),
+            Core::Power9(core) => {
+                let mut threads = match together {
+                    Some((sharing, running)) => {
+                        let (missed, threads) = Threads::on_core_time(sharing, thread, running, core.now());
+                        core.shift(missed);
+                        threads
+                    }
+                    None => Threads::ALONE,
+                };
+                core.execute(instruction, &self.found, &mut threads, tally);
+            }
             Core::Montecito(core) => core.execute(instruction, &self.found, tally),
             Core::Itanium(core) => core.execute(instruction, &self.found, tally),
         }

@@ -3,20 +3,19 @@
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
-/// Cycles that are kept, from the one of the oldest operation that can still be issued.
-const CYCLES: u64 = 512;
-const WORDS: usize = CYCLES as usize / 64;
-
-/// Ports, each of which takes one operation a cycle. An operation that is ready early takes a cycle that a later one left free.
+/// Ports, each of which takes one operation a cycle. An operation that is ready early takes a cycle that a later one left free. `WORDS` times
+/// 64 cycles are kept, from the one of the oldest operation that can still be issued.
 #[derive(Clone, Debug)]
-pub(super) struct Ports<const COUNT: usize> {
-    /// One bit a cycle, at the cycle's number modulo [`CYCLES`].
+pub(super) struct Ports<const COUNT: usize, const WORDS: usize = 8> {
+    /// One bit a cycle, at the cycle's number modulo those that are kept.
     taken: [[u64; WORDS]; COUNT],
     /// The first cycle that is kept: a multiple of 64.
     from: u64,
 }
 
-impl<const COUNT: usize> Ports<COUNT> {
+impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
+    const CYCLES: u64 = 64 * WORDS as u64;
+
     pub(super) const fn new() -> Self {
         Ports { taken: [[0; WORDS]; COUNT], from: 0 }
     }
@@ -46,7 +45,7 @@ impl<const COUNT: usize> Ports<COUNT> {
         let Some(taken) = self.taken.get(port) else { return earliest };
         let mut begin = earliest.max(self.from);
         let mut at = begin;
-        while at < begin + cycles && at < self.from + CYCLES {
+        while at < begin + cycles && at < self.from + Self::CYCLES {
             let word = taken.get((at / 64) as usize % WORDS).copied().unwrap_or(0) >> (at % 64);
             if word & 1 == 1 {
                 at += u64::from(word.trailing_ones()).min(64 - at % 64);
@@ -63,7 +62,7 @@ impl<const COUNT: usize> Ports<COUNT> {
     pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
         let at = earliest.max(self.from);
         if cycles == 1
-            && at < self.from + CYCLES
+            && at < self.from + Self::CYCLES
             && let Some(word) = self.taken.get_mut(port).and_then(|taken| taken.get_mut((at / 64) as usize % WORDS))
             && *word >> (at % 64) & 1 == 0
         {
@@ -73,7 +72,7 @@ impl<const COUNT: usize> Ports<COUNT> {
         }
         let begin = self.free(port, earliest, cycles);
         if let Some(taken) = self.taken.get_mut(port) {
-            for at in begin..begin.saturating_add(cycles).min(self.from + CYCLES) {
+            for at in begin..begin.saturating_add(cycles).min(self.from + Self::CYCLES) {
                 if let Some(word) = taken.get_mut((at / 64) as usize % WORDS) {
                     *word |= 1 << (at % 64);
                 }

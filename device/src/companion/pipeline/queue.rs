@@ -135,6 +135,29 @@ impl<const COUNT: usize> Ring<COUNT> {
         self.next = if self.next + 1 >= COUNT { 0 } else { self.next + 1 };
     }
 
+    /// Takes the entry that is free first, until `until`, which may be earlier than the last of the others.
+    #[inline]
+    pub(super) fn take_in_order(&mut self, until: u64) {
+        let mut place = self.next;
+        for _ in 1..COUNT {
+            let before = (place + COUNT - 1) % COUNT;
+            let Some(earlier) = self.free.get(before).copied().filter(|earlier| *earlier > until) else { break };
+            if let Some(cell) = self.free.get_mut(place) {
+                *cell = earlier;
+            }
+            place = before;
+        }
+        if let Some(cell) = self.free.get_mut(place) {
+            *cell = until;
+        }
+        self.next = (self.next + 1) % COUNT;
+    }
+
+    /// Every entry is free so many cycles later.
+    pub(super) fn shift(&mut self, cycles: u64) {
+        self.free.iter_mut().for_each(|until| *until += cycles);
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&self.free);
         writer.word(self.next as u64);
@@ -254,6 +277,13 @@ mod tests {
         let mut ring = Ring::<4>::new();
         [3, 5, 9, 9].into_iter().for_each(|until| ring.take(until));
         assert_eq!([1, 2, 3, 9].map(|entries| ring.room(entries)), [3, 5, 9, 9]);
+    }
+
+    #[test]
+    fn entries_that_are_free_out_of_turn_are_taken_by_the_time() {
+        let mut ring = Ring::<3>::new();
+        [9, 5, 7, 6].into_iter().for_each(|until| ring.take_in_order(until));
+        assert_eq!([1, 2, 3].map(|entries| ring.room(entries)), [6, 7, 9]);
     }
 
     #[test]

@@ -50,6 +50,11 @@ impl Registers {
         }
     }
 
+    /// Every register is ready so many cycles later.
+    pub(super) fn shift(&mut self, cycles: u64) {
+        self.ready.iter_mut().for_each(|ready| *ready += cycles);
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&self.ready);
     }

@@ -4,12 +4,14 @@ use alloc::boxed::Box;
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::super::profile::Microarchitecture;
-use super::{knl, time};
+use super::{knl, power9, time};
 
 /// The most threads of a core that compete with each other.
 pub(in super::super) const THREADS: usize = 8;
 /// Cycles that a thread may be behind those of its core that have run ahead. What is further behind is taken for so much later.
 const LAG: u64 = 256;
+/// The same on POWER9, where a load from another package takes 650.
+const LAG_POWER9: u64 = 768;
 /// The stalls of a thread that the others of its core know of.
 const STALLS: usize = 16;
 /// From the allocation of an operation that can be issued at once to its completion.
@@ -40,14 +42,19 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sharing {
     places: [Place; THREADS],
+    /// Cycles that a thread may be behind.
+    lag: u64,
     pub(super) units: Option<Box<knl::Units>>,
+    pub(super) power9: Option<Box<power9::Shared>>,
 }
 
 impl Sharing {
     /// Of a core without a model of what its threads share, nothing.
     pub(in super::super) fn new(model: Option<Microarchitecture>) -> Sharing {
         let units = (model == Some(Microarchitecture::Knl)).then(|| Box::new(knl::Units::new()));
-        Sharing { places: [Place::NONE; THREADS], units }
+        let power9 = (model == Some(Microarchitecture::Power9)).then(|| Box::new(power9::Shared::new()));
+        let lag = if power9.is_some() { LAG_POWER9 } else { LAG };
+        Sharing { places: [Place::NONE; THREADS], lag, units, power9 }
     }
 
     /// The thread is no longer followed, or halted.
@@ -67,6 +74,9 @@ impl Sharing {
         if let Some(units) = &self.units {
             units.save(writer);
         }
+        if let Some(shared) = &self.power9 {
+            shared.save(writer);
+        }
     }
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -79,8 +89,11 @@ impl Sharing {
                 *stall = (time(reader, now)?, time(reader, now)?);
             }
         }
-        match &mut self.units {
-            Some(units) => units.load(reader, now),
+        if let Some(units) = &mut self.units {
+            units.load(reader, now)?;
+        }
+        match &mut self.power9 {
+            Some(shared) => shared.load(reader, now),
             None => Ok(()),
         }
     }
@@ -118,11 +131,28 @@ impl<'a> Threads<'a> {
         }
         let newest = sharing.places.iter().filter(|place| place.followed).map(|place| place.clock).max().unwrap_or(0);
         if let Some(place) = sharing.places.get_mut(thread) {
-            let earliest = if place.followed { newest.saturating_sub(LAG) } else { newest };
+            let earliest = if place.followed { newest.saturating_sub(sharing.lag) } else { newest };
             *offset = (*offset).max(earliest.saturating_sub(at));
             (place.followed, place.clock) = (true, at + *offset);
         }
         Threads { sharing: Some(sharing), order, count, own, offset: *offset }
+    }
+
+    /// The same for a pipeline that keeps the cycles of its core: how many of them it has to leave out, and the threads.
+    pub(super) fn on_core_time(sharing: &'a mut Sharing, thread: usize, running: u32, at: u64) -> (u64, Threads<'a>) {
+        let mut missed = 0;
+        let threads = Threads::new(sharing, thread, running, at, &mut missed);
+        (missed, Threads { offset: 0, ..threads })
+    }
+
+    /// The number of this thread in its core.
+    pub(super) fn number(&self) -> usize {
+        self.order.get(self.own).copied().map_or(0, usize::from)
+    }
+
+    /// Whether others of the core may know of this one.
+    pub(super) fn are_several(&self) -> bool {
+        self.sharing.is_some()
     }
 
     /// How many threads run.
@@ -138,6 +168,11 @@ impl<'a> Threads<'a> {
     /// What the threads share; `None` if this one is alone.
     pub(super) fn units(&mut self) -> Option<&mut knl::Units> {
         self.sharing.as_mut().and_then(|sharing| sharing.units.as_deref_mut())
+    }
+
+    /// What the threads of a POWER9 core share.
+    pub(super) fn shared(&mut self) -> Option<&mut Box<power9::Shared>> {
+        self.sharing.as_mut().and_then(|sharing| sharing.power9.as_mut())
     }
 
     /// The first cycle, `at` or later, in which this thread has its turn to allocate. Threads that are known to stall are passed over.
@@ -195,7 +230,7 @@ impl<'a> Threads<'a> {
         let Some(sharing) = &self.sharing else { return clock };
         let clocks = || sharing.places.iter().filter(|place| place.followed).map(|place| place.clock);
         let newest = clocks().max().unwrap_or(clock);
-        clocks().min().unwrap_or(clock).max(newest.saturating_sub(LAG))
+        clocks().min().unwrap_or(clock).max(newest.saturating_sub(sharing.lag))
     }
 
     fn place(&mut self) -> Option<&mut Place> {

@@ -224,11 +224,62 @@ fn the_stack_of_the_pipeline_of_power9_adds_up() {
         ];
         assert!(rig.get(thread, Signal::Cycles) > 1_000);
         assert_eq!(rig.get(thread, Signal::Cycles), sum(&classes));
-        let held = [Signal::IssueHeldArbitrationCycles, Signal::IssueHeldOtherCycles];
+        let held = [Signal::IssueHeldArbitrationCycles, Signal::IssueHeldRecirculationCycles, Signal::IssueHeldOtherCycles];
         assert_eq!(rig.get(thread, Signal::IssueHeldCycles), sum(&held));
-        let stalls =
-            [Signal::StallExecutionCycles, Signal::StallMemoryCycles, Signal::StallBranchCycles, Signal::StallDispatchFinishCycles];
+        let stalls = [
+            Signal::StallExecutionCycles,
+            Signal::StallMemoryCycles,
+            Signal::StallBranchCycles,
+            Signal::StallDispatchFinishCycles,
+            Signal::StallOldestFlushCycles,
+        ];
         assert_eq!(rig.get(thread, Signal::StallCycles), sum(&stalls));
+        let blocked = [
+            Signal::BlockedExceptionCycles,
+            Signal::StallSerializationCycles,
+            Signal::BlockedFlushCycles,
+            Signal::BlockedFlushNextCycles,
+            Signal::BlockedNestedBeginCycles,
+            Signal::BlockedNestedEndCycles,
+            Signal::BlockedStatusWriteCycles,
+        ];
+        assert_eq!(rig.get(thread, Signal::ThreadBlockedCycles), sum(&blocked));
+        let empty = [
+            Signal::FrontEndEmptyL2Cycles,
+            Signal::FrontEndEmptyL3Cycles,
+            Signal::FrontEndEmptyMemoryCycles,
+            Signal::FrontEndEmptyTranslationCycles,
+            Signal::FrontEndEmptyMispredictionCycles,
+            Signal::FrontEndEmptyMispredictionMissCycles,
+            Signal::EmptyHeldCycles,
+        ];
+        assert!(rig.get(thread, Signal::FrontEndEmptyCycles) >= sum(&empty));
+        let empty_held = [
+            Signal::EmptyHeldHistoryCycles,
+            Signal::EmptyHeldIssueQueueCycles,
+            Signal::EmptyHeldSynchronizationCycles,
+            Signal::EmptyHeldTransactionCycles,
+        ];
+        assert!(rig.get(thread, Signal::EmptyHeldCycles) >= sum(&empty_held));
+        let dispatch = [
+            Signal::DispatchHeldIssueQueueCycles,
+            Signal::DispatchHeldHistoryCycles,
+            Signal::DispatchStallSerializationCycles,
+            Signal::DispatchHeldInvalidationCycles,
+            Signal::DispatchHeldTransactionCycles,
+        ];
+        assert!(rig.get(thread, Signal::DispatchStallCycles) <= sum(&dispatch));
+        for (long, all) in [
+            (Signal::StallFixedLongCycles, Signal::StallFixedCycles),
+            (Signal::StallFloatScalarLongCycles, Signal::StallFloatScalarCycles),
+            (Signal::StallDecimalLongCycles, Signal::StallDecimalCycles),
+            (Signal::StallVectorFixedLongCycles, Signal::StallVectorFixedCycles),
+            (Signal::StallFloatVectorLongCycles, Signal::StallFloatVectorCycles),
+            (Signal::StallLoadConflictCycles, Signal::StallLoadL2Cycles),
+            (Signal::StallStoreDataWaitCycles, Signal::StallMemoryCycles),
+        ] {
+            assert!(rig.get(thread, long) <= rig.get(thread, all), "{}", long.name());
+        }
         let units = [
             Signal::StallFixedCycles,
             Signal::StallFloatScalarCycles,
@@ -257,11 +308,20 @@ fn the_stack_of_the_pipeline_of_power9_adds_up() {
             Signal::StallStoreForwardCycles,
             Signal::StallLoadFinishCycles,
             Signal::StallSplitLoadCycles,
+            Signal::StallLoadQueueFullCycles,
             Signal::StallLoadReserveCycles,
             Signal::StallStoreBufferCycles,
             Signal::StallStoreDataCycles,
             Signal::StallStoreFinishCycles,
+            Signal::StallStoreFinishArbitrationCycles,
+            Signal::StallStoreRelaunchCycles,
             Signal::StallLockedCycles,
+            Signal::StallTransactionEndCycles,
+            Signal::StallSegmentInvalidationCycles,
+            Signal::StallInvalidationCycles,
+            Signal::StallPasteCycles,
+            Signal::StallOrderingBarrierCycles,
+            Signal::StallLoadStoreRegisterCycles,
             Signal::StallLoadStoreOtherCycles,
         ];
         assert_eq!(rig.get(thread, Signal::StallMemoryCycles), sum(&memory));
@@ -341,4 +401,34 @@ fn every_clock_of_the_first_itanium_is_in_one_account() {
     assert!(sums.iter().all(|sum| *sum > 0));
     assert_eq!(sum(&[Signal::Cycles]), sums.iter().sum::<u64>());
     assert_eq!(sum(&[Signal::RetirementCycles]), sum(&[Signal::InherentExecutionCycles, Signal::IssueLimitCycles]));
+}
+
+#[test]
+fn entries_of_the_queues_of_power9_and_its_units_add_up_to_the_cycles_that_were_counted() {
+    // A thread alone has every cycle counted, in words of 64, up to its last dispatch.
+    let companion = Builder::of(parts::named("power9").unwrap()).threads(1).clock(Clock::Companion).build();
+    let rig = Rig::new(1);
+    let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(8));
+    (0..20_000).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));
+    let sum = |signals: &[Signal]| signals.iter().map(|signal| rig.get(0, *signal)).sum::<u64>();
+    let first = [
+        Signal::RecirculationQueue0To3Cycles,
+        Signal::RecirculationQueue4To6Cycles,
+        Signal::RecirculationQueue7To9Cycles,
+        Signal::RecirculationQueue10To12Cycles,
+    ];
+    let second = [
+        Signal::SecondRecirculationQueue0To3Cycles,
+        Signal::SecondRecirculationQueue4To6Cycles,
+        Signal::SecondRecirculationQueue7To9Cycles,
+        Signal::SecondRecirculationQueue10To12Cycles,
+    ];
+    let units = [Signal::FixedUnitsBusyCycles, Signal::FixedUnitsIdleCycles];
+    let cycles = sum(&[Signal::Cycles]);
+    for each in [sum(&first), sum(&second), sum(&units)] {
+        assert!((cycles - 64..=cycles).contains(&each), "{each} of {cycles}");
+    }
+    assert!(sum(&[Signal::FixedUnitsAllBusyCycles]) <= sum(&[Signal::FixedUnitsBusyCycles]));
+    assert!(sum(&[Signal::IssueQueueLowCycles, Signal::IssueQueueHighCycles]) <= cycles);
+    assert!(sum(&[Signal::LoadStoreEmptyCycles]) <= sum(&[Signal::MissQueueEmptyCycles]));
 }

@@ -266,6 +266,112 @@ fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
+/// Reports an access, as an instruction of one of two threads.
+fn access_of(class: Class, access: Access) -> impl FnOnce(&mut dyn FnMut(bool, &Instruction<'_>), bool) {
+    move |report, second| {
+        let writes: &[Register] = if class == Class::Load { &[Register(1)] } else { &[] };
+        let operation = Some(Operation { width: 8, writes, ..Operation::default() });
+        report(second, &Instruction { class, operation, accesses: &[access], ..Instruction::default() });
+    }
+}
+
+/// What one thread of a POWER9 core has in flight while another begins: lists of instructions of the first and of the second, which comes in
+/// cycles in which the first has taken what it needs.
+fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
+    let at = |address| Access { address, physical: address, size: 8, ..Access::default() };
+    let from_memory = |number: u64| at(0x4100_0000 + (round * 64 + number) * 0x2000);
+    let hit = |slice: u64| at(0x100_0000 + 8 * slice);
+    let (one, two) = ([Register(1)], [Register(2)]);
+    let plain = Instruction {
+        class: Class::Simple,
+        operation: Some(Operation { width: 8, writes: &two, ..Operation::default() }),
+        ..Instruction::default()
+    };
+    let chained = Operation { width: 8, reads: &one, writes: &one, ..Operation::default() };
+    // The second has nothing in flight, and all that it loads is in the first level.
+    for slice in 0..4 {
+        access_of(Class::Load, hit(slice))(&mut report, true);
+    }
+    report(true, &Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() });
+    let load = |access| access_of(Class::Load, access);
+    let store = |access: Access| access_of(Class::Store, Access { kind: AccessKind::Store, ..access });
+    match round % 8 {
+        0 => {
+            // The queue of loads of a slice, and the recirculation queue.
+            let slice = round / 8 % 2;
+            for number in 0..32 {
+                let there = from_memory(number);
+                load(Access { address: there.address + 8 * slice, physical: there.physical + 8 * slice, ..there })(&mut report, false);
+            }
+            load(hit(slice))(&mut report, true);
+            load(hit(slice + 2))(&mut report, true);
+        }
+        1 => {
+            // The queue of misses.
+            for number in 0..16 {
+                let mut access = from_memory(number);
+                access.address += 8 * number;
+                access.physical += 8 * number;
+                load(access)(&mut report, false);
+            }
+            load(from_memory(60))(&mut report, true);
+        }
+        2 => {
+            // The history buffer.
+            load(from_memory(0))(&mut report, false);
+            (0..140).for_each(|_| report(false, &plain));
+            report(true, &plain);
+        }
+        3 => {
+            // The issue queues.
+            load(from_memory(0))(&mut report, false);
+            (0..60).for_each(|_| report(false, &Instruction { operation: Some(chained), ..plain }));
+            report(true, &plain);
+        }
+        4 => {
+            // Stores to one slice, some of which have to be translated first; the second has stores there too.
+            for number in 0..40 {
+                for second in [false, true] {
+                    store(if number % 2 == 0 { hit(4 * number) } else { from_memory(number) })(&mut report, second);
+                }
+            }
+        }
+        5 => {
+            // A barrier, and a load behind it of a line that the other thread writes.
+            (0..8).for_each(|number| store(hit(64 + 16 * number))(&mut report, true));
+            report(true, &Instruction { class: Class::Fence, operation: Some(Operation::default()), ..Instruction::default() });
+            store(hit(0))(&mut report, false);
+            load(hit(0))(&mut report, true);
+        }
+        6 => {
+            // Additions whose ports and branches whose flushes are in the way of the second's.
+            for number in 0..200 {
+                report(false, &plain);
+                report(number % 3 == 0, &plain);
+            }
+            let class = Class::FloatDivide;
+            (0..16).for_each(|_| report(false, &Instruction { class, ..plain }));
+            // A store whose address comes late, and a load of its bytes, at its own address or at another.
+            for address in [0x100_0000, 0x100_0000, 0x180_0000] {
+                report(false, &Instruction { class: Class::SignedDivide, operation: Some(chained), ..plain });
+                let access = Access { kind: AccessKind::Store, ..at(0x100_0000) };
+                let operation = Some(Operation { width: 8, addresses: &one, ..Operation::default() });
+                report(false, &Instruction { class: Class::Store, operation, accesses: &[access], ..Instruction::default() });
+                let access = Access { address, ..at(0x100_0000) };
+                let load = Instruction { class: Class::Load, operation: plain.operation, accesses: &[access], ..Instruction::default() };
+                report(false, &Instruction { address, ..load });
+            }
+        }
+        _ => {
+            // Finished loads behind one that has not, and then stores.
+            load(from_memory(0))(&mut report, false);
+            (0..80).for_each(|number| load(hit(number % 2 + round / 8 % 2 * 2))(&mut report, false));
+            load(from_memory(1))(&mut report, false);
+            (0..80).for_each(|number| store(hit(number))(&mut report, false));
+        }
+    }
+}
+
 #[test]
 fn what_it_says_it_makes_it_makes_and_nothing_else() {
     for profile in parts::ALL {
@@ -289,6 +395,11 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
             bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
             crowd(|instruction| rig.run(&mut follower.0, instruction));
             multiply(|instruction| rig.run(&mut follower.0, instruction));
+        }
+        if profile.name == "power9" {
+            for round in 0..24 {
+                rivals(round, |second, instruction| rig.run(&mut followers[usize::from(second)].0, instruction));
+            }
         }
         let (made, said): (Vec<&str>, Vec<&str>) = (
             Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),

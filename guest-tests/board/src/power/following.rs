@@ -3,7 +3,7 @@
 use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, Invalidation, PageTables, Transfer, Walk};
 
 use super::record::kind;
-use vm_pmu_engines::power::{Class as StepClass, Operands, Step, Touch, operands};
+use vm_pmu_engines::power::{Class as StepClass, Operands, Step, Touch, Transaction, operands};
 
 /// Bytes of an instruction.
 const LENGTH: u8 = 4;
@@ -27,6 +27,11 @@ impl PageTables for Identity {
     }
 }
 
+/// Whether an instruction loads and reserves: `lbarx`, `lharx`, `lwarx` or `ldarx`.
+fn reserves(encoding: u32) -> bool {
+    encoding >> 26 == 31 && matches!(encoding >> 1 & 0x3FF, 20 | 52 | 84 | 116)
+}
+
 impl<'a> Following<'a> {
     pub(super) fn new(follower: Follower<'a>) -> Following<'a> {
         Following { follower }
@@ -44,7 +49,8 @@ impl<'a> Following<'a> {
         };
         if let Some(access) = step.access {
             let kind = if access.store { AccessKind::Store } else { AccessKind::Load };
-            push(Access { address: access.address, physical: access.real, size: access.size, kind, ..Access::default() });
+            let locked = !access.store && reserves(step.encoding);
+            push(Access { address: access.address, physical: access.real, size: access.size, kind, locked, ..Access::default() });
         }
         if let Some(touched) = step.touched {
             let kind = match touched.why {
@@ -58,13 +64,19 @@ impl<'a> Following<'a> {
             }
         }
         let operands = operands(step.encoding);
+        let class = operands.map_or(Class::Simple, |operands| operands.class);
+        let class = match (class, step.transaction) {
+            (Class::TransactionBegin, Some(Transaction::NestedBegin)) => Class::NestedTransactionBegin,
+            (Class::TransactionEnd, Some(Transaction::NestedEnd)) => Class::NestedTransactionEnd,
+            _ => class,
+        };
         let instruction = Instruction {
             address: step.address,
             physical: step.real,
             length: LENGTH,
             next_page: None,
             micro_ops: OPERATIONS,
-            class: operands.map_or(Class::Simple, |operands| operands.class),
+            class,
             operation: operands.as_ref().map(Operands::operation),
             floating_point: step.class == StepClass::Floating,
             segment_loads: 0,

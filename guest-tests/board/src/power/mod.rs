@@ -458,6 +458,9 @@ impl Observer for Cpu<'_> {
         self.settle();
         let context = self.context_of(cpu);
         self.thread.set_context(context);
+        if let Some(following) = &self.companion {
+            following.follower.set_halted(cpu.waiting());
+        }
         self.extra_pmus.set_context(context, self.thread.totals());
         // What the engine changed by itself, an event-based branch or its return: GE alone.
         let (engine, ours) = (Bescr::of(cpu.bescr()).ge(), Bescr::of(self.bescr).ge());

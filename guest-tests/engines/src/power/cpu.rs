@@ -179,6 +179,7 @@ impl<O: Observer> Cpu<O> {
         // An interrupt ends the wait even while MSR.EE disables it.
         if self.interrupted() || self.core.event_based_branch_due() {
             self.core.waiting = false;
+            self.announce();
             return Wait::Running;
         }
         self.observer.wait_deadline().map_or(Wait::Forever, |cycles| Wait::Cycles(cycles.max(1)))

@@ -223,7 +223,7 @@ impl<'a> CpuView<'a> {
 /// Watches one CPU, and takes the place of its performance monitor.
 ///
 /// Order within a step: the register hook of the instruction, if any; then [`Observer::retire`]; then, if MSR, CTRL, FSCR, HFSCR,
-/// BESCR, LPCR, LPIDR or the priority changed, [`Observer::context`]; then, before the next instruction, [`Observer::pending`]. A
+/// BESCR, LPCR, LPIDR or the priority changed, or the CPU begins to wait, [`Observer::context`]; then, before the next instruction, [`Observer::pending`]. A
 /// step therefore belongs to the context in force when it started. An interrupt is a [`Observer::notice`], then a context.
 pub trait Observer {
     /// `mfspr` of any number, in any state, before the engine's own registers and rules.

@@ -452,6 +452,9 @@ fn fields(w: Word, all: bool) -> impl Iterator<Item = u32> {
     (0..8).filter(move |number| all || w.fxm() >> (7 - number) & 1 != 0)
 }
 
+/// Special registers of the load/store unit: DSCR and AMR by both their numbers, DSISR, DAR, PIDR, IAMR, UAMOR, DAWR, DAWRX and PTCR.
+const MEMORY_REGISTERS: [u16; 12] = [3, 13, 17, 18, 19, 29, 48, 61, 157, 180, 188, 464];
+
 fn class(op: Op, w: Word) -> Class {
     if let Some(access) = described(op) {
         return match access {
@@ -496,13 +499,23 @@ fn class(op: Op, w: Word) -> Class {
         Op::Isync => Class::Serializing,
         // `lwsync` does not wait until the stores before it are done.
         Op::Sync if w.0 >> 21 & 3 != 1 => Class::Fence,
-        Op::Attn | Op::Clrbhrb | Op::Eieio | Op::Sync | Op::Dcbf | Op::Dcbst | Op::Icbi => Class::System,
+        Op::Sync => Class::LightFence,
+        Op::Eieio => Class::DeviceFence,
+        Op::Dcbf | Op::Dcbst | Op::Icbi => Class::CacheBlock,
+        Op::Tlbie => Class::TranslationInvalidation,
+        Op::Slbieg | Op::Slbsync => Class::SegmentInvalidation,
+        // Those within another are told apart by who knows the depth.
+        Op::Tbegin => Class::TransactionBegin,
+        Op::Tend => Class::TransactionEnd,
+        Op::Mtfsf => Class::StatusWrite,
+        Op::Mfspr if MEMORY_REGISTERS.contains(&w.spr()) => Class::MemoryRegister,
+        Op::Attn | Op::Clrbhrb => Class::System,
         Op::Hrfid | Op::Rfebb | Op::Rfid | Op::Sc | Op::Stop | Op::Wait => Class::System,
         Op::Mfbhrbe | Op::Mffs | Op::Mfimc | Op::Mfmsr | Op::Mfspr | Op::Mftb => Class::System,
-        Op::Mtfsf | Op::Mtimc | Op::Mtmsr | Op::Mtmsrd | Op::Mtspr => Class::System,
-        Op::Slbia | Op::Slbie | Op::Slbieg | Op::Slbsync | Op::Tlbie | Op::Tlbiel | Op::Tlbsync => Class::System,
-        Op::Tabort | Op::Tabortdc | Op::Tabortdci | Op::Tabortwc | Op::Tabortwci | Op::Tbegin => Class::System,
-        Op::Tcheck | Op::Tend | Op::Trechkpt | Op::Treclaim | Op::Tsr => Class::System,
+        Op::Mtimc | Op::Mtmsr | Op::Mtmsrd | Op::Mtspr => Class::System,
+        Op::Slbia | Op::Slbie | Op::Tlbiel | Op::Tlbsync => Class::System,
+        Op::Tabort | Op::Tabortdc | Op::Tabortdci | Op::Tabortwc | Op::Tabortwci => Class::System,
+        Op::Tcheck | Op::Trechkpt | Op::Treclaim | Op::Tsr => Class::System,
         // The engine knows no more of these than that they exist.
         Op::Vector | Op::Vsx => Class::Microcode,
         _ => Class::Simple,

@@ -111,6 +111,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// The CPU waits for an interrupt, which is announced as a change of context.
+    pub(crate) fn begin_to_wait(&mut self) {
+        self.waiting = true;
+        self.context_changed = true;
+    }
+
     pub(crate) fn new(index: usize, little_endian: bool, shared: Arc<Shared>) -> Self {
         let mut registers = Box::new([0; 1024]);
         let endian = if little_endian { msr::LE } else { 0 };

@@ -9,7 +9,7 @@ use crate::request::{RunRequest, Runner};
 use crate::text;
 
 /// What the cycles of a POWER9 thread go to: the metric of table 5-18 of its guide, and what the cycles are. Each cycle is in one of them.
-const CAUSES: [(&str, &str); 9] = [
+const CAUSES: [(&str, &str); 10] = [
     ("NTC_FIN_CPI", "an instruction finishes"),
     ("NTC_ALL_FIN_CPI", "all have finished, and complete"),
     ("LSU_STALL_CPI", "a load or store is waited for"),
@@ -18,7 +18,8 @@ const CAUSES: [(&str, &str); 9] = [
     ("NTC_DISP_FIN_STALL_CPI", "what needs no unit is waited for"),
     ("ISSUE_HOLD_CPI", "not issued yet"),
     ("ICT_NOSLOT_CYC_CPI", "nothing in flight"),
-    ("THRD_STALL_CPI", "a barrier or an exception"),
+    ("THRD_STALL_CPI", "a barrier, an exception or a flush"),
+    ("NTC_FLUSH_STALL_CPI", "the oldest is flushed itself"),
 ];
 
 /// The columns of the longest bar.

@@ -115,7 +115,15 @@ impl Core {
             let written = self.written.next(earliest, 2);
             self.hold_second(at, written + 1);
             let Touch { address, size, misaligned, .. } = touch;
-            self.stores.push(Store { address, size, misaligned, modifies: operation.loads, ready: issued.ready, written });
+            self.stores.push(Store {
+                address,
+                size,
+                misaligned,
+                modifies: operation.loads,
+                ready: issued.ready,
+                written,
+                ..Store::default()
+            });
         }
     }
 }

@@ -133,7 +133,19 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
             _ => 40,
         }),
         Class::String => vector(2 + u8::from(instruction.accesses.len() > 1), 1),
-        Class::System => vector(37, 37),
+        Class::System
+        | Class::LightFence
+        | Class::DeviceFence
+        | Class::TranslationInvalidation
+        | Class::SegmentInvalidation
+        | Class::Paste
+        | Class::TransactionBegin
+        | Class::NestedTransactionBegin
+        | Class::TransactionEnd
+        | Class::NestedTransactionEnd
+        | Class::StatusWrite
+        | Class::CacheBlock
+        | Class::MemoryRegister => vector(37, 37),
         Class::Fence => vector(8, 8),
         Class::Serializing => vector(48, 48),
         Class::Exception => vector(1, 1),

@@ -206,7 +206,7 @@ impl Memory {
         let written = self.written.next(earliest, 1);
         self.places.take(written);
         let Touch { address, size, misaligned, .. } = *touch;
-        self.stores.push(Store { address, size, misaligned, modifies: accessed.loads != 0, ready, written });
+        self.stores.push(Store { address, size, misaligned, modifies: accessed.loads != 0, ready, written, ..Store::default() });
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {

@@ -152,7 +152,19 @@ pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
             8 => division(108, 107),
             _ => division(51, 49),
         },
-        Class::System => flow(30),
+        Class::System
+        | Class::LightFence
+        | Class::DeviceFence
+        | Class::TranslationInvalidation
+        | Class::SegmentInvalidation
+        | Class::Paste
+        | Class::TransactionBegin
+        | Class::NestedTransactionBegin
+        | Class::TransactionEnd
+        | Class::NestedTransactionEnd
+        | Class::StatusWrite
+        | Class::CacheBlock
+        | Class::MemoryRegister => flow(30),
         // Exceptions are far.
         Class::Microcode | Class::Decimal | Class::Crypto | Class::Exception => flow(SOME_FLOW),
         Class::Fence => serializing(17),

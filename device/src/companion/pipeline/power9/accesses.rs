@@ -1,15 +1,17 @@
 //! How loads and stores go through the load/store slices.
 
-use super::super::super::instruction::{Class, Instruction, Operation};
+use super::super::super::instruction::{Class, Operation};
 use super::super::super::tally::Tally;
 use super::super::memory::Store;
-use super::super::{Found, Touch};
+use super::super::{Source, Touch};
 use super::reasons::{Phases, Reason};
-use super::{ACCESSES, ADDRESSES, Core, SECOND_LEVEL, SLICES, State, Times};
+use super::signals::{LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, TRANSLATION_HITS, VECTOR_LOADS};
+use super::watch::{Own, Queue};
+use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, State, Times};
 use vm_pmu_arch::feed::Signal;
 
 /// From the launch of an access to its data, or to the discovery that it misses (PP29).
-const PASS: u64 = 4;
+pub(super) const PASS: u64 = 4;
 /// From the issue of a store's address to that of its data, and of a vector's data (1.4).
 const STORE_DATA: u64 = 2;
 const STORE_VECTOR: u64 = 3;
@@ -20,63 +22,105 @@ const FORWARD: u64 = 6;
 /// The second part of an access that lies in two slices, and what it costs from the last slice to the first (PP24).
 const SPLIT: u64 = 1;
 const WRAP: u64 = 3;
-/// The second level takes a store so many cycles after the one before (PP27).
-const SECOND_EVERY: u64 = 2;
+/// What a register of the load/store unit takes to be read (1.4).
+const REGISTER: u64 = 12;
+/// Bytes of a vector.
+const VECTOR: u8 = 16;
+/// Every so many misses of a slice have its first entry of the queue, and every so many loads or stores of one (PP50).
+const MISS_ENTRIES: u8 = 4;
+const ENTRIES: u8 = 16;
 
 /// The slice of an address (PP24).
-fn slice_of(touch: &Touch) -> usize {
+pub(super) fn slice_of(touch: &Touch) -> usize {
     (touch.address >> 3) as usize % SLICES
+}
+
+/// Counts an access by its slice.
+fn count_slice(touch: &Touch, tally: &mut Tally) {
+    let of = |signals: &[Signal; SLICES]| signals.get(slice_of(touch)).copied();
+    let (loads, stores) = (touch.loads(), touch.stores());
+    for (counts, signals) in [
+        (touch.translation == 0, &TRANSLATION_HITS),
+        (loads && touch.size == VECTOR, &VECTOR_LOADS),
+        (loads && !touch.missed, &LOAD_HITS),
+        (loads && touch.missed, &LOAD_MISSES),
+        (loads && touch.misaligned, &MISALIGNED_LOADS),
+        (stores && touch.misaligned, &MISALIGNED_STORES),
+    ] {
+        if let Some(signal) = of(signals).filter(|_| counts) {
+            tally.add(signal, 1);
+        }
+    }
+}
+
+/// Whether the next user of a slice has its first entry.
+fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
+    let first = slice == 0 && *count == 0;
+    *count = if slice == 0 { (*count + 1) % entries } else { *count };
+    first
 }
 
 impl Core {
     /// The accesses of an instruction; without any, it passes through the load/store unit.
-    pub(super) fn access(
-        &mut self,
-        instruction: &Instruction<'_>,
-        operation: &Operation<'_>,
-        found: &Found,
-        times: &mut Times,
-        phases: &mut Phases,
-        tally: &mut Tally,
-    ) {
-        times.sourced = self.ready(operation.addresses).max(times.dispatched + 1);
-        times.issued = self.ports.take(ADDRESSES + times.slice, times.sourced, 1);
-        if found.touches().is_empty() {
-            times.finished = times.issued + PASS;
-            phases.push(Reason::LoadStoreOther, times.finished);
+    pub(super) fn access(&mut self, executed: &Executed<'_>, times: &mut Times, phases: &mut Phases, tally: &mut Tally) {
+        let touches = executed.found.touches();
+        times.sourced = self.ready(executed.operation.addresses).max(times.dispatched + 1);
+        // PP25: without an entry it is not issued.
+        let recirculation = touches.first().map_or(0, |touch| self.shared.recirculation_room(slice_of(touch)));
+        times.recirculated = times.sourced.max(recirculation);
+        times.issued = self.shared.ports.take(ADDRESSES + times.slice, times.recirculated, 1);
+        if touches.is_empty() || executed.instruction.class == Class::Paste {
+            times.finished = self.pass_through(executed, times.issued, phases);
             return;
         }
         let mut finished = 0;
-        for (at, touch) in (times.issued..).zip(found.touches()) {
+        for (at, touch) in (times.issued..).zip(touches) {
+            count_slice(touch, tally);
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
             }
-            let done = if instruction.class == Class::CompareExchange {
+            let done = if executed.instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)
             } else if touch.stores() {
-                let (finished, data) = self.store(touch, operation, at, phases);
-                times.data = data;
-                finished
+                self.store(touch, &executed.operation, at, times, phases)
             } else {
-                self.load_data(touch, at, phases, tally)
+                self.load_data(touch, at, executed.thread, phases, tally)
             };
             finished = done.max(finished);
         }
         times.finished = finished;
     }
 
+    /// PP36: what moves no data of registers. Some of it waits for the answer of the second level.
+    fn pass_through(&mut self, executed: &Executed<'_>, issued: u64, phases: &mut Phases) -> u64 {
+        let passed = issued + PASS;
+        let finished = match executed.instruction.class {
+            Class::MemoryRegister => issued + REGISTER,
+            Class::DeviceFence => passed.max(self.stores.written) + SECOND_LEVEL,
+            Class::TranslationInvalidation | Class::SegmentInvalidation | Class::Paste | Class::TransactionEnd => {
+                passed.max(self.completed + 1).max(self.stores.written) + SECOND_LEVEL
+            }
+            _ => passed,
+        };
+        if executed.instruction.class == Class::TransactionEnd {
+            self.hold(State::TransactionEndPending, passed, finished);
+        }
+        phases.push(executed.row.reason, finished);
+        finished
+    }
+
     /// PP24, PP28: the access is launched into its slice, once it has its translation.
     fn launch(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
-        let launched = self.ports.take(ACCESSES + slice_of(touch), at, 1);
+        let launched = self.shared.ports.take(ACCESSES + slice_of(touch), at, 1);
         phases.push(Reason::AddressArbitration, launched);
         if touch.translation == 0 {
             return launched;
         }
         tally.add(Signal::RejectsTranslation, 1);
-        let begin = launched.max(self.translations.room());
+        let begin = launched.max(self.shared.translations.room());
         phases.push(Reason::TranslationQueueFull, begin);
         let translated = begin + u64::from(touch.translation);
-        self.translations.take(translated + 1);
+        self.shared.translations.take(translated + 1);
         phases.push(Reason::Translation, translated);
         translated
     }
@@ -90,7 +134,26 @@ impl Core {
         }
     }
 
-    fn load_data(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
+    /// PP26: a load has an entry of its slice until it has finished and another queue takes it.
+    fn load_data(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
+        let slice = slice_of(touch);
+        let at = at.max(self.shared.recirculation_room(slice));
+        let entered = at.max(self.shared.loads.get(slice).map_or(0, |queue| queue.room()));
+        phases.push(Reason::LoadQueueFull, entered);
+        self.shared.recirculate(slice, at, entered);
+        let finished = self.read(touch, entered, thread, phases, tally);
+        let until = finished.max(self.shared.finished_room(slice)) + 1;
+        if let Some(queue) = self.shared.loads.get_mut(slice) {
+            queue.take(until);
+        }
+        if first_entry(&mut self.shared.load_entry, slice, ENTRIES) {
+            self.shared.watch.take_own(thread, Own::LoadEntry, entered, until);
+        }
+        finished
+    }
+
+    /// When the data of a load are here that has its entry.
+    fn read(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let mut launched = self.launch(touch, at, phases, tally);
         if !touch.loads() {
             // A prefetch is done when it has been sent.
@@ -98,15 +161,15 @@ impl Core {
             return launched + PASS;
         }
         if touch.locked {
-            // PP34: the reservation is kept at the second level.
-            let here = launched + u64::from(touch.latency).max(SECOND_LEVEL);
+            // PP34: the reservation is kept at the second level, one at a time.
+            let here = launched.max(self.reserving) + u64::from(touch.latency).max(SECOND_LEVEL);
+            self.reserving = here;
             phases.push(Reason::LoadReserve, here);
             return here;
         }
-        if let Some(store) = self.stores.find(touch.address, touch.size, launched).copied() {
+        if let Some(store) = self.older_store(touch, launched) {
             // PP31: the load takes the bytes of a store, or waits until the second level has them.
-            let offset = touch.address.wrapping_sub(store.address);
-            let covered = offset < u64::from(store.size) && offset + u64::from(touch.size) <= u64::from(store.size);
+            let covered = store.holds(touch.address, touch.size);
             let from = if covered { store.ready + FORWARD } else { store.written };
             tally.add(Signal::RejectsStoreData, u64::from(from > launched));
             phases.push(Reason::StoreDataWait, from);
@@ -120,18 +183,30 @@ impl Core {
         let mut here = launched + PASS;
         let mut pass = Reason::of_pass(touch);
         // An entry is free in the cycle after its line has arrived. What the first level has may still be on its way.
-        if let Some((until, source)) = self.misses.find(touch.line, here) {
+        if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
             // PP30: it finishes one cycle after the load that asked for the line.
             pass = Reason::of_miss(source);
             here = until;
         } else if touch.missed || touch.uncached {
-            pass = Reason::of_miss(touch.source);
-            let entered = here.max(self.misses.room());
+            let conflict = self.shared.written(touch.line, here).filter(|_| !touch.uncached);
+            pass = if conflict.is_some() { Reason::MissConflict } else { Reason::of_miss(touch.source) };
+            let entered = here.max(self.shared.misses.room());
             tally.add(Signal::RejectsMissQueue, u64::from(entered > here));
             phases.push(pass, here);
             phases.push(Reason::MissQueueFull, entered);
-            let latency = u64::from(touch.latency).max(PASS) - PASS + 1;
-            here = self.misses.request_tagged(touch.line, entered, latency, touch.source) - 1;
+            let latency = match conflict {
+                // PP37: it waits until the second level has the line for a store, and has its latency from there.
+                Some(until) => until.max(entered) - entered + SECOND_LEVEL + 1,
+                None => u64::from(touch.latency).max(PASS) - PASS + 1,
+            };
+            tally.add(Signal::LoadsBehindStore, u64::from(conflict.is_some()));
+            let until = self.shared.misses.request_tagged(touch.line, entered, latency, touch.source);
+            self.shared.watch.take(Queue::Misses, entered, until);
+            self.shared.watch.take_own(thread, Own::Misses, entered, until);
+            if first_entry(&mut self.shared.miss_entry, slice_of(touch), MISS_ENTRIES) {
+                self.shared.watch.take_own(thread, Own::MissEntry, entered, until);
+            }
+            here = until - 1;
         }
         phases.push(pass, here);
         let split = Self::split(touch);
@@ -139,22 +214,41 @@ impl Core {
         here + split
     }
 
-    /// PP27: a store finishes when its address and its data have been put into its queue. Returns that cycle, and the one in which its data
-    /// are issued.
-    fn store(&self, touch: &Touch, operation: &Operation<'_>, at: u64, phases: &mut Phases) -> (u64, u64) {
-        let room = self.store_queues.get(slice_of(touch)).map_or(0, |queue| queue.room());
+    /// The last older store that has any bytes of a load, and that the second level has not taken in cycle `at`.
+    pub(super) fn older_store(&self, touch: &Touch, at: u64) -> Option<Store> {
+        let store = self.stores.find(touch.address, touch.size, at).copied()?;
+        (store.overlaps(touch.address, touch.size) || Self::is_alias(&store, touch)).then_some(store)
+    }
+
+    /// Whether a store has bytes of an access at another virtual address.
+    pub(super) fn is_alias(store: &Store, touch: &Touch) -> bool {
+        store.line == touch.line && !store.overlaps(touch.address, touch.size)
+    }
+
+    /// PP27: a store finishes when its address and its data have been put into its queue.
+    fn store(&mut self, touch: &Touch, operation: &Operation<'_>, at: u64, times: &mut Times, phases: &mut Phases) -> u64 {
+        let slice = slice_of(touch);
+        let at = at.max(self.shared.recirculation_room(slice));
+        let room = self.shared.store_queues.get(slice).map_or(0, |queue| queue.room());
         let mut address = at.max(room);
         phases.push(Reason::StoreQueueFull, address);
+        self.shared.recirculate(slice, at, address);
+        self.shared.stores_issued += 1;
+        times.entered = address;
         if touch.translation != 0 {
             address += u64::from(touch.translation);
             phases.push(Reason::Translation, address);
+            address = self.shared.ports.take(ACCESSES + slice, address, 1);
+            phases.push(Reason::StoreRelaunch, address);
         }
         let delay = if touch.size > 8 { STORE_VECTOR } else { STORE_DATA };
-        let data = self.ready(operation.reads).max(address + delay);
-        let finished = (address + PASS).max(data + STORE_FINISH) + Self::split(touch);
-        phases.push(Reason::StoreData, finished - PASS);
-        phases.push(Reason::StoreFinish, finished);
-        (finished, data)
+        times.data = self.ready(operation.reads).max(address + delay);
+        let ready = (address + PASS).max(times.data + STORE_FINISH) + Self::split(touch);
+        phases.push(Reason::StoreData, ready - PASS);
+        phases.push(Reason::StoreFinish, ready);
+        let finished = self.shared.ports.take(FINISHES + slice, ready, 1);
+        phases.push(Reason::StoreFinishArbitration, finished);
+        finished
     }
 
     /// PP34: a store-conditional is sent when everything before it has completed, and the second level answers.
@@ -164,17 +258,52 @@ impl Core {
         done
     }
 
-    /// PP27: the stores of an instruction that completes in cycle `completed` go to the second level.
-    pub(super) fn write(&mut self, found: &Found, times: &Times, completed: u64) {
-        for touch in found.touches().iter().filter(|touch| touch.stores()) {
-            self.sent = (completed + 1).max(self.sent + 1).max(self.second_queue.room(1));
-            self.taken = (self.sent + 1).max(self.taken + SECOND_EVERY);
-            self.second_queue.take(self.taken + 1);
-            if let Some(queue) = self.store_queues.get_mut(slice_of(touch)) {
-                queue.take(self.sent + 1);
+    /// What an instruction that completes in cycle `completed` leaves in the queues: finished loads up to then (PP26), stores, and operations
+    /// without data, which go to the second level (PP27, PP36).
+    pub(super) fn leave(&mut self, executed: &Executed<'_>, times: &Times, completed: u64, tally: &mut Tally) {
+        for touch in executed.found.touches() {
+            let slice = slice_of(touch);
+            if touch.stores() {
+                self.write(touch, times, completed, executed.thread, tally);
+            } else {
+                self.shared.finish_load(slice, times.finished, completed + 1);
             }
-            let Touch { address, size, misaligned, .. } = *touch;
-            self.stores.push(Store { address, size, misaligned, modifies: false, ready: times.data, written: self.taken });
         }
+        let from = match executed.instruction.class {
+            Class::Fence | Class::LightFence | Class::DeviceFence => times.finished,
+            Class::TranslationInvalidation | Class::SegmentInvalidation | Class::Paste | Class::TransactionEnd | Class::CacheBlock => {
+                completed
+            }
+            _ => return,
+        };
+        tally.add(Signal::NonDataStores, 1);
+        let sent = self.shared.send(from);
+        if from != completed {
+            // PP35: a barrier is there until it is answered.
+            self.shared.watch.take(Queue::Barriers, sent, self.shared.taken.max(self.blocked.until) + 1);
+        }
+    }
+
+    fn write(&mut self, touch: &Touch, times: &Times, completed: u64, thread: usize, tally: &mut Tally) {
+        let slice = slice_of(touch);
+        let shared = &mut self.shared;
+        let sent = shared.send(completed);
+        if let Some(queue) = shared.store_queues.get_mut(slice) {
+            queue.take(sent + 1);
+        }
+        shared.watch.take(Queue::stores(slice), times.entered, sent + 1);
+        if first_entry(&mut shared.store_entry, slice, ENTRIES) {
+            shared.watch.take_own(thread, Own::StoreEntry, times.entered, sent + 1);
+        }
+        let taken = shared.taken;
+        let works = shared.misses.find(touch.line, taken).is_some() || shared.written(touch.line, taken).is_some();
+        tally.add(Signal::StoresBehindOther, u64::from(works));
+        if touch.missed && touch.source != Source::Second && !works {
+            shared.written_lines.request_tagged(touch.line, taken, u64::from(touch.latency), taken);
+        }
+        shared.remember_store(touch.line, taken, thread);
+        let Touch { address, size, misaligned, line, .. } = *touch;
+        let (ready, issued) = (times.data, times.issued);
+        self.stores.push(Store { address, size, misaligned, modifies: false, ready, written: taken, issued, line });
     }
 }

@@ -1,8 +1,13 @@
 //! Dispatch: six internal operations a cycle, in order, by the places of two superslices.
 
-use super::super::super::instruction::Operation;
-use super::rows::{Place, Row, Unit};
-use super::{Core, SCOREBOARD, SLICES, State, Times};
+use super::super::super::instruction::Class;
+use super::super::super::tally::Tally;
+use super::super::Continuation;
+use super::super::sharing::Threads;
+use super::reasons::Reason;
+use super::rows::{self, Place, Row, Unit};
+use super::{Core, Executed, SCOREBOARD, SLICES, Share, State, Times};
+use vm_pmu_arch::feed::Signal;
 
 /// Internal operations of a cycle, and branches among them (PP9).
 const WIDTH: u8 = 6;
@@ -20,18 +25,36 @@ pub(super) struct Group {
     /// Places that are taken in each superslice, and whether it takes one operation for each slice.
     pub(super) used: [u8; 2],
     pub(super) restricted: [bool; 2],
-    /// The slice of each superslice whose turn it is.
-    pub(super) turn: [u8; 2],
+}
+
+/// Until when each cause held an operation at dispatch (PP18).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// It could be dispatched if nothing held it.
+    pub(super) ready: u64,
+    history: u64,
+    synchronization: u64,
+    invalidation: u64,
+    transaction: u64,
+    queue: u64,
+}
+
+impl Held {
+    /// What a cycle counts as in which the completion table is empty and the cause holds the next instruction (PP43).
+    pub(super) fn reasons(&self) -> [(Reason, u64); 5] {
+        [
+            (Reason::EmptyHeldHistory, self.history),
+            (Reason::EmptyHeldSynchronization, self.synchronization),
+            (Reason::EmptyHeldInvalidation, self.invalidation),
+            (Reason::EmptyHeldTransaction, self.transaction),
+            (Reason::EmptyHeldIssueQueue, self.queue),
+        ]
+    }
 }
 
 impl Group {
     pub(super) fn new(at: u64) -> Group {
-        Group { at, count: 0, branches: 0, used: [0; 2], restricted: [false; 2], turn: [0; 2] }
-    }
-
-    /// The next dispatch cycle, with nothing in it.
-    fn begin(&mut self, at: u64) {
-        *self = Group { turn: self.turn, ..Group::new(at) };
+        Group { at, count: 0, branches: 0, used: [0; 2], restricted: [false; 2] }
     }
 
     /// Whether a superslice has the place for an operation.
@@ -65,13 +88,13 @@ impl Group {
         }
     }
 
-    /// Takes the places of an operation; returns the slice that it goes to.
-    fn take(&mut self, place: Place, operations: u8) -> usize {
+    /// Takes the places of an operation; returns the superslice that it goes to, unless it is a branch.
+    fn take(&mut self, place: Place, operations: u8) -> Option<usize> {
         // One of three takes the cycle for itself (PP11).
         self.count = if operations > 2 { WIDTH } else { self.count + operations };
         if place == Place::Branch {
             self.branches += 1;
-            return 0;
+            return None;
         }
         let superslice = self.superslice(place).unwrap_or(0);
         if let (Some(used), Some(restricted)) = (self.used.get_mut(superslice), self.restricted.get_mut(superslice)) {
@@ -84,18 +107,15 @@ impl Group {
                 *used += 1;
             }
         }
-        let turn = self.turn.get_mut(superslice);
-        let slice = turn.map_or(0, |turn| {
-            *turn ^= 1;
-            usize::from(*turn ^ 1)
-        });
-        2 * superslice + slice
+        Some(superslice)
     }
 }
 
 impl Core {
     /// PP9 to PP18: when the instruction could be dispatched, when it is, and the slice that its operation goes to. It has not been issued.
-    pub(super) fn dispatch(&mut self, row: &Row, operation: &Operation<'_>, serializes: bool) -> Times {
+    pub(super) fn dispatch(&mut self, executed: &Executed<'_>, share: Share, threads: &mut Threads<'_>, tally: &mut Tally) -> Times {
+        let Executed { instruction, operation, ref row, found, .. } = *executed;
+        let serializes = rows::synchronizes(instruction) || found.continuation == Continuation::Far;
         let before = self.group;
         let mut ready = self.fetched.max(self.restart);
         if !self.group.has_room(row) || ready > self.group.at {
@@ -103,53 +123,67 @@ impl Core {
         } else {
             ready = self.group.at;
         }
-        self.hold(State::Starved, before.at + u64::from(before.count != 0), self.fetched.max(self.restart).min(ready));
+        let next = before.at + u64::from(before.count != 0);
+        self.hold(State::Starved, next, self.fetched.max(self.restart).min(ready));
         // PP5: decode waits for an entry of the effective address table.
         if row.place == Place::Branch {
-            let room = self.targets.room(1);
+            let room = self.targets.room_within(1, share.targets);
             self.hold(State::TargetsFull, ready, room);
             ready = ready.max(room);
         }
         // A cycle in which anything was dispatched is no cycle of a hold.
         let from = if ready == before.at && before.count != 0 { ready + 1 } else { ready };
-        let mut at = ready;
         let mut held = from;
-        let window = self.window.room(usize::from(row.operations));
+        let window = self.window.room_within(usize::from(row.operations), share.window);
         self.hold(State::WindowFull, held, window);
         held = held.max(window);
-        at = at.max(window);
-        let history = self.history.room(operation.writes.len());
+        let history = self.shared.history.room(operation.writes.len());
         self.hold(State::HeldHistory, held, history);
         held = held.max(history);
-        at = at.max(history);
-        let synchronized = if serializes && self.completed != 0 { self.completed + SCOREBOARD } else { 0 };
-        self.hold(State::HeldSynchronization, held, synchronized);
-        held = held.max(synchronized);
-        at = at.max(synchronized);
+        let synchronization = if serializes && self.completed != 0 { self.completed + SCOREBOARD } else { 0 };
+        self.hold(State::HeldSynchronization, held, synchronization);
+        let several = u64::from(threads.count() > 1);
+        let flushes = if synchronization > held { several } else { 0 };
+        held = held.max(synchronization);
+        // PP17: so do an invalidation of translations and what follows it until the one before has been answered,
+        let waits = self.invalidated != 0 && (self.behind_invalidation || instruction.class == Class::TranslationInvalidation);
+        let invalidation = if waits { self.invalidated + SCOREBOARD } else { 0 };
+        self.hold(State::HeldInvalidation, held, invalidation);
+        let invalidations = if invalidation > held { several } else { 0 };
+        held = held.max(invalidation);
+        tally.add(Signal::DispatchFlushesScoreboard, flushes);
+        tally.add(Signal::DispatchFlushesInvalidation, invalidations);
+        tally.add(Signal::DispatchFlushes, flushes + invalidations);
+        // and PP16: a transaction until the one before has ended.
+        let waits = self.ended != 0 && instruction.class == Class::TransactionBegin;
+        let transaction = if waits { self.ended + SCOREBOARD } else { 0 };
+        self.hold(State::HeldTransaction, held, transaction);
+        held = held.max(transaction);
         let queue = match row.unit {
             Unit::None => 0,
-            Unit::Branch => self.branches.room(),
-            _ => self.queues.iter().map(|queue| queue.room()).min().unwrap_or(0),
+            Unit::Branch => self.shared.branches.room(),
+            _ => self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0),
         };
         self.hold(State::HeldIssueQueue, held, queue);
-        at = at.max(queue);
+        let mut at = [ready, window, history, synchronization, invalidation, transaction, queue].into_iter().max().unwrap_or(ready);
         self.hold(State::DispatchHeld, from.max(window), at);
-        if at > self.group.at {
-            self.pass(at);
+        if at >= next {
+            // PP55: no other thread dispatches in the same cycle.
+            threads.stalls(next, at);
+            at = threads.turn(at);
         }
-        let mut slice = self.group.take(row.place, row.operations);
-        let full = |slice: usize| self.queues.get(slice).is_none_or(|queue| queue.room() > at);
+        if at > self.group.at {
+            self.pass(at, threads);
+        }
+        let superslice = self.group.take(row.place, row.operations);
+        let mut slice = superslice.map_or(0, |superslice| self.shared.next_slice(superslice));
+        let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
         if !matches!(row.unit, Unit::None | Unit::Branch) && full(slice) {
             // The other slice of the superslice, or any.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
-        Times { ready, dispatched: at, slice, data: 0, sourced: at + 1, issued: at, finished: at + 1 }
-    }
-
-    /// Time passes up to the dispatch cycle `at`.
-    fn pass(&mut self, at: u64) {
-        self.account.pass(at - self.group.at);
-        self.group.begin(at);
-        self.ports.forget(at);
+        let held = Held { ready, history, synchronization, invalidation, transaction, queue };
+        let next = at + 1;
+        Times { held, dispatched: at, slice, data: 0, sourced: next, recirculated: next, issued: at, finished: next, entered: 0 }
     }
 }

@@ -1,32 +1,42 @@
-//! The pipeline of POWER9, for one thread that has its core to itself. Rules PP1 to PP60, known answers KA1 to KA13 and their sources are in
-//! `docs/notes/pipelines-power9.md`. Left out are threads that share the core (PP54 to PP56), transactions (PP16), invalidations of
-//! translations (PP17), the recirculation queues (PP25), the queues of loads (PP26), flushes by the load/store unit (PP32, PP34), conflicts
-//! in the second level (PP37) and the records of sampled instructions (PP57 to PP60).
+//! The pipeline of a thread of POWER9. Rules PP1 to PP60, known answers KA1 to KA15 and their sources are in
+//! `docs/notes/pipelines-power9.md`. Left out are conflicts in the second level with other cores and with fetches (PP37), lines on their way
+//! for the prefetcher (PP38) and the records of sampled instructions (PP57 to PP60).
 
 mod accesses;
 mod dispatch;
+mod flushes;
+mod occupancy;
+mod progress;
 mod reasons;
 mod rows;
 mod saved;
+mod shared;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod watch;
+
+use vm_pmu_arch::feed::Signal;
 
 use super::super::instruction::{Class, Instruction, Operation, Register};
 use super::super::tally::Tally;
-use super::account::States;
-use super::memory::{Misses, Stores};
-use super::ports::Ports;
-use super::queue::{Entries, Ring};
+use super::account::ManyStates;
+use super::memory::Stores;
+use super::queue::Ring;
 use super::reasons::Reasons;
 use super::registers::{ANY, Registers};
-use super::{Continuation, Found, Source};
-use dispatch::Group;
+use super::sharing::Threads;
+use super::{Continuation, Found};
+use alloc::boxed::Box;
+use dispatch::{Group, Held};
+use flushes::Wary;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
 use rows::{Row, Unit};
+pub(super) use shared::Shared;
 use signals::State;
-pub(super) use signals::{EVENTS, STATES, has_reason_of, reason_signals, signals_of};
+pub(super) use signals::{EVENTS, STATES, has_reason_of, is_watched, reason_signals, signals_of};
+use watch::Queue;
 
 /// Slices of the core.
 const SLICES: usize = 4;
@@ -57,7 +67,10 @@ const DIVIDERS: usize = 4 * SLICES;
 const DECIMAL: usize = DIVIDERS + 2;
 const CRYPTO: usize = DECIMAL + 1;
 const BRANCH: usize = CRYPTO + 1;
-const PORTS: usize = BRANCH + 1;
+const FINISHES: usize = BRANCH + 1;
+const PORTS: usize = FINISHES + SLICES;
+/// What the beginning and the end of a nested transaction, and a write of the floating-point status, wait after they have finished (PP41).
+const SHORT_WAIT: u64 = 2;
 
 /// What keeps an instruction that has finished from completing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,12 +78,37 @@ struct Blocked {
     reason: Reason,
     /// The first cycle in which it no longer does. Completion takes its own two cycles from there.
     until: u64,
+    /// The reason of the last cycle before, which may be another.
+    last: Reason,
+}
+
+/// What turned the fetcher to the line that it reads (PP6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+enum Turned {
+    #[default]
+    Nothing,
+    Prediction,
+    Misprediction,
+}
+
+impl Turned {
+    const ALL: [Turned; 3] = [Turned::Nothing, Turned::Prediction, Turned::Misprediction];
+}
+
+/// An instruction that is being executed, by thread `thread` of the core.
+#[derive(Clone, Copy, Debug)]
+struct Executed<'a> {
+    instruction: &'a Instruction<'a>,
+    operation: Operation<'a>,
+    row: Row,
+    found: &'a Found,
+    thread: usize,
 }
 
 /// The pipeline.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
-    pub(super) account: States,
+    pub(super) account: ManyStates,
     pub(super) reasons: Reasons,
     /// The dispatch cycle that is being filled. Everything before has been reported.
     group: Group,
@@ -84,32 +122,61 @@ pub(super) struct Core {
     buffer: Ring<96>,
     targets: Ring<40>,
     window: Ring<256>,
-    history: Ring<128>,
-    queues: [Entries<11>; SLICES],
-    branches: Entries<16>,
     registers: Registers,
-    ports: Ports<PORTS>,
     /// The first cycle that has no reason yet: the one after everything has finished.
     unowned: u64,
     /// When the last instruction has completed.
     completed: u64,
     blocked: Blocked,
     stores: Stores,
-    store_queues: [Entries<16>; SLICES],
-    second_queue: Ring<16>,
-    /// When the last store moved to the second queue, and when the second level took the last one.
-    sent: u64,
-    taken: u64,
-    /// The lines on their way, and where they come from.
-    misses: Misses<16, Source>,
-    translations: Entries<8>,
+    turned: Turned,
+    /// Loads that wait for older stores.
+    wary: Wary,
+    /// When the last load that reserves has its answer.
+    reserving: u64,
+    /// When the last end of a transaction completed, and when the last invalidation of translations was answered.
+    ended: u64,
+    invalidated: u64,
+    /// Whether the last instruction invalidated translations.
+    behind_invalidation: bool,
+    /// Whether the last cycle that has a reason has one of the third to the fifth class.
+    stalled: bool,
+    /// Whether queues and units are asked for.
+    pub(super) watches: bool,
+    /// The first cycle in which they have not been counted, and cycles of the core that are none of the thread's.
+    counted: u64,
+    absent: (u64, u64),
+    /// The stores of the core that have been reported.
+    stores_seen: u64,
+    /// What the threads of the core share. While none competes, it is the thread's own.
+    shared: Box<Shared>,
+}
+
+/// PP54: what a thread has of the instruction buffer, the completion table and the effective address table.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    buffer: usize,
+    window: usize,
+    targets: usize,
+}
+
+impl Share {
+    /// Among so many running threads.
+    fn of(threads: usize) -> Share {
+        let parts = match threads {
+            0 | 1 => 1,
+            2 => 2,
+            _ => 4,
+        };
+        Share { buffer: 96 / parts, window: 256 / parts, targets: 40 / parts }
+    }
 }
 
 /// When an instruction goes through its stages.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    /// Its operation could be dispatched if nothing held it.
-    ready: u64,
+    /// What held its operation at dispatch.
+    held: Held,
     dispatched: u64,
     /// The slice that its operation goes to.
     slice: usize,
@@ -117,14 +184,18 @@ struct Times {
     data: u64,
     /// It could be issued if its port were free.
     sourced: u64,
+    /// The same, and the recirculation queue has room for it.
+    recirculated: u64,
     issued: u64,
     finished: u64,
+    /// Its last store has an entry of the queue.
+    entered: u64,
 }
 
 impl Core {
     pub(super) fn new() -> Core {
         Core {
-            account: States::new(0),
+            account: ManyStates::new(0),
             reasons: Reasons::new(),
             group: Group::new(0),
             fetched: 0,
@@ -134,62 +205,162 @@ impl Core {
             buffer: Ring::new(),
             targets: Ring::new(),
             window: Ring::new(),
-            history: Ring::new(),
-            queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
-            branches: Entries::new(),
             registers: Registers::new(),
-            ports: Ports::new(),
             unowned: 0,
             completed: 0,
-            blocked: Blocked { reason: Reason::AllFinished, until: 0 },
+            blocked: Blocked { reason: Reason::AllFinished, until: 0, last: Reason::AllFinished },
             stores: Stores::new(),
-            store_queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
-            second_queue: Ring::new(),
-            sent: 0,
-            taken: 0,
-            misses: Misses::new(),
-            translations: Entries::new(),
+            turned: Turned::Nothing,
+            wary: Wary::new(),
+            reserving: 0,
+            ended: 0,
+            invalidated: 0,
+            behind_invalidation: false,
+            stalled: false,
+            watches: false,
+            counted: 0,
+            absent: (0, 0),
+            stores_seen: 0,
+            shared: Box::new(Shared::new()),
         }
     }
 
+    /// The cycle of the present dispatch, in cycles of the core.
+    pub(super) fn now(&self) -> u64 {
+        self.group.at
+    }
+
+    /// The thread has waited for so many cycles of the core, which are none of its own: what is in flight goes on afterwards.
+    #[cold]
+    pub(super) fn shift(&mut self, cycles: u64) {
+        if cycles == 0 {
+            return;
+        }
+        if self.counted < self.absent.1 {
+            self.counted = self.absent.1;
+        }
+        self.absent = (self.group.at, self.group.at + cycles);
+        let times = [
+            &mut self.group.at,
+            &mut self.fetched,
+            &mut self.restart,
+            &mut self.unowned,
+            &mut self.blocked.until,
+            &mut self.reserving,
+            &mut self.ended,
+            &mut self.invalidated,
+        ];
+        times.into_iter().for_each(|at| *at += cycles);
+        // A thread that has completed nothing has none to wait for.
+        self.completed += if self.completed == 0 { 0 } else { cycles };
+        self.buffer.shift(cycles);
+        self.targets.shift(cycles);
+        self.window.shift(cycles);
+        self.registers.shift(cycles);
+        self.stores.shift(cycles);
+    }
+
     /// An instruction has been executed.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
+        if let Some(shared) = threads.shared() {
+            core::mem::swap(&mut self.shared, shared);
+        }
+        if self.watches && !self.shared.watch.active {
+            self.shared.watch.start(self.group.at);
+            self.counted = self.group.at;
+        }
+        self.step(instruction, found, threads, tally);
+        tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
+        self.stores_seen = self.shared.stores_issued;
+        if let Some(shared) = threads.shared() {
+            core::mem::swap(&mut self.shared, shared);
+        }
+    }
+
+    /// Time passes up to the dispatch cycle `at`.
+    fn pass(&mut self, at: u64, threads: &mut Threads<'_>) {
+        let now = threads.reaches(at);
+        self.shared.forget(now);
+        while self.shared.watch.is_due(now) {
+            self.shared.watch.count(now);
+            self.collect(threads.number(), at);
+        }
+        self.collect(threads.number(), at);
+        self.account.pass(at - self.group.at);
+        self.group = Group::new(at);
+    }
+
+    /// Queues and units of the cycles that the thread has had, before cycle `end`.
+    fn collect(&mut self, thread: usize, end: u64) {
+        let Core { shared, account, absent, .. } = self;
+        let (from, until) = (self.counted, shared.watch.begin().min(end));
+        if !shared.watch.active || from >= until {
+            return;
+        }
+        for (from, until) in [(from, until.min(absent.0.max(from))), (from.max(absent.1.min(until)), until)] {
+            // Both are all of it if it was never absent in them.
+            if from < until {
+                shared.watch.held(thread, from, until, |state, cycles| account.hold(state as usize, cycles));
+            }
+        }
+        self.counted = until;
+    }
+
+    fn step(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
         let row = rows::of(instruction);
         let operation = instruction.operation.unwrap_or(UNKNOWN);
-        self.fetch(instruction, found);
+        let share = Share::of(threads.count());
+        self.fetch(instruction, found, share, tally);
         let loads = found.touches().iter().any(super::Touch::loads);
         let stores = found.touches().iter().any(super::Touch::stores);
-        let synchronizes = rows::synchronizes(instruction) || found.continuation == Continuation::Far;
-        let mut times = self.dispatch(&row, &operation, synchronizes);
+        let executed = Executed { instruction, operation, row, found, thread: threads.number() };
+        let mut times = self.dispatch(&executed, share, threads, tally);
+        if loads && let Some(at) = self.flushed(&executed, &times, tally) {
+            self.front = Reason::Empty;
+            self.refetch(at);
+            times = self.dispatch(&executed, share, threads, tally);
+        }
         let mut phases = Phases::new();
         if loads || stores || row.unit == Unit::Memory {
-            self.access(instruction, &operation, found, &mut times, &mut phases, tally);
+            self.access(&executed, &mut times, &mut phases, tally);
         }
         if row.unit != Unit::Memory && row.unit != Unit::None {
             self.issue(&row, &operation, loads, &mut times, &mut phases);
         }
-        if let Some(queue) = self.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Unit::None | Unit::Branch)) {
+        if let Some(queue) = self.shared.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Unit::None | Unit::Branch)) {
             queue.take(times.issued + 1);
+            self.shared.watch.take(Queue::Issue, times.dispatched, times.issued + 1);
         }
         if row.unit == Unit::Branch {
-            self.branches.take(times.issued + 1);
+            self.shared.branches.take(times.issued + 1);
         }
-        self.own(&times, &phases);
-        self.complete(instruction, found, &operation, &row, &times);
+        self.own(&times, &phases, threads, tally);
+        self.complete(&executed, &times, threads, tally);
+        if threads.are_several() {
+            if instruction.class != Class::Exception {
+                self.shared.progress.completes(threads.number(), self.completed);
+            }
+            tally.add(Signal::InstructionsOtherThreadsStalled, self.shared.progress.take(threads.number()));
+        }
     }
 
     /// PP1 to PP6: the fetcher reads the block that the instruction lies in.
-    fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found) {
+    fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, share: Share, tally: &mut Tally) {
         let block = instruction.address >> BLOCK_BITS;
         if instruction.length == 0 || self.block == Some(block) {
             return;
         }
         self.block = Some(block);
-        let room = self.buffer.room(BLOCK) + FRONT_END;
+        let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
         self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
         let delay = u64::from(found.translation) + u64::from(found.line);
         self.fetched = (self.fetched + 1).max(room) + delay;
+        let turned = core::mem::take(&mut self.turned);
+        if found.code.is_some() {
+            tally.add(Signal::FetchMissesAfterPrediction, u64::from(turned == Turned::Prediction));
+            tally.add(Signal::FetchMissesAfterMisprediction, u64::from(turned == Turned::Misprediction));
+        }
         if delay != 0 {
             self.front = match (self.front, found.code) {
                 (Reason::EmptyMisprediction, _) => Reason::EmptyMispredictionMiss,
@@ -211,37 +382,32 @@ impl Core {
         }
         let pair = slice & !1;
         let keeps = u64::from(row.keeps);
+        let shared = &mut self.shared;
         let at = match row.unit {
-            Unit::Branch => self.ports.take(BRANCH, sources, 1),
-            Unit::Kept => self.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
-            Unit::Pair if keeps > 1 => self.take_all(&[(pair, 1), (pair + 1, 1), (KEPT + pair, keeps), (KEPT + pair + 1, keeps)], sources),
-            Unit::Pair => self.take_all(&[(pair, 1), (pair + 1, 1)], sources),
-            Unit::Divider => self.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
-            Unit::Decimal => self.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
-            Unit::Crypto => self.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
-            Unit::Slice | Unit::None | Unit::Memory => self.ports.take(slice, sources, 1),
+            Unit::Branch => shared.ports.take(BRANCH, sources, 1),
+            Unit::Kept => shared.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
+            Unit::Pair if keeps > 1 => {
+                shared.take_all(&[(pair, 1), (pair + 1, 1), (KEPT + pair, keeps), (KEPT + pair + 1, keeps)], sources)
+            }
+            Unit::Pair => shared.take_all(&[(pair, 1), (pair + 1, 1)], sources),
+            Unit::Divider => shared.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
+            Unit::Decimal => shared.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
+            Unit::Crypto => shared.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
+            Unit::Slice | Unit::None | Unit::Memory => shared.ports.take(slice, sources, 1),
         };
+        if let Some(units) = row.reason.units() {
+            // PP51: a unit is at work when it takes an operation, and while it is kept.
+            let both = matches!(row.unit, Unit::Pair | Unit::Divider);
+            (0..=u8::from(both)).for_each(|_| shared.watch.take(units, at, at + keeps));
+        }
         if loads {
             phases.push(row.reason, at);
         } else {
-            (times.sourced, times.issued) = (sources, at);
+            (times.sourced, times.recirculated, times.issued) = (sources, sources, at);
         }
         // A store of the same instruction may finish later.
         times.finished = times.finished.max(at + u64::from(row.latency));
         phases.push(row.reason, times.finished);
-    }
-
-    /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later.
-    fn take_all(&mut self, ports: &[(usize, u64)], earliest: u64) -> u64 {
-        let mut at = earliest;
-        // What lies beyond the cycles that are kept is free, so this ends.
-        while let Some(later) = ports.iter().map(|(port, cycles)| self.ports.free(*port, at, *cycles)).find(|free| *free > at) {
-            at = later;
-        }
-        for (port, cycles) in ports {
-            self.ports.take(*port, at, *cycles);
-        }
-        at
     }
 
     fn ready(&self, registers: &[Register]) -> u64 {
@@ -249,19 +415,31 @@ impl Core {
     }
 
     /// PP42 to PP48: the instruction owns the cycles after everything before it has finished, up to its own finish.
-    fn own(&mut self, times: &Times, phases: &Phases) {
+    fn own(&mut self, times: &Times, phases: &Phases, threads: &Threads<'_>, tally: &mut Tally) {
         if times.finished < self.unowned {
             return;
         }
         let in_flight = times.dispatched.min(self.completed + 1);
         if self.completed != 0 {
-            self.own_until(self.blocked.reason, in_flight.min(self.blocked.until));
+            let blocked = self.blocked;
+            self.own_until(blocked.reason, in_flight.min(blocked.until - u64::from(blocked.last != blocked.reason)));
+            self.own_until(blocked.last, in_flight.min(blocked.until));
             self.own_until(Reason::AllFinished, in_flight);
         }
-        self.own_until(self.front, times.ready.min(times.dispatched));
-        self.own_until(if times.ready < times.dispatched { Reason::EmptyHeldSynchronization } else { Reason::Empty }, times.dispatched);
+        if self.stalled && self.unowned < times.dispatched {
+            tally.add(Signal::StallsEndedEmpty, 1);
+        }
+        self.own_until(self.front, times.held.ready.min(times.dispatched));
+        for (reason, until) in times.held.reasons() {
+            self.own_until(reason, until.min(times.dispatched));
+        }
+        self.own_until(Reason::Empty, times.dispatched);
         self.own_until(Reason::HeldOther, times.sourced.min(times.issued));
+        self.own_until(Reason::HeldRecirculation, times.recirculated.min(times.issued));
         self.own_until(Reason::HeldArbitration, times.issued);
+        if threads.are_several() {
+            self.shared.progress.stalls(threads.number(), self.unowned, times.finished);
+        }
         for (reason, until) in phases.all() {
             self.own_until(*reason, (*until).min(times.finished));
         }
@@ -275,33 +453,55 @@ impl Core {
         if until > self.unowned {
             self.reasons.push(reason as u8, until - self.unowned);
             self.unowned = until;
+            self.stalled = reason != Reason::Finish && !reason.is_empty();
+        }
+    }
+
+    /// PP41: what keeps an instruction from completing.
+    fn blocked(&self, executed: &Executed<'_>, threads: &Threads<'_>) -> Blocked {
+        let from = self.unowned;
+        let blocked = |reason, cycles| Blocked { reason, until: from + cycles, last: reason };
+        match executed.instruction.class {
+            Class::Exception => Blocked { last: Reason::OldestFlush, ..blocked(Reason::BlockedException, EXCEPTION + 1) },
+            // PP35: the second level has taken the stores, and answers.
+            Class::Fence if self.stores.written >= from => blocked(Reason::BlockedBarrier, self.stores.written + SECOND_LEVEL - from),
+            Class::StatusWrite => blocked(Reason::BlockedStatusWrite, SHORT_WAIT),
+            Class::NestedTransactionBegin => blocked(Reason::BlockedNestedBegin, SHORT_WAIT),
+            Class::NestedTransactionEnd => blocked(Reason::BlockedNestedEnd, SHORT_WAIT),
+            _ if threads.are_several() && self.shared.is_flushed(from, executed.thread) => blocked(Reason::BlockedFlush, 1),
+            _ => blocked(Reason::AllFinished, 0),
         }
     }
 
     /// PP40, PP41: the instruction completes, its results are ready, and execution goes on behind it.
-    fn complete(&mut self, instruction: &Instruction<'_>, found: &Found, operation: &Operation<'_>, row: &Row, times: &Times) {
-        let finished = self.unowned - 1;
-        let mut blocked = Blocked { reason: Reason::AllFinished, until: finished + 1 };
-        match instruction.class {
-            Class::Exception => blocked = Blocked { reason: Reason::BlockedException, until: finished + 1 + EXCEPTION },
-            Class::Fence if self.stores.written > finished => {
-                // PP35: the second level has taken the stores, and answers.
-                blocked = Blocked { reason: Reason::BlockedBarrier, until: self.stores.written + SECOND_LEVEL };
-            }
-            _ => {}
-        }
+    fn complete(&mut self, executed: &Executed<'_>, times: &Times, threads: &Threads<'_>, tally: &mut Tally) {
+        let Executed { instruction, operation, row, found, thread } = *executed;
+        let mut blocked = self.blocked(executed, threads);
         // What keeps an older instruction keeps this one too.
         if self.blocked.until > blocked.until {
             blocked = self.blocked;
         }
+        let overtaken = blocked.reason == Reason::BlockedBarrier && self.is_overtaken(executed, times, blocked.until, threads);
+        if overtaken {
+            tally.add(Signal::LoadStoreFlushesNext, 1);
+            tally.add(Signal::LoadStoreFlushes, 1);
+            blocked = Blocked { until: blocked.until + 1, last: Reason::BlockedFlushNext, ..blocked };
+        }
+        tally.add(Signal::OldestFlushes, u64::from(instruction.class == Class::Exception));
         self.blocked = blocked;
         let completed = self.completed.max(blocked.until - 1 + COMPLETION);
         self.completed = completed;
         (0..row.operations).for_each(|_| self.window.take(completed + 1));
-        self.write(found, times, completed);
+        self.leave(executed, times, completed, tally);
+        match instruction.class {
+            Class::TransactionEnd => self.ended = completed,
+            Class::TranslationInvalidation => self.invalidated = times.finished,
+            _ => {}
+        }
+        self.behind_invalidation = instruction.class == Class::TranslationInvalidation;
         let writes = operation.writes;
         for register in writes {
-            self.history.take(completed + 1);
+            self.shared.history.take_in_order(completed + 1);
             let moves = register.0 != ANY && operation.addresses.contains(register);
             let ready = match (register.0 == ANY, moves) {
                 // Through the shortest operation, whatever this one is.
@@ -315,6 +515,12 @@ impl Core {
         self.buffer.take(times.dispatched + 1);
         self.front = Reason::Empty;
         self.turn(instruction, found.continuation, times, completed);
+        if found.continuation == Continuation::Mispredicted {
+            self.shared.flush(times.finished, thread);
+        }
+        if overtaken {
+            self.refetch(completed);
+        }
     }
 
     /// PP4, PP5, PP7, PP8: where the fetcher goes on.
@@ -323,6 +529,7 @@ impl Core {
             Continuation::Sequential => (instruction.class == Class::Serializing).then_some(times.finished + REFETCH),
             Continuation::Taken | Continuation::Resteered(_) => {
                 self.block = None;
+                self.turned = Turned::Prediction;
                 self.targets.take(completed + 1);
                 let more = if let Continuation::Resteered(cycles) = continuation { u64::from(cycles) } else { 0 };
                 self.fetched += TAKEN + more;
@@ -330,6 +537,7 @@ impl Core {
             }
             Continuation::Mispredicted => {
                 self.front = Reason::EmptyMisprediction;
+                self.turned = Turned::Misprediction;
                 Some(times.finished + REFETCH)
             }
             Continuation::Restarted => Some(completed + REFETCH),

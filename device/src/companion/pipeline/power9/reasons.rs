@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::Signal;
 
 use super::super::super::instruction::AccessKind;
 use super::super::{Source, Touch};
+use super::watch::Queue;
 
 /// Why the oldest unfinished instruction has not finished, or what else a cycle has brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,18 @@ pub(super) enum Reason {
     BlockedException,
     /// The same, and a barrier waits for its answer.
     BlockedBarrier,
+    /// The same, and another thread flushes.
+    BlockedFlush,
+    /// The same, and what is behind it is flushed.
+    BlockedFlushNext,
+    /// The same, of the beginning of a nested transaction,
+    BlockedNestedBegin,
+    /// and of its end.
+    BlockedNestedEnd,
+    /// The same, of a write of the floating-point status.
+    BlockedStatusWrite,
+    /// The oldest is flushed in place of completing.
+    OldestFlush,
     /// The completion table is empty.
     Empty,
     /// The same, after a mispredicted branch.
@@ -33,6 +46,16 @@ pub(super) enum Reason {
     EmptyTranslation,
     /// The completion table is empty, and an instruction waits until all before it have completed.
     EmptyHeldSynchronization,
+    /// The same, and the history buffer is full,
+    EmptyHeldHistory,
+    /// or the issue queues are.
+    EmptyHeldIssueQueue,
+    /// The same, and the transaction before has not ended,
+    EmptyHeldTransaction,
+    /// or an invalidation of translations has not been answered.
+    EmptyHeldInvalidation,
+    /// It has not been issued: the recirculation queue is full.
+    HeldRecirculation,
     /// It has not been issued: another operation took its port.
     HeldArbitration,
     /// It has not been issued, for another reason.
@@ -67,6 +90,8 @@ pub(super) enum Reason {
     DispatchFinish,
     /// An access found its slice taken.
     AddressArbitration,
+    /// The queue of loads is full.
+    LoadQueueFull,
     /// No entry is free for another access that waits for its translation.
     TranslationQueueFull,
     /// A translation.
@@ -79,6 +104,8 @@ pub(super) enum Reason {
     Forward,
     /// Data come from the second level,
     MissSecond,
+    /// the same, after a conflict with a store,
+    MissConflict,
     /// the third,
     MissThird,
     /// another core,
@@ -99,8 +126,24 @@ pub(super) enum Reason {
     StoreData,
     /// A store passes through the pipeline.
     StoreFinish,
+    /// A store finds the finish of its slice taken,
+    StoreFinishArbitration,
+    /// or its slice, after it had to wait.
+    StoreRelaunch,
     /// A store-conditional.
     StoreConditional,
+    /// The end of a transaction.
+    TransactionEnd,
+    /// An invalidation of segments,
+    SegmentInvalidation,
+    /// or of translations.
+    Invalidation,
+    /// A paste to an accelerator.
+    Paste,
+    /// A barrier of accesses to devices.
+    OrderingBarrier,
+    /// A register of the load/store unit is read.
+    LoadStoreRegister,
     /// What else the load/store unit executes.
     LoadStoreOther,
 }
@@ -115,6 +158,12 @@ impl Reason {
         Reason::AllFinished,
         Reason::BlockedException,
         Reason::BlockedBarrier,
+        Reason::BlockedFlush,
+        Reason::BlockedFlushNext,
+        Reason::BlockedNestedBegin,
+        Reason::BlockedNestedEnd,
+        Reason::BlockedStatusWrite,
+        Reason::OldestFlush,
         Reason::Empty,
         Reason::EmptyMisprediction,
         Reason::EmptyMispredictionMiss,
@@ -123,6 +172,11 @@ impl Reason {
         Reason::EmptyMemory,
         Reason::EmptyTranslation,
         Reason::EmptyHeldSynchronization,
+        Reason::EmptyHeldHistory,
+        Reason::EmptyHeldIssueQueue,
+        Reason::EmptyHeldTransaction,
+        Reason::EmptyHeldInvalidation,
+        Reason::HeldRecirculation,
         Reason::HeldArbitration,
         Reason::HeldOther,
         Reason::Fixed,
@@ -140,12 +194,14 @@ impl Reason {
         Reason::Branch,
         Reason::DispatchFinish,
         Reason::AddressArbitration,
+        Reason::LoadQueueFull,
         Reason::TranslationQueueFull,
         Reason::Translation,
         Reason::MissQueueFull,
         Reason::StoreDataWait,
         Reason::Forward,
         Reason::MissSecond,
+        Reason::MissConflict,
         Reason::MissThird,
         Reason::MissOtherCore,
         Reason::MissMemory,
@@ -156,9 +212,22 @@ impl Reason {
         Reason::StoreQueueFull,
         Reason::StoreData,
         Reason::StoreFinish,
+        Reason::StoreFinishArbitration,
+        Reason::StoreRelaunch,
         Reason::StoreConditional,
+        Reason::TransactionEnd,
+        Reason::SegmentInvalidation,
+        Reason::Invalidation,
+        Reason::Paste,
+        Reason::OrderingBarrier,
+        Reason::LoadStoreRegister,
         Reason::LoadStoreOther,
     ];
+
+    /// Whether nothing is in flight.
+    pub(super) fn is_empty(self) -> bool {
+        self.signals().contains(&Signal::FrontEndEmptyCycles)
+    }
 
     /// What a cycle with this reason counts as: tables 5-11 and 5-12, from the first level of the tree to the last.
     pub(super) fn signals(self) -> &'static [Signal] {
@@ -168,6 +237,12 @@ impl Reason {
             Reason::AllFinished => &[S::AllFinishedCycles],
             Reason::BlockedException => &[S::ThreadBlockedCycles, S::BlockedExceptionCycles],
             Reason::BlockedBarrier => &[S::ThreadBlockedCycles, S::StallSerializationCycles],
+            Reason::BlockedFlush => &[S::ThreadBlockedCycles, S::BlockedFlushCycles],
+            Reason::BlockedFlushNext => &[S::ThreadBlockedCycles, S::BlockedFlushNextCycles],
+            Reason::BlockedNestedBegin => &[S::ThreadBlockedCycles, S::BlockedNestedBeginCycles],
+            Reason::BlockedNestedEnd => &[S::ThreadBlockedCycles, S::BlockedNestedEndCycles],
+            Reason::BlockedStatusWrite => &[S::ThreadBlockedCycles, S::BlockedStatusWriteCycles],
+            Reason::OldestFlush => &[S::StallCycles, S::StallOldestFlushCycles],
             Reason::Empty => &[S::FrontEndEmptyCycles],
             Reason::EmptyMisprediction => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMispredictionCycles],
             Reason::EmptyMispredictionMiss => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMispredictionMissCycles],
@@ -176,6 +251,11 @@ impl Reason {
             Reason::EmptyMemory => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMemoryCycles],
             Reason::EmptyTranslation => &[S::FrontEndEmptyCycles, S::FrontEndEmptyTranslationCycles],
             Reason::EmptyHeldSynchronization => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldSynchronizationCycles],
+            Reason::EmptyHeldHistory => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldHistoryCycles],
+            Reason::EmptyHeldIssueQueue => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldIssueQueueCycles],
+            Reason::EmptyHeldTransaction => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldTransactionCycles],
+            Reason::EmptyHeldInvalidation => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles],
+            Reason::HeldRecirculation => &[S::IssueHeldCycles, S::IssueHeldRecirculationCycles],
             Reason::HeldArbitration => &[S::IssueHeldCycles, S::IssueHeldArbitrationCycles],
             Reason::HeldOther => &[S::IssueHeldCycles, S::IssueHeldOtherCycles],
             Reason::Fixed => &[S::StallCycles, S::StallExecutionCycles, S::StallFixedCycles],
@@ -193,12 +273,16 @@ impl Reason {
             Reason::Branch => &[S::StallCycles, S::StallBranchCycles],
             Reason::DispatchFinish => &[S::StallCycles, S::StallDispatchFinishCycles],
             Reason::AddressArbitration => &[S::StallCycles, S::StallMemoryCycles, S::StallAddressArbitrationCycles],
+            Reason::LoadQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadQueueFullCycles],
             Reason::TranslationQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallTranslationQueueFullCycles],
             Reason::Translation => &[S::StallCycles, S::StallMemoryCycles, S::StallTranslationCycles],
             Reason::MissQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallMissQueueFullCycles],
             Reason::StoreDataWait => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreDataWaitCycles],
             Reason::Forward => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreForwardCycles],
             Reason::MissSecond => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadL2Cycles],
+            Reason::MissConflict => {
+                &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadL2Cycles, S::StallLoadConflictCycles]
+            }
             Reason::MissThird => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadL3Cycles],
             Reason::MissOtherCore => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadOtherCoreCycles],
             Reason::MissMemory => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadLocalMemoryCycles],
@@ -209,8 +293,26 @@ impl Reason {
             Reason::StoreQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreBufferCycles],
             Reason::StoreData => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreDataCycles],
             Reason::StoreFinish => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreFinishCycles],
+            Reason::StoreFinishArbitration => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreFinishArbitrationCycles],
+            Reason::StoreRelaunch => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreRelaunchCycles],
             Reason::StoreConditional => &[S::StallCycles, S::StallMemoryCycles, S::StallLockedCycles],
+            Reason::TransactionEnd => &[S::StallCycles, S::StallMemoryCycles, S::StallTransactionEndCycles],
+            Reason::SegmentInvalidation => &[S::StallCycles, S::StallMemoryCycles, S::StallSegmentInvalidationCycles],
+            Reason::Invalidation => &[S::StallCycles, S::StallMemoryCycles, S::StallInvalidationCycles],
+            Reason::Paste => &[S::StallCycles, S::StallMemoryCycles, S::StallPasteCycles],
+            Reason::OrderingBarrier => &[S::StallCycles, S::StallMemoryCycles, S::StallOrderingBarrierCycles],
+            Reason::LoadStoreRegister => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadStoreRegisterCycles],
             Reason::LoadStoreOther => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadStoreOtherCycles],
+        }
+    }
+
+    /// The units that are at work for this kind of operation, if they are watched.
+    pub(super) fn units(self) -> Option<Queue> {
+        match self {
+            Reason::Fixed | Reason::FixedLong | Reason::VectorFixed => Some(Queue::Fixed),
+            Reason::Float | Reason::FloatLong | Reason::VectorFloat | Reason::VectorFloatLong => Some(Queue::Float),
+            Reason::Decimal | Reason::DecimalLong => Some(Queue::Decimal),
+            _ => None,
         }
     }
 

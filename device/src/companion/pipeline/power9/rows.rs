@@ -89,6 +89,16 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
         Class::Branch | Class::Call | Class::Return => Row { place: Place::Branch, ..row(Unit::Branch, 2, Reason::Branch) },
         Class::Load | Class::Fence | Class::Serializing => MEMORY,
         Class::Store => Row { place: Place::Restricted, ..MEMORY },
+        Class::LightFence | Class::TransactionBegin | Class::NestedTransactionBegin | Class::NestedTransactionEnd | Class::CacheBlock => {
+            MEMORY
+        }
+        Class::DeviceFence => Row { reason: Reason::OrderingBarrier, ..MEMORY },
+        Class::TranslationInvalidation => Row { reason: Reason::Invalidation, ..MEMORY },
+        Class::SegmentInvalidation => Row { reason: Reason::SegmentInvalidation, ..MEMORY },
+        Class::Paste => Row { reason: Reason::Paste, ..MEMORY },
+        Class::TransactionEnd => Row { reason: Reason::TransactionEnd, ..MEMORY },
+        Class::MemoryRegister => Row { reason: Reason::LoadStoreRegister, ..MEMORY },
+        Class::StatusWrite => row(Unit::Slice, 3, Reason::Float),
         Class::CompareExchange => Row { place: Place::Even, ..MEMORY },
         Class::Exception => row(Unit::None, 1, Reason::DispatchFinish),
         Class::BitScan | Class::PopulationCount => row(Unit::Slice, 3, Reason::Fixed),
@@ -153,7 +163,7 @@ fn system(instruction: &Instruction<'_>) -> Row {
 /// PP15: whether an instruction waits until everything before it has completed. Of moves to special registers those that nothing renames.
 pub(super) fn synchronizes(instruction: &Instruction<'_>) -> bool {
     match (instruction.class, instruction.operation) {
-        (Class::Serializing | Class::Exception, _) => true,
+        (Class::Serializing | Class::Exception | Class::TranslationInvalidation, _) => true,
         (Class::System, Some(operation)) => !operation.reads.is_empty() && operation.writes.is_empty(),
         _ => false,
     }

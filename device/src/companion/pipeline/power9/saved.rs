@@ -1,16 +1,16 @@
 //! Save and restore of the pipeline.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::Source;
-use super::super::saving::{number, pick, small, time};
+use super::super::saving::{pick, small, time};
+use super::flushes::WARY;
 use super::reasons::{REASONS, Reason};
-use super::{Blocked, Core};
+use super::{Blocked, Core, Turned};
 
 impl Core {
     pub(in super::super) fn save(&self, writer: &mut Writer) {
         let group = &self.group;
         writer.words(&[group.at, u64::from(group.count), u64::from(group.branches)]);
-        group.used.iter().chain(&group.turn).for_each(|each| writer.word(u64::from(*each)));
+        group.used.iter().for_each(|each| writer.word(u64::from(*each)));
         group.restricted.iter().for_each(|each| writer.word(u64::from(*each)));
         self.account.save(writer);
         self.reasons.save(writer);
@@ -18,19 +18,16 @@ impl Core {
         self.buffer.save(writer);
         self.targets.save(writer);
         self.window.save(writer);
-        self.history.save(writer);
-        self.queues.iter().for_each(|queue| queue.save(writer));
-        self.branches.save(writer);
         self.registers.save(writer);
-        self.ports.save(writer);
-        writer.words(&[self.unowned, self.completed, self.blocked.reason as u64, self.blocked.until]);
+        writer.words(&[self.unowned, self.completed, self.blocked.reason as u64, self.blocked.until, self.blocked.last as u64]);
         self.stores.save(writer);
-        self.store_queues.iter().for_each(|queue| queue.save(writer));
-        self.second_queue.save(writer);
-        writer.words(&[self.sent, self.taken]);
-        self.misses.save(writer);
-        self.misses.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
-        self.translations.save(writer);
+        writer.word(self.turned as u64);
+        writer.words(&self.wary.addresses);
+        let flags = [self.behind_invalidation, self.stalled, self.watches];
+        writer.words(&[self.wary.next as u64, self.reserving, self.ended, self.invalidated]);
+        flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
+        writer.words(&[self.counted, self.absent.0, self.absent.1, self.stores_seen]);
+        self.shared.save(writer);
     }
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -41,9 +38,6 @@ impl Core {
         group.branches = small(reader, 2)?;
         for used in &mut group.used {
             *used = small(reader, 3)?;
-        }
-        for turn in &mut group.turn {
-            *turn = small(reader, 1)?;
         }
         for restricted in &mut group.restricted {
             *restricted = small(reader, 1)? == 1;
@@ -58,27 +52,26 @@ impl Core {
         self.buffer.load(reader, now)?;
         self.targets.load(reader, now)?;
         self.window.load(reader, now)?;
-        self.history.load(reader, now)?;
-        for queue in &mut self.queues {
-            queue.load(reader, now)?;
-        }
-        self.branches.load(reader, now)?;
         self.registers.load(reader, now)?;
-        self.ports.load(reader, now)?;
         self.unowned = time(reader, now)?;
         self.completed = time(reader, now)?;
-        self.blocked = Blocked { reason: pick(&Reason::ALL, reader)?, until: time(reader, now)? };
+        self.blocked = Blocked { reason: pick(&Reason::ALL, reader)?, until: time(reader, now)?, last: pick(&Reason::ALL, reader)? };
+        if self.blocked.until == 0 && self.blocked.last != self.blocked.reason {
+            return Err(Damaged);
+        }
         self.stores.load(reader, now)?;
-        for queue in &mut self.store_queues {
-            queue.load(reader, now)?;
+        self.turned = pick(&Turned::ALL, reader)?;
+        reader.words(&mut self.wary.addresses)?;
+        self.wary.next = usize::from(small(reader, WARY - 1)?);
+        for at in [&mut self.reserving, &mut self.ended, &mut self.invalidated] {
+            *at = time(reader, now)?;
         }
-        self.second_queue.load(reader, now)?;
-        self.sent = time(reader, now)?;
-        self.taken = time(reader, now)?;
-        self.misses.load(reader, now)?;
-        for source in &mut self.misses.tags {
-            *source = pick(&Source::ALL, reader)?;
+        for flag in [&mut self.behind_invalidation, &mut self.stalled, &mut self.watches] {
+            *flag = small(reader, 1)? == 1;
         }
-        self.translations.load(reader, now)
+        for at in [&mut self.counted, &mut self.absent.0, &mut self.absent.1, &mut self.stores_seen] {
+            *at = time(reader, now)?;
+        }
+        self.shared.load(reader, now)
     }
 }

@@ -30,9 +30,50 @@ pub(super) enum State {
     DataWalk,
     /// or one of code.
     CodeWalk,
+    /// Dispatch is held: an invalidation of translations has not been answered,
+    HeldInvalidation,
+    /// or the transaction before has not ended.
+    HeldTransaction,
+    /// The end of a transaction waits for its answer.
+    TransactionEndPending,
+    // Queues and units, which are watched: see `watch`.
+    IssueQueueLow,
+    IssueQueueHigh,
+    Recirculation0To3,
+    Recirculation4To6,
+    Recirculation7To9,
+    Recirculation10To12,
+    SecondRecirculation0To3,
+    SecondRecirculation4To6,
+    SecondRecirculation7To9,
+    SecondRecirculation10To12,
+    StoreQueueFull,
+    StoreQueueSliceEmpty,
+    LoadStoreEmpty,
+    MissQueueFull,
+    SecondStoreQueueFull,
+    FinishedLoads0Full,
+    FinishedLoads1Full,
+    FixedAllBusy,
+    FixedIdle,
+    FixedBusy,
+    FloatAllBusy,
+    DecimalBusy,
+    BarrierQueued,
+    MissQueueEmpty,
+    StoreQueueEntry,
+    LoadQueueEntry,
+    MissQueueEntry,
 }
 
-pub(super) const STATE_COUNT: usize = State::CodeWalk as usize + 1;
+pub(super) const STATE_COUNT: usize = State::MissQueueEntry as usize + 1;
+/// The states of queues and units, one bit each.
+const WATCHED: u64 = (1 << STATE_COUNT) - (1 << State::IssueQueueLow as usize);
+
+/// Whether any of `states`, one bit each, is of queues or units.
+pub(in super::super) fn is_watched(states: u64) -> bool {
+    states & WATCHED != 0
+}
 
 /// The signals of the states, in their order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
@@ -47,11 +88,88 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::DecoderEmptyCycles,
     Signal::DataWalkCycles,
     Signal::InstructionWalkCycles,
+    Signal::DispatchHeldInvalidationCycles,
+    Signal::DispatchHeldTransactionCycles,
+    Signal::TransactionEndPendingCycles,
+    Signal::IssueQueueLowCycles,
+    Signal::IssueQueueHighCycles,
+    Signal::RecirculationQueue0To3Cycles,
+    Signal::RecirculationQueue4To6Cycles,
+    Signal::RecirculationQueue7To9Cycles,
+    Signal::RecirculationQueue10To12Cycles,
+    Signal::SecondRecirculationQueue0To3Cycles,
+    Signal::SecondRecirculationQueue4To6Cycles,
+    Signal::SecondRecirculationQueue7To9Cycles,
+    Signal::SecondRecirculationQueue10To12Cycles,
+    Signal::StoreQueueFullCycles,
+    Signal::StoreQueueSliceEmptyCycles,
+    Signal::LoadStoreEmptyCycles,
+    Signal::MissQueueFullCycles,
+    Signal::SecondStoreQueueFullCycles,
+    Signal::FinishedLoadQueue0FullCycles,
+    Signal::FinishedLoadQueue1FullCycles,
+    Signal::FixedUnitsAllBusyCycles,
+    Signal::FixedUnitsIdleCycles,
+    Signal::FixedUnitsBusyCycles,
+    Signal::FloatUnitsAllBusyCycles,
+    Signal::DecimalUnitBusyCycles,
+    Signal::BarrierQueuedCycles,
+    Signal::MissQueueEmptyCycles,
+    Signal::StoreQueueEntryCycles,
+    Signal::LoadQueueEntryCycles,
+    Signal::MissQueueEntryCycles,
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 4] =
-    [Signal::LoadsForwarded, Signal::RejectsStoreData, Signal::RejectsTranslation, Signal::RejectsMissQueue];
+pub(in super::super) const EVENTS: [Signal; 47] = [
+    Signal::LoadsForwarded,
+    Signal::RejectsStoreData,
+    Signal::RejectsTranslation,
+    Signal::RejectsMissQueue,
+    Signal::InstructionsOtherThreadsStalled,
+    Signal::StoresIssued,
+    Signal::StallsEndedEmpty,
+    Signal::OldestFlushes,
+    Signal::LoadStoreFlushes,
+    Signal::LoadStoreFlushesNext,
+    Signal::FlushesStoreHitLoad,
+    Signal::FlushesAlias,
+    Signal::FlushesReservation,
+    Signal::StoreHitLoadEntries,
+    Signal::StoreHitLoadDependences,
+    Signal::DispatchFlushes,
+    Signal::DispatchFlushesScoreboard,
+    Signal::DispatchFlushesInvalidation,
+    Signal::FetchMissesAfterPrediction,
+    Signal::FetchMissesAfterMisprediction,
+    Signal::LoadsBehindStore,
+    Signal::StoresBehindOther,
+    Signal::NonDataStores,
+    Signal::LoadHitsSlice0,
+    Signal::LoadHitsSlice1,
+    Signal::LoadHitsSlice2,
+    Signal::LoadHitsSlice3,
+    Signal::LoadMissesSlice0,
+    Signal::LoadMissesSlice1,
+    Signal::LoadMissesSlice2,
+    Signal::LoadMissesSlice3,
+    Signal::TranslationHitsSlice0,
+    Signal::TranslationHitsSlice1,
+    Signal::TranslationHitsSlice2,
+    Signal::TranslationHitsSlice3,
+    Signal::VectorLoadsSlice0,
+    Signal::VectorLoadsSlice1,
+    Signal::VectorLoadsSlice2,
+    Signal::VectorLoadsSlice3,
+    Signal::MisalignedLoadsSlice0,
+    Signal::MisalignedLoadsSlice1,
+    Signal::MisalignedLoadsSlice2,
+    Signal::MisalignedLoadsSlice3,
+    Signal::MisalignedStoresSlice0,
+    Signal::MisalignedStoresSlice1,
+    Signal::MisalignedStoresSlice2,
+    Signal::MisalignedStoresSlice3,
+];
 
 /// What a cycle counts as that has the reason with this number.
 pub(in super::super) fn signals_of(reason: u8) -> &'static [Signal] {
@@ -63,16 +181,22 @@ pub(in super::super) fn reason_signals() -> impl Iterator<Item = Signal> {
     Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
 }
 
-/// What never holds while a thread has its core to itself: the operation that took the port, and each of those that have the entries, is
-/// older, and finishes after it has given them up.
-const OF_OTHER_THREADS: [Signal; 4] = [
-    Signal::IssueHeldArbitrationCycles,
-    Signal::StallAddressArbitrationCycles,
-    Signal::StallTranslationQueueFullCycles,
-    Signal::StallMissQueueFullCycles,
-];
-
 /// Whether any reason counts as `signal`.
 pub(in super::super) fn has_reason_of(signal: Signal) -> bool {
-    !OF_OTHER_THREADS.contains(&signal) && reason_signals().any(|each| each == signal)
+    reason_signals().any(|each| each == signal)
 }
+
+/// Accesses with a translation in the first level, by slice.
+pub(super) const TRANSLATION_HITS: [Signal; 4] =
+    [Signal::TranslationHitsSlice0, Signal::TranslationHitsSlice1, Signal::TranslationHitsSlice2, Signal::TranslationHitsSlice3];
+/// Loads of vectors, and loads and stores that lie in a slice more than they need, by slice.
+pub(super) const VECTOR_LOADS: [Signal; 4] =
+    [Signal::VectorLoadsSlice0, Signal::VectorLoadsSlice1, Signal::VectorLoadsSlice2, Signal::VectorLoadsSlice3];
+pub(super) const MISALIGNED_LOADS: [Signal; 4] =
+    [Signal::MisalignedLoadsSlice0, Signal::MisalignedLoadsSlice1, Signal::MisalignedLoadsSlice2, Signal::MisalignedLoadsSlice3];
+pub(super) const MISALIGNED_STORES: [Signal; 4] =
+    [Signal::MisalignedStoresSlice0, Signal::MisalignedStoresSlice1, Signal::MisalignedStoresSlice2, Signal::MisalignedStoresSlice3];
+/// Loads that the data cache had, and those that it lacked, by slice.
+pub(super) const LOAD_HITS: [Signal; 4] = [Signal::LoadHitsSlice0, Signal::LoadHitsSlice1, Signal::LoadHitsSlice2, Signal::LoadHitsSlice3];
+pub(super) const LOAD_MISSES: [Signal; 4] =
+    [Signal::LoadMissesSlice0, Signal::LoadMissesSlice1, Signal::LoadMissesSlice2, Signal::LoadMissesSlice3];

@@ -41,9 +41,9 @@ impl Core {
             Op::Rfebb => self.return_from_event_based_branch(w)?,
             Op::Stop => {
                 self.privileged()?;
-                self.waiting = true;
+                self.begin_to_wait();
             }
-            Op::Wait => self.waiting = true,
+            Op::Wait => self.begin_to_wait(),
             _ => return Err(Fault::illegal()),
         }
         Ok(Then::Untraced)

@@ -156,7 +156,11 @@ fn special_purpose_registers_that_others_wait_for_have_numbers() {
         (x(467, 3, 1, 0), "mtxer r3", Class::System, 8, &[], &[3], &[CARRY, OVERFLOW]),
         (x(339, 3, 26, 0), "mfspr r3,SRR0", Class::System, 8, &[], &[], &[3]),
         (x(598, 0, 0, 0), "sync", Class::Fence, 0, &[], &[], &[]),
-        (x(598, 1, 0, 0), "lwsync", Class::System, 0, &[], &[], &[]),
+        (x(598, 1, 0, 0), "lwsync", Class::LightFence, 0, &[], &[], &[]),
+        (x(854, 0, 0, 0), "eieio", Class::DeviceFence, 0, &[], &[], &[]),
+        (x(654, 0, 0, 0) | 1, "tbegin.", Class::TransactionBegin, 0, &[], &[], &[CR0]),
+        (x(686, 0, 0, 0) | 1, "tend.", Class::TransactionEnd, 0, &[], &[], &[CR0]),
+        (x(339, 3, 19, 0), "mfspr r3,DAR", Class::MemoryRegister, 8, &[], &[], &[3]),
         (word(19, 0, 0, 0, 150 << 1), "isync", Class::Serializing, 0, &[], &[], &[]),
     ]);
 }

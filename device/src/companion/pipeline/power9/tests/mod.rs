@@ -1,10 +1,18 @@
 //! The known answers KA1 to KA13 of `docs/notes/pipelines-power9.md`, section 3: each is worked out there by hand.
 
+mod flushes;
+mod queues;
+mod threads;
+mod waits;
+
 use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::Signal;
 
 use super::super::super::bytes::{Reader, Writer};
 use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
+use super::super::sharing::{Sharing, Threads};
 use super::super::touch::{Source, Touch};
 use super::super::{Continuation, Found};
 use super::reasons::{REASONS, Reason};
@@ -21,6 +29,8 @@ struct Bench {
     core: Core,
     tally: Tally,
     found: Found,
+    /// What it shares with others that run, one bit each, and which of them it is.
+    sharing: Option<(Sharing, u32, usize)>,
 }
 
 fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
@@ -29,11 +39,21 @@ fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE }
+        let mut core = Core::new();
+        core.watches = true;
+        Bench { core, tally: Tally::new(), found: Found::NONE, sharing: None }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {
-        self.core.execute(instruction, &self.found, &mut self.tally);
+        let mut threads = match &mut self.sharing {
+            Some((sharing, running, thread)) => {
+                let (missed, threads) = Threads::on_core_time(sharing, *thread, *running, self.core.now());
+                self.core.shift(missed);
+                threads
+            }
+            None => Threads::ALONE,
+        };
+        self.core.execute(instruction, &self.found, &mut threads, &mut self.tally);
         self.found = Found::NONE;
     }
 
@@ -75,12 +95,44 @@ impl Bench {
         ));
     }
 
+    /// Queues and units are counted up to cycle `until`.
+    fn settle(&mut self, until: u64) {
+        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.power9.as_mut()) {
+            core::mem::swap(&mut self.core.shared, shared);
+        }
+        let thread = self.sharing.as_ref().map_or(0, |(_, _, thread)| *thread);
+        while self.core.shared.watch.begin() < until {
+            let next = self.core.shared.watch.begin() + 64;
+            self.core.shared.watch.count(next);
+        }
+        self.core.collect(thread, until);
+        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.power9.as_mut()) {
+            core::mem::swap(&mut self.core.shared, shared);
+        }
+    }
+
+    /// How often something has occurred.
+    fn count(&self, signal: Signal) -> u64 {
+        self.tally.get(signal)
+    }
+
     /// All has completed: how many cycles that took, how many have each reason, and the cycles of each state.
-    fn finish(mut self) -> Answer {
+    fn finish(self) -> Answer {
+        self.finish_from(0)
+    }
+
+    /// The same, for a thread that began in cycle `begin` of the core.
+    fn finish_from(mut self, begin: u64) -> Answer {
+        if self.sharing.is_none() && self.core.shared.watch.active {
+            self.settle(self.core.completed + 1);
+        }
         let core = &mut self.core;
-        let cycles = core.completed + 1;
-        core.own_until(core.blocked.reason, core.blocked.until);
-        core.own_until(Reason::AllFinished, cycles);
+        let end = core.completed + 1;
+        let cycles = end - begin;
+        let blocked = core.blocked;
+        core.own_until(blocked.reason, blocked.until - u64::from(blocked.last != blocked.reason));
+        core.own_until(blocked.last, blocked.until);
+        core.own_until(Reason::AllFinished, end);
         let mut reasons = [0; REASONS];
         while let Some((reason, cycles)) = core.reasons.peek() {
             reasons[usize::from(reason)] += cycles;
@@ -135,6 +187,7 @@ fn ka2_independent_adds() {
     let answer = bench.finish();
     answer.expect(155, &[(HeldOther, 1), (Fixed, 2), (Finish, 150), (AllFinished, 2)]);
     assert_eq!(answer.state(State::DispatchHeld), 0);
+    assert_eq!([State::FixedAllBusy, State::FixedBusy, State::FixedIdle].map(|state| answer.state(state)), [150, 150, 5]);
 }
 
 #[test]
@@ -158,7 +211,7 @@ fn ka4_a_load_from_memory_under_a_full_window() {
     (0..300).for_each(|_| bench.run(&add));
     let answer = bench.finish();
     answer.expect(361, &[(HeldOther, 2), (Reason::MissMemory, 340), (Fixed, 2), (Finish, 13), (AllFinished, 4)]);
-    assert_eq!(answer.state(State::WindowFull), 289);
+    assert_eq!((answer.state(State::WindowFull), answer.state(State::MissQueueEmpty)), (289, 24));
 }
 
 #[test]
@@ -190,6 +243,7 @@ fn ka7_a_mispredicted_branch_on_a_load() {
     bench.found.continuation = Continuation::Mispredicted;
     bench.run(&instruction(Class::Branch, Operation { reads: &[Register(2)], ..Operation::default() }));
     bench.add(3, FREE);
+    assert_eq!(bench.count(Signal::StallsEndedEmpty), 1);
     let reasons =
         [(HeldOther, 2), (Reason::MissSecond, 15), (Fixed, 3), (Branch, 1), (Finish, 4), (AllFinished, 4), (EmptyMisprediction, 10)];
     bench.finish().expect(39, &reasons);
@@ -205,6 +259,7 @@ fn ka7_and_its_target_comes_from_the_second_level() {
     (bench.found.line, bench.found.code) = (SECOND, Some(Source::Second));
     let operation = Operation { width: 8, reads: &[Register(FREE)], writes: &[Register(3)], ..Operation::default() };
     bench.run(&Instruction { address: 0x4000, length: 4, ..instruction(Class::Simple, operation) });
+    assert_eq!([Signal::FetchMissesAfterMisprediction, Signal::FetchMissesAfterPrediction].map(|signal| bench.count(signal)), [1, 0]);
     let answer = bench.finish();
     assert_eq!(answer.cycles, 54);
     assert_eq!(answer.reasons[Reason::EmptyMispredictionMiss as usize], 25);
@@ -263,7 +318,9 @@ fn ka9_a_chain_of_floating_point_additions() {
 fn ka10_independent_floating_point_divisions() {
     let mut bench = Bench::new();
     (0..5).for_each(|_| bench.operate(Class::FloatDivide, 40, FREE));
-    bench.finish().expect(45, &[(HeldOther, 1), (Reason::FloatLong, 40), (Finish, 2), (AllFinished, 2)]);
+    let answer = bench.finish();
+    answer.expect(45, &[(HeldOther, 1), (Reason::FloatLong, 40), (Finish, 2), (AllFinished, 2)]);
+    assert_eq!(answer.state(State::FloatAllBusy), 8);
 }
 
 #[test]
@@ -298,7 +355,10 @@ fn a_move_to_a_register_that_is_not_renamed_waits_for_all_before_it() {
 fn ka12_loads_from_the_second_level_fill_the_queue_of_misses() {
     let mut bench = Bench::new();
     (0..20).for_each(|number| bench.load(1, 0x1_0000 + 136 * number, Some((SECOND, Source::Second))));
-    bench.finish().expect(31, &[(HeldOther, 1), (Reason::MissSecond, 23), (Finish, 5), (AllFinished, 2)]);
+    assert_eq!(bench.count(Signal::RejectsMissQueue), 4);
+    let answer = bench.finish();
+    answer.expect(31, &[(HeldOther, 1), (Reason::MissSecond, 23), (Finish, 5), (AllFinished, 2)]);
+    assert_eq!(answer.state(State::MissQueueFull), 10);
 }
 
 #[test]
@@ -314,8 +374,12 @@ fn a_load_of_a_line_on_its_way_finishes_a_cycle_after_the_load_that_asked_for_it
 fn ka13_stores_in_turn() {
     let mut bench = Bench::new();
     (0..40).for_each(|number| bench.store(FREE, 0x1_0000 + 136 * number));
-    assert_eq!((bench.core.sent, bench.core.taken), (56, 87));
-    bench.finish().expect(17, &[(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 10), (AllFinished, 2)]);
+    assert_eq!((bench.core.shared.sent, bench.core.shared.taken), (56, 87));
+    // The queue is full from 37 to 57, when the thread has long been done.
+    bench.settle(100);
+    let answer = bench.finish();
+    answer.expect(17, &[(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 10), (AllFinished, 2)]);
+    assert_eq!((answer.state(State::SecondStoreQueueFull), answer.state(State::StoreQueueFull)), (21, 0));
 }
 
 #[test]
@@ -373,13 +437,22 @@ fn the_data_of_a_store_are_issued_after_its_translation() {
 
 #[test]
 fn an_exception_keeps_the_oldest_from_completing() {
-    // Dispatched at 0 and finished at 1, it completes 30 + 2 later; the handler begins at 34, and completes at 34 + 5.
+    // Dispatched at 0 and finished at 1, it completes 30 + 1 + 2 later; the handler begins at 35, and completes at 35 + 5.
     let mut bench = Bench::new();
     bench.found.continuation = Continuation::Far;
     bench.run(&instruction(Class::Exception, Operation::default()));
     bench.add(1, FREE);
-    let reasons = [(Reason::DispatchFinish, 1), (Finish, 2), (Reason::BlockedException, 30), (AllFinished, 4), (HeldOther, 1), (Fixed, 2)];
-    bench.finish().expect(40, &reasons);
+    assert_eq!(bench.count(Signal::OldestFlushes), 1);
+    let reasons = [
+        (Reason::DispatchFinish, 1),
+        (Finish, 2),
+        (Reason::BlockedException, 30),
+        (Reason::OldestFlush, 1),
+        (AllFinished, 4),
+        (HeldOther, 1),
+        (Fixed, 2),
+    ];
+    bench.finish().expect(41, &reasons);
 }
 
 #[test]

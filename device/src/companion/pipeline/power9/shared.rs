@@ -1,0 +1,265 @@
+//! What the threads of a core share, first come, first served (PP54): units, issue queues, the history buffer, queues of stores, misses and
+//! translations.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::Source;
+use super::super::memory::Misses;
+use super::super::ports::Ports;
+use super::super::queue::{Entries, Ring};
+use super::super::saving::{number, pick, small, time};
+use super::progress::Progress;
+use super::watch::{Queue, Watch};
+use super::{PORTS, SLICES};
+
+/// The second level takes a store so many cycles after the one before (PP27).
+const SECOND_EVERY: u64 = 2;
+/// Stores and flushes of all threads that are remembered.
+const REMEMBERED: usize = 16;
+
+/// Cycles of the ports that are kept, in words: twice as many as a thread may be behind another.
+const PORT_WORDS: usize = 24;
+
+/// The shared part of a core. Its cycles are those of the core.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Shared {
+    /// The slice of each superslice whose turn it is to take an operation.
+    pub(super) turn: [u8; 2],
+    pub(super) queues: [Entries<11>; SLICES],
+    pub(super) branches: Entries<16>,
+    pub(super) history: Ring<128>,
+    pub(super) ports: Ports<PORTS, PORT_WORDS>,
+    pub(super) store_queues: [Entries<16>; SLICES],
+    pub(super) second_queue: Ring<16>,
+    /// When the last store moved to the second queue, and when the second level took the last one.
+    pub(super) sent: u64,
+    pub(super) taken: u64,
+    /// The lines on their way, and where they come from.
+    pub(super) misses: Misses<16, Source>,
+    pub(super) translations: Entries<8>,
+    /// The lines that the second level gets for stores, and since when.
+    pub(super) written_lines: Misses<16, u64>,
+    /// The recirculation queues, the slices of the queue of loads, and the queues of finished loads.
+    recirculation: [Entries<12>; 2],
+    pub(super) loads: [Entries<16>; SLICES],
+    finished: [Entries<32>; 2],
+    /// How many users of a first slice came since its first entry was taken: of stores, loads and misses.
+    pub(super) store_entry: u8,
+    pub(super) load_entry: u8,
+    pub(super) miss_entry: u8,
+    /// Stores that went from the recirculation queues.
+    pub(super) stores_issued: u64,
+    /// The last stores: their lines, when the second level took them, and the thread.
+    stored: [(u64, u64, u8); REMEMBERED],
+    next_stored: usize,
+    /// The last flushes: when, and the thread.
+    flushes: [(u64, u8); REMEMBERED],
+    next_flush: usize,
+    pub(super) watch: Watch,
+    /// What the threads have completed, and when they stalled.
+    pub(super) progress: Progress,
+}
+
+impl Shared {
+    pub(in super::super) fn new() -> Shared {
+        Shared {
+            turn: [0; 2],
+            queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
+            branches: Entries::new(),
+            history: Ring::new(),
+            ports: Ports::new(),
+            store_queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
+            second_queue: Ring::new(),
+            sent: 0,
+            taken: 0,
+            misses: Misses::new(),
+            translations: Entries::new(),
+            written_lines: Misses::new(),
+            recirculation: [Entries::new(), Entries::new()],
+            loads: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
+            finished: [Entries::new(), Entries::new()],
+            store_entry: 0,
+            load_entry: 0,
+            miss_entry: 0,
+            stores_issued: 0,
+            stored: [(0, 0, 0); REMEMBERED],
+            next_stored: 0,
+            flushes: [(0, 0); REMEMBERED],
+            next_flush: 0,
+            watch: Watch::new(),
+            progress: Progress::new(),
+        }
+    }
+
+    /// The slice of a superslice that takes its next operation.
+    pub(super) fn next_slice(&mut self, superslice: usize) -> usize {
+        let slice = self.turn.get_mut(superslice).map_or(0, |turn| {
+            *turn ^= 1;
+            usize::from(*turn ^ 1)
+        });
+        2 * superslice + slice
+    }
+
+    /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later.
+    pub(super) fn take_all(&mut self, ports: &[(usize, u64)], earliest: u64) -> u64 {
+        let mut at = earliest;
+        // What lies beyond the cycles that are kept is free, so this ends.
+        while let Some(later) = ports.iter().map(|(port, cycles)| self.ports.free(*port, at, *cycles)).find(|free| *free > at) {
+            at = later;
+        }
+        for (port, cycles) in ports {
+            self.ports.take(*port, at, *cycles);
+        }
+        at
+    }
+
+    /// The first cycle in which the recirculation queue of a slice has room (PP25).
+    #[inline]
+    pub(super) fn recirculation_room(&self, slice: usize) -> u64 {
+        self.recirculation.get(slice & 1).map_or(0, |queue| queue.room())
+    }
+
+    /// An access is in the recirculation queue of its slice from cycle `from` on, and goes on in cycle `at`.
+    #[inline]
+    pub(super) fn recirculate(&mut self, slice: usize, from: u64, at: u64) {
+        if let Some(queue) = self.recirculation.get_mut(slice & 1) {
+            queue.take(at + 1);
+        }
+        self.watch.take(Queue::recirculation(slice), from, at + 1);
+    }
+
+    /// The first cycle in which a finished load of a slice has room (PP26).
+    pub(super) fn finished_room(&self, slice: usize) -> u64 {
+        self.finished.get(slice / 2).map_or(0, |queue| queue.room())
+    }
+
+    /// A load that finished in cycle `at` completes before cycle `until`.
+    pub(super) fn finish_load(&mut self, slice: usize, at: u64, until: u64) {
+        let from = at.max(self.finished_room(slice));
+        if let Some(queue) = self.finished.get_mut(slice / 2) {
+            queue.take(until.max(from));
+        }
+        self.watch.take(Queue::finished(slice), from, until);
+    }
+
+    /// PP27: what completes in cycle `at` moves to the second queue, and on to the second level. Returns when it moves.
+    pub(super) fn send(&mut self, at: u64) -> u64 {
+        self.sent = (at + 1).max(self.sent + 1).max(self.second_queue.room(1));
+        self.taken = (self.sent + 1).max(self.taken + SECOND_EVERY);
+        self.second_queue.take(self.taken + 1);
+        self.watch.take(Queue::SecondStores, self.sent, self.taken + 1);
+        self.sent
+    }
+
+    /// When the second level has `line` that it gets for a store, if it works on it in cycle `at`.
+    pub(super) fn written(&self, line: u64, at: u64) -> Option<u64> {
+        self.written_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
+    }
+
+    /// The second level takes a store of `thread` to `line` in cycle `at`.
+    pub(super) fn remember_store(&mut self, line: u64, at: u64, thread: usize) {
+        if let Some(place) = self.stored.get_mut(self.next_stored) {
+            *place = (line, at, thread as u8);
+        }
+        self.next_stored = (self.next_stored + 1) % REMEMBERED;
+    }
+
+    /// Whether another thread than `thread` stored to `line` after cycle `from`, up to `until`.
+    pub(super) fn is_stored(&self, line: u64, from: u64, until: u64, thread: usize) -> bool {
+        self.stored.iter().any(|(of, at, by)| *of == line && usize::from(*by) != thread && *at > from && *at <= until)
+    }
+
+    /// Thread `thread` flushes in cycle `at`.
+    pub(super) fn flush(&mut self, at: u64, thread: usize) {
+        if let Some(place) = self.flushes.get_mut(self.next_flush) {
+            *place = (at, thread as u8);
+        }
+        self.next_flush = (self.next_flush + 1) % REMEMBERED;
+    }
+
+    /// Whether another thread than `thread` flushes in cycle `at`.
+    pub(super) fn is_flushed(&self, at: u64, thread: usize) -> bool {
+        self.flushes.iter().any(|(when, by)| *when == at && usize::from(*by) != thread)
+    }
+
+    /// No thread asks for a cycle before `now` any more.
+    #[inline]
+    pub(super) fn forget(&mut self, now: u64) {
+        self.ports.forget(now);
+    }
+
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        self.turn.iter().for_each(|turn| writer.word(u64::from(*turn)));
+        self.queues.iter().for_each(|queue| queue.save(writer));
+        self.branches.save(writer);
+        self.history.save(writer);
+        self.ports.save(writer);
+        self.store_queues.iter().for_each(|queue| queue.save(writer));
+        self.second_queue.save(writer);
+        writer.words(&[self.sent, self.taken]);
+        self.misses.save(writer);
+        self.misses.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
+        self.translations.save(writer);
+        self.written_lines.save(writer);
+        writer.words(&self.written_lines.tags);
+        self.recirculation.iter().for_each(|queue| queue.save(writer));
+        self.loads.iter().for_each(|queue| queue.save(writer));
+        self.finished.iter().for_each(|queue| queue.save(writer));
+        [self.store_entry, self.load_entry, self.miss_entry].into_iter().for_each(|count| writer.word(u64::from(count)));
+        writer.word(self.stores_issued);
+        self.stored.iter().for_each(|(line, at, thread)| writer.words(&[*line, *at, u64::from(*thread)]));
+        self.flushes.iter().for_each(|(at, thread)| writer.words(&[*at, u64::from(*thread)]));
+        writer.words(&[self.next_stored as u64, self.next_flush as u64]);
+        self.watch.save(writer);
+        self.progress.save(writer);
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for turn in &mut self.turn {
+            *turn = small(reader, 1)?;
+        }
+        for queue in &mut self.queues {
+            queue.load(reader, now)?;
+        }
+        self.branches.load(reader, now)?;
+        self.history.load(reader, now)?;
+        self.ports.load(reader, now)?;
+        for queue in &mut self.store_queues {
+            queue.load(reader, now)?;
+        }
+        self.second_queue.load(reader, now)?;
+        self.sent = time(reader, now)?;
+        self.taken = time(reader, now)?;
+        self.misses.load(reader, now)?;
+        for source in &mut self.misses.tags {
+            *source = pick(&Source::ALL, reader)?;
+        }
+        self.translations.load(reader, now)?;
+        self.written_lines.load(reader, now)?;
+        for since in &mut self.written_lines.tags {
+            *since = time(reader, now)?;
+        }
+        for queue in &mut self.recirculation {
+            queue.load(reader, now)?;
+        }
+        for queue in &mut self.loads {
+            queue.load(reader, now)?;
+        }
+        for queue in &mut self.finished {
+            queue.load(reader, now)?;
+        }
+        for count in [&mut self.store_entry, &mut self.load_entry, &mut self.miss_entry] {
+            *count = small(reader, 15)?;
+        }
+        self.stores_issued = Some(reader.word()?).filter(|stores| *stores <= 1 << 62).ok_or(Damaged)?;
+        for (line, at, thread) in &mut self.stored {
+            (*line, *at, *thread) = (reader.word()?, time(reader, now)?, small(reader, 255)?);
+        }
+        for (at, thread) in &mut self.flushes {
+            (*at, *thread) = (time(reader, now)?, small(reader, 255)?);
+        }
+        self.next_stored = usize::from(small(reader, REMEMBERED - 1)?);
+        self.next_flush = usize::from(small(reader, REMEMBERED - 1)?);
+        self.watch.load(reader, now)?;
+        self.progress.load(reader, now)
+    }
+}

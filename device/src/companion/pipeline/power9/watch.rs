@@ -1,0 +1,321 @@
+//! Queues and units of the core, and in which cycles each holds how many (PP50, PP51). Cycles are counted 64 at a time, once no thread can
+//! change them any more.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::saving::time;
+use super::occupancy::{Occupancy, WORD};
+use super::{SLICES, State};
+
+/// Threads of a core.
+const THREADS: usize = 4;
+/// Words of counted cycles that are kept for threads which are behind.
+const HISTORY: usize = 16;
+/// Words that are counted together at most. Beyond, the thread has not been followed.
+const MOST: u64 = 1 << 12;
+
+/// What is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Queue {
+    /// The issue queues together.
+    Issue,
+    /// The recirculation queues.
+    Recirculation0,
+    Recirculation1,
+    /// The slices of the queue of stores.
+    Stores0,
+    Stores1,
+    Stores2,
+    Stores3,
+    /// The queue between them and the second level.
+    SecondStores,
+    /// Barriers in it.
+    Barriers,
+    /// Missed loads.
+    Misses,
+    /// Finished loads of slices 0 and 1, and of slices 2 and 3.
+    Finished0,
+    Finished1,
+    /// Units at work: of fixed-point numbers, of floating-point numbers, of decimal ones.
+    Fixed,
+    Float,
+    Decimal,
+}
+
+const QUEUES: usize = Queue::Decimal as usize + 1;
+
+impl Queue {
+    /// The recirculation queue of a slice.
+    pub(super) fn recirculation(slice: usize) -> Queue {
+        if slice & 1 == 0 { Queue::Recirculation0 } else { Queue::Recirculation1 }
+    }
+
+    /// The queue of stores of a slice.
+    pub(super) fn stores(slice: usize) -> Queue {
+        [Queue::Stores0, Queue::Stores1, Queue::Stores2, Queue::Stores3].get(slice).copied().unwrap_or(Queue::Stores0)
+    }
+
+    /// The finished loads of a slice.
+    pub(super) fn finished(slice: usize) -> Queue {
+        if slice < SLICES / 2 { Queue::Finished0 } else { Queue::Finished1 }
+    }
+}
+
+/// What is watched of each thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Own {
+    /// Its missed loads.
+    Misses,
+    /// Its use of the first entry of the queue of stores, of loads, and of missed loads.
+    StoreEntry,
+    LoadEntry,
+    MissEntry,
+}
+
+const OWN: usize = Own::MissEntry as usize + 1;
+
+/// The states that hold for the whole core, and those of a thread, in the order of their bits.
+pub(super) const CORE_STATES: [State; 23] = [
+    State::IssueQueueLow,
+    State::IssueQueueHigh,
+    State::Recirculation0To3,
+    State::Recirculation4To6,
+    State::Recirculation7To9,
+    State::Recirculation10To12,
+    State::SecondRecirculation0To3,
+    State::SecondRecirculation4To6,
+    State::SecondRecirculation7To9,
+    State::SecondRecirculation10To12,
+    State::StoreQueueFull,
+    State::StoreQueueSliceEmpty,
+    State::LoadStoreEmpty,
+    State::MissQueueFull,
+    State::SecondStoreQueueFull,
+    State::FinishedLoads0Full,
+    State::FinishedLoads1Full,
+    State::FixedAllBusy,
+    State::FixedIdle,
+    State::FixedBusy,
+    State::FloatAllBusy,
+    State::DecimalBusy,
+    State::BarrierQueued,
+];
+pub(super) const OWN_STATES: [State; OWN] = [State::MissQueueEmpty, State::StoreQueueEntry, State::LoadQueueEntry, State::MissQueueEntry];
+
+/// What holds in 64 cycles, one bit each.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    core: [u64; CORE_STATES.len()],
+    own: [[u64; OWN]; THREADS],
+}
+
+impl Word {
+    const NONE: Word = Word { core: [0; CORE_STATES.len()], own: [[0; OWN]; THREADS] };
+}
+
+/// The queues and units of a core.
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    /// Whether anybody has asked.
+    pub(super) active: bool,
+    /// The first cycle that has not been counted: a multiple of 64.
+    begin: u64,
+    queues: [Occupancy; QUEUES],
+    own: [[Occupancy; OWN]; THREADS],
+    history: [Word; HISTORY],
+}
+
+impl Watch {
+    pub(super) fn new() -> Watch {
+        Watch {
+            active: false,
+            begin: 0,
+            queues: [const { Occupancy::new() }; QUEUES],
+            own: [const { [const { Occupancy::new() }; OWN] }; THREADS],
+            history: [Word::NONE; HISTORY],
+        }
+    }
+
+    /// Begins in cycle `now`.
+    #[cold]
+    pub(super) fn start(&mut self, now: u64) {
+        *self = Watch { active: true, begin: now - now % WORD, ..Watch::new() };
+    }
+
+    /// An entry of `queue` is taken in cycle `from` and free again in cycle `until`.
+    #[inline]
+    pub(super) fn take(&mut self, queue: Queue, from: u64, until: u64) {
+        if self.active
+            && let Some(occupancy) = self.queues.get_mut(queue as usize)
+        {
+            occupancy.take(from, until, self.begin);
+        }
+    }
+
+    /// The same for what is watched of thread `thread`.
+    #[inline]
+    pub(super) fn take_own(&mut self, thread: usize, own: Own, from: u64, until: u64) {
+        if self.active
+            && let Some(occupancy) = self.own.get_mut(thread).and_then(|queues| queues.get_mut(own as usize))
+        {
+            occupancy.take(from, until, self.begin);
+        }
+    }
+
+    /// Whether there is a word to count before cycle `now`, before which nothing changes any more.
+    #[inline]
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        self.active && now >= self.begin + WORD
+    }
+
+    /// The first cycle that has not been counted.
+    pub(super) fn begin(&self) -> u64 {
+        self.begin
+    }
+
+    /// Counts the next word. Returns the first cycle behind it.
+    pub(super) fn count(&mut self, now: u64) -> u64 {
+        if now - self.begin > MOST * WORD {
+            self.start(now);
+            return self.begin;
+        }
+        let mut word = Word::NONE;
+        let Word { core, own } = &mut word;
+        let mut set = |state: usize, bits: u64| {
+            if let Some(cell) = core.get_mut(state) {
+                *cell |= bits;
+            }
+        };
+        let (mut full, mut stores_empty, mut empty) = (u64::MAX, u64::MAX, 0);
+        let mut no_misses = 0;
+        for (number, queue) in self.queues.iter_mut().enumerate() {
+            let (mut slice_full, mut slice_empty) = (0, 0);
+            queue.count(self.begin, |level, bits| match number {
+                ISSUE => {
+                    set(0, if level <= ISSUE_LOW { bits } else { 0 });
+                    set(1, if level >= ISSUE_HIGH { bits } else { 0 });
+                }
+                RECIRCULATION0 | RECIRCULATION1 => {
+                    let class = match level {
+                        ..=3 => 0,
+                        4..=6 => 1,
+                        7..=9 => 2,
+                        _ => 3,
+                    };
+                    set(2 + 4 * (number - RECIRCULATION0) + class, bits);
+                }
+                STORES0..=STORES3 => {
+                    slice_full |= if level >= SLICE { bits } else { 0 };
+                    slice_empty |= if level <= 0 { bits } else { 0 };
+                }
+                MISSES => {
+                    no_misses |= if level <= 0 { bits } else { 0 };
+                    set(13, if level >= SLICE { bits } else { 0 });
+                }
+                SECOND_STORES => set(14, if level >= SLICE { bits } else { 0 }),
+                FINISHED0 | FINISHED1 => set(15 + number - FINISHED0, if level >= FINISHED { bits } else { 0 }),
+                FIXED => {
+                    set(17, if level >= SLICES as i32 { bits } else { 0 });
+                    set(if level <= 0 { 18 } else { 19 }, bits);
+                }
+                FLOAT => set(20, if level >= SLICES as i32 { bits } else { 0 }),
+                DECIMAL => set(21, if level >= 1 { bits } else { 0 }),
+                _ => set(22, if level >= 1 { bits } else { 0 }),
+            });
+            if (STORES0..=STORES3).contains(&number) {
+                full &= slice_full;
+                stores_empty &= slice_empty;
+                empty |= slice_empty;
+            }
+        }
+        set(10, full);
+        set(11, empty);
+        set(12, stores_empty & no_misses);
+        for (states, queues) in own.iter_mut().zip(&mut self.own) {
+            for (number, (state, queue)) in states.iter_mut().zip(queues).enumerate() {
+                // Of its misses it is counted that there are none.
+                let is_empty = number == Own::Misses as usize;
+                queue.count(self.begin, |level, bits| *state |= if (level <= 0) == is_empty { bits } else { 0 });
+            }
+        }
+        if let Some(place) = self.history.get_mut((self.begin / WORD) as usize % HISTORY) {
+            *place = word;
+        }
+        self.begin += WORD;
+        self.begin
+    }
+
+    /// In how many of the counted cycles from `from` up to `until` each state holds that is seen by `thread`.
+    pub(super) fn held(&self, thread: usize, from: u64, until: u64, mut each: impl FnMut(State, u64)) {
+        let mut at = from.max(self.begin.saturating_sub(HISTORY as u64 * WORD));
+        let until = until.min(self.begin);
+        while at < until {
+            let next = (at - at % WORD + WORD).min(until);
+            let mask = u64::MAX >> (WORD - (next - at)) << (at % WORD);
+            if let Some(word) = self.history.get((at / WORD) as usize % HISTORY) {
+                let own = word.own.get(thread).map_or(&[] as &[u64], |own| own);
+                let states = CORE_STATES.iter().zip(&word.core).chain(OWN_STATES.iter().zip(own));
+                states.for_each(|(state, bits)| each(*state, u64::from((bits & mask).count_ones())));
+            }
+            at = next;
+        }
+    }
+
+    fn occupancies(&self) -> impl Iterator<Item = &Occupancy> {
+        self.queues.iter().chain(self.own.iter().flatten())
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[u64::from(self.active), self.begin]);
+        if !self.active {
+            return;
+        }
+        self.occupancies().for_each(|occupancy| occupancy.save(writer));
+        for word in &self.history {
+            writer.words(&word.core);
+            word.own.iter().for_each(|own| writer.words(own));
+        }
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        *self = Watch { active: reader.word()? & 1 == 1, begin: time(reader, now)?, ..Watch::new() };
+        if self.begin % WORD != 0 {
+            return Err(Damaged);
+        }
+        if !self.active {
+            return Ok(());
+        }
+        for occupancy in self.queues.iter_mut().chain(self.own.iter_mut().flatten()) {
+            occupancy.load(reader, now)?;
+        }
+        for word in &mut self.history {
+            reader.words(&mut word.core)?;
+            for own in &mut word.own {
+                reader.words(own)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const ISSUE: usize = Queue::Issue as usize;
+const RECIRCULATION0: usize = Queue::Recirculation0 as usize;
+const RECIRCULATION1: usize = Queue::Recirculation1 as usize;
+const STORES0: usize = Queue::Stores0 as usize;
+const STORES3: usize = Queue::Stores3 as usize;
+const SECOND_STORES: usize = Queue::SecondStores as usize;
+const MISSES: usize = Queue::Misses as usize;
+const FINISHED0: usize = Queue::Finished0 as usize;
+const FINISHED1: usize = Queue::Finished1 as usize;
+const FIXED: usize = Queue::Fixed as usize;
+const FLOAT: usize = Queue::Float as usize;
+const DECIMAL: usize = Queue::Decimal as usize;
+
+/// Entries of the issue queues: few, and many.
+const ISSUE_LOW: i32 = 8;
+const ISSUE_HIGH: i32 = 36;
+/// Entries of a slice of the queue of stores, of the queue behind it, and of that of misses.
+const SLICE: i32 = 16;
+/// Entries of a queue of finished loads.
+const FINISHED: i32 = 32;
