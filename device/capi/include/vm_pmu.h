@@ -2479,6 +2479,35 @@ typedef struct {
    * else 0.
    */
   uint8_t page_bits;
+  /**
+   * Cycles after its issue in which it was the oldest that had not finished, with `stages`.
+   */
+  uint32_t stall;
+  /**
+   * VM_PMU_TRAIT_...: further properties that the pipeline finds, with `stages`.
+   */
+  uint32_t traits;
+  /**
+   * When it reached each stage, in cycles from its decoding on.
+   */
+  uint32_t stage_cycles[VM_PMU_STAGES];
+  /**
+   * The stages that it reaches, one bit each, those after its dispatch included. 0 unless the part is POWER9, the companion keeps time and
+   * the demand asks for records.
+   */
+  uint16_t stages;
+  /**
+   * The reason of its stall (POWER9: SIER.FIN_STALL_REASON), with `stages`.
+   */
+  uint8_t stall_reason;
+  /**
+   * VmPmuStoreOutcome of its store.
+   */
+  uint8_t store_outcome;
+  /**
+   * VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
+   */
+  uint8_t fabric_command;
 } VmPmuOutcome;
 
 /**

@@ -1,6 +1,6 @@
 //! How a follower executes accesses to memory.
 
-use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Supplier, Translation};
+use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal, StoreOutcome, Supplier, Translation};
 
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
@@ -122,7 +122,9 @@ impl Follower<'_> {
         } else if ask == Ask::Store {
             self.timing.store(0, &mut self.tally);
         }
-        self.note(latency, source, translation);
+        if self.note(latency, source, translation) {
+            (self.outcome.command, self.outcome.store_outcome) = (command(ask, level, source), store_outcome(ask, level, source));
+        }
     }
 
     /// An access did not find its line in the first level.
@@ -209,9 +211,11 @@ impl Follower<'_> {
         }
     }
 
-    fn note(&mut self, latency: u32, source: DataSource, translation: Translation) {
+    /// The outcome has the longest access. Returns whether this is the one.
+    fn note(&mut self, latency: u32, source: DataSource, translation: Translation) -> bool {
         let outcome = &mut self.outcome;
-        if !outcome.accessed || latency > outcome.latency {
+        let longest = !outcome.accessed || latency > outcome.latency;
+        if longest {
             outcome.latency = latency;
             outcome.source = source;
         }
@@ -219,5 +223,28 @@ impl Follower<'_> {
             outcome.translation = translation;
             outcome.accessed = true;
         }
+        longest
+    }
+}
+
+/// What the cluster asked for, of an access that ended in this way.
+fn command(ask: Ask, level: Option<Level>, source: DataSource) -> FabricCommand {
+    match (level, source) {
+        (Some(_), _) => FabricCommand::None,
+        // It has the line, and others may have it too.
+        (None, DataSource::Cache(1)) => FabricCommand::Claim,
+        (None, _) if ask.writes() => FabricCommand::ReadToModify,
+        (None, _) => FabricCommand::Read,
+    }
+}
+
+/// What became of a store in the second level.
+fn store_outcome(ask: Ask, level: Option<Level>, source: DataSource) -> StoreOutcome {
+    match (ask, level, source) {
+        (Ask::Store, None, DataSource::OtherCore { modified: true } | DataSource::OtherPackage { modified: true }) => {
+            StoreOutcome::Intervention
+        }
+        (Ask::Store, level, _) if level != Some(Level::First) => StoreOutcome::Completed,
+        _ => StoreOutcome::None,
     }
 }

@@ -2,7 +2,10 @@
 
 use alloc::boxed::Box;
 
-use vm_pmu_arch::feed::{DataSource, Demand, Fetch, FetchSource, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
+use vm_pmu_arch::feed::{
+    DataSource, Demand, FabricCommand, Fetch, FetchSource, Prediction, Request, RequestKind, Signal, Snoop, Stages, StoreOutcome, Supplier,
+    Traits, Translation,
+};
 
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
@@ -44,6 +47,21 @@ pub struct Outcome {
     /// Its cycles, known from its delivery on; `None` if the companion does not keep time. With a
     /// [pipeline](super::Profile::pipeline) those that dispatch took since the last delivery.
     pub cycles: Option<u32>,
+    /// What its cluster asked the other caches and memory for, for the access whose latency is told.
+    pub command: FabricCommand,
+    /// What became of its store in the second level, if that took it.
+    pub store_outcome: StoreOutcome,
+    /// When it went through the stages of the pipeline, in cycles from its decoding on. Stages after its dispatch lie ahead: they are known
+    /// when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the demand asks for
+    /// records. So it is with the two fields that follow.
+    pub stages: Option<Stages>,
+    /// Cycles after its issue in which it was the oldest that had not finished.
+    pub stall: u32,
+    /// The reason of its stall: POWER9's SIER\[FIN_STALL_REASON].
+    pub stall_reason: u8,
+    /// Further properties that the pipeline finds: [`Traits::STORE_FORWARDED`], [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and
+    /// [`Traits::DECIMAL`].
+    pub traits: Traits,
     /// Whether it has made an access already.
     pub(super) accessed: bool,
 }
@@ -334,6 +352,9 @@ impl<'a> Follower<'a> {
             let mut together = self.competes.and_then(|core| core.together(thread));
             let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
             pipeline.execute(instruction, thread, together, &mut self.tally);
+            if !self.demand.records().is_none() {
+                pipeline.tell(&mut self.outcome);
+            }
         }
     }
 

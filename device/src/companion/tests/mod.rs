@@ -8,6 +8,7 @@ mod pages;
 mod places;
 mod requests;
 mod rules;
+mod samples;
 mod threads;
 
 use alloc::vec::Vec;

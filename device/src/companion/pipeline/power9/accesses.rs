@@ -6,7 +6,7 @@ use super::super::memory::Store;
 use super::super::{Found, Touch};
 use super::reasons::{Phases, Reason};
 use super::{ACCESSES, ADDRESSES, Core, SECOND_LEVEL, SLICES, State, Times};
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{Signal, Traits};
 
 /// From the launch of an access to its data, or to the discovery that it misses (PP29).
 const PASS: u64 = 4;
@@ -113,6 +113,7 @@ impl Core {
             launched = launched.max(from);
             if covered {
                 tally.add(Signal::LoadsForwarded, 1);
+                self.life.traits |= Traits::STORE_FORWARDED;
                 phases.push(Reason::Forward, launched + PASS);
                 return launched + PASS;
             }
@@ -123,6 +124,7 @@ impl Core {
         if let Some((until, source)) = self.misses.find(touch.line, here) {
             // PP30: it finishes one cycle after the load that asked for the line.
             pass = Reason::of_miss(source);
+            self.life.miss(here, until, false);
             here = until;
         } else if touch.missed || touch.uncached {
             pass = Reason::of_miss(touch.source);
@@ -132,6 +134,9 @@ impl Core {
             phases.push(Reason::MissQueueFull, entered);
             let latency = u64::from(touch.latency).max(PASS) - PASS + 1;
             here = self.misses.request_tagged(touch.line, entered, latency, touch.source) - 1;
+            if !touch.uncached {
+                self.life.miss(entered, here, true);
+            }
         }
         phases.push(pass, here);
         let split = Self::split(touch);
@@ -173,7 +178,9 @@ impl Core {
             if let Some(queue) = self.store_queues.get_mut(slice_of(touch)) {
                 queue.take(self.sent + 1);
             }
-            let Touch { address, size, misaligned, .. } = *touch;
+            let Touch { address, size, misaligned, latency, .. } = *touch;
+            self.life.drained = Some(self.sent);
+            self.life.second = Some((self.taken, self.taken + u64::from(latency).max(SECOND_LEVEL)));
             self.stores.push(Store { address, size, misaligned, modifies: false, ready: times.data, written: self.taken });
         }
     }

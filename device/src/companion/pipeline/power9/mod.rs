@@ -1,10 +1,11 @@
 //! The pipeline of POWER9, for one thread that has its core to itself. Rules PP1 to PP60, known answers KA1 to KA13 and their sources are in
 //! `docs/notes/pipelines-power9.md`. Left out are threads that share the core (PP54 to PP56), transactions (PP16), invalidations of
 //! translations (PP17), the recirculation queues (PP25), the queues of loads (PP26), flushes by the load/store unit (PP32, PP34), conflicts
-//! in the second level (PP37) and the records of sampled instructions (PP57 to PP60).
+//! in the second level (PP37) and sampled instructions that are flushed (PP59).
 
 mod accesses;
 mod dispatch;
+mod life;
 mod reasons;
 mod rows;
 mod saved;
@@ -22,11 +23,13 @@ use super::reasons::Reasons;
 use super::registers::{ANY, Registers};
 use super::{Continuation, Found, Source};
 use dispatch::Group;
+use life::Life;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
 use rows::{Row, Unit};
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, reason_signals, signals_of};
+use vm_pmu_arch::feed::Traits;
 
 /// Slices of the core.
 const SLICES: usize = 4;
@@ -103,6 +106,8 @@ pub(super) struct Core {
     /// The lines on their way, and where they come from.
     misses: Misses<16, Source>,
     translations: Entries<8>,
+    /// The instruction that was executed last.
+    life: Life,
 }
 
 /// When an instruction goes through its stages.
@@ -149,6 +154,7 @@ impl Core {
             taken: 0,
             misses: Misses::new(),
             translations: Entries::new(),
+            life: Life::default(),
         }
     }
 
@@ -161,6 +167,7 @@ impl Core {
         let stores = found.touches().iter().any(super::Touch::stores);
         let synchronizes = rows::synchronizes(instruction) || found.continuation == Continuation::Far;
         let mut times = self.dispatch(&row, &operation, synchronizes);
+        self.life = Life::begin(self.fetched, times.dispatched);
         let mut phases = Phases::new();
         if loads || stores || row.unit == Unit::Memory {
             self.access(instruction, &operation, found, &mut times, &mut phases, tally);
@@ -174,6 +181,7 @@ impl Core {
         if row.unit == Unit::Branch {
             self.branches.take(times.issued + 1);
         }
+        self.record(&row, found, &times, &phases);
         self.own(&times, &phases);
         self.complete(instruction, found, &operation, &row, &times);
     }
@@ -248,6 +256,20 @@ impl Core {
         self.registers.ready(registers.iter().map(|register| place(*register)))
     }
 
+    /// PP57, PP58: what the record of the instruction says, up to its finish. Everything before it has its reasons.
+    fn record(&mut self, row: &Row, found: &Found, times: &Times, phases: &Phases) {
+        let life = &mut self.life;
+        life.issued = (row.unit != Unit::None).then_some(times.issued);
+        life.next_to_finish = self.unowned.saturating_sub(1).max(times.dispatched);
+        life.finished = times.finished;
+        life.next_to_complete = self.completed.max(times.dispatched);
+        life.stall = times.finished.saturating_sub(self.unowned.max(times.issued));
+        life.kind = phases.last(times.finished);
+        life.mispredicted = found.continuation == Continuation::Mispredicted;
+        life.traits.set(Traits::AFTER_EMPTY, self.completed == 0 || times.dispatched > self.completed + 1);
+        life.traits.set(Traits::DECIMAL, row.unit == Unit::Decimal);
+    }
+
     /// PP42 to PP48: the instruction owns the cycles after everything before it has finished, up to its own finish.
     fn own(&mut self, times: &Times, phases: &Phases) {
         if times.finished < self.unowned {
@@ -297,6 +319,7 @@ impl Core {
         self.blocked = blocked;
         let completed = self.completed.max(blocked.until - 1 + COMPLETION);
         self.completed = completed;
+        self.life.completed = completed;
         (0..row.operations).for_each(|_| self.window.take(completed + 1));
         self.write(found, times, completed);
         let writes = operation.writes;

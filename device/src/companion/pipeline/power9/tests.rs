@@ -1,5 +1,7 @@
 //! The known answers KA1 to KA13 of `docs/notes/pipelines-power9.md`, section 3: each is worked out there by hand.
 
+mod life;
+
 use alloc::vec::Vec;
 
 use super::super::super::bytes::{Reader, Writer};
