@@ -1496,4 +1496,24 @@ signals! {
     LoadMissesSlice2 = "load_misses_slice2": Event Events,
     /// Loads that the data cache lacked, of the fourth load/store slice.
     LoadMissesSlice3 = "load_misses_slice3": Event Events,
+    /// Loads whose line the second level had from the prefetcher, not used before.
+    LoadsFromL2Prefetched = "loads_from_l2_prefetched": Event Events,
+    /// Loads whose line the third level had from the prefetcher, not used before.
+    LoadsFromL3Prefetched = "loads_from_l3_prefetched": Event Events,
+    /// Fetches whose line the second level had from the prefetcher of data, not used before.
+    FetchesFromL2Prefetched = "fetches_from_l2_prefetched": Event Events,
+    /// Fetches whose line the third level had from the prefetcher of data, not used before.
+    FetchesFromL3Prefetched = "fetches_from_l3_prefetched": Event Events,
+    /// Page-table entries read for an instruction's address whose line the second level had from the prefetcher of data, not used before.
+    InstructionWalksFromL2Prefetched = "instruction_walks_from_l2_prefetched": Event Events,
+    /// Page-table entries read for an instruction's address whose line the third level had from the prefetcher of data, not used before.
+    InstructionWalksFromL3Prefetched = "instruction_walks_from_l3_prefetched": Event Events,
+    /// Last entries of walks for data whose line the second level had from the prefetcher of data, not used before.
+    DataWalkLeavesFromL2Prefetched = "data_walk_leaves_from_l2_prefetched": Event Events,
+    /// Last entries of walks for data whose line the third level had from the prefetcher of data, not used before.
+    DataWalkLeavesFromL3Prefetched = "data_walk_leaves_from_l3_prefetched": Event Events,
+    /// Lines that the third level gave up, that the prefetcher had brought and nobody had used.
+    L3CastoutsPrefetched = "l3_castouts_prefetched": Event Events,
+    /// Conditional branches whose direction a counter in one of its two weak states predicted.
+    BranchesWeaklyPredicted = "branches_weakly_predicted": Event Events,
 }

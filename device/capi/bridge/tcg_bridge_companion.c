@@ -35,6 +35,10 @@ static void fill_in_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome,
   record->page_bits = outcome->page_bits;
   record->walk_source = outcome->walk_source;
   record->flags |= (outcome->flags & VM_PMU_OUTCOME_WALK_SOURCE) != 0 ? VM_PMU_RECORD_WALK_SOURCE : 0;
+  record->reload_source = outcome->reload_source;
+  record->flags |= (outcome->flags & VM_PMU_OUTCOME_RELOAD_SOURCE) != 0 ? VM_PMU_RECORD_RELOAD_SOURCE : 0;
+  record->store_outcome = outcome->store_outcome;
+  record->fabric_command = outcome->fabric_command;
   for (number = 0; number < cpu->instruction.access_count; number++) {
     record->flags |= cpu->accesses[number].kind == VM_PMU_ACCESS_KIND_STORE ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;
   }
@@ -50,6 +54,11 @@ static void delivered(void *user, const VmPmuOutcome *outcome) {
   record.branch_target = cpu->instruction.target;
   record.prediction = outcome->prediction;
   record.fetch_source = outcome->fetch_source;
+  record.traits = outcome->traits;
+  record.stages = outcome->stages;
+  memcpy(record.stage_cycles, outcome->stage_cycles, sizeof record.stage_cycles);
+  record.stall = outcome->stall;
+  record.stall_reason = outcome->stall_reason;
   if ((cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) record.flags |= VM_PMU_RECORD_TAKEN;
   fill_in_access(cpu, outcome, &record);
   if ((outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) {

@@ -371,6 +371,11 @@
 #define VM_PMU_OUTCOME_WALK_SOURCE (1 << 5)
 
 /**
+ * In VmPmuOutcome::flags: `reload_source` is known.
+ */
+#define VM_PMU_OUTCOME_RELOAD_SOURCE (1 << 6)
+
+/**
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
@@ -1521,54 +1526,6 @@ enum VmPmuClass
    * Addition or subtraction of integers with a carry or borrow from before.
    */
   VM_PMU_CLASS_ADD_WITH_CARRY = 47,
-  /**
-   * It orders accesses, and waits for none.
-   */
-  VM_PMU_CLASS_LIGHT_FENCE = 48,
-  /**
-   * It orders accesses to devices, and waits until the stores before it are done.
-   */
-  VM_PMU_CLASS_DEVICE_FENCE = 49,
-  /**
-   * It invalidates translations in every processor.
-   */
-  VM_PMU_CLASS_TRANSLATION_INVALIDATION = 50,
-  /**
-   * It invalidates segments in every processor, or waits until that is done.
-   */
-  VM_PMU_CLASS_SEGMENT_INVALIDATION = 51,
-  /**
-   * It pastes a line to an accelerator.
-   */
-  VM_PMU_CLASS_PASTE = 52,
-  /**
-   * It begins a transaction.
-   */
-  VM_PMU_CLASS_TRANSACTION_BEGIN = 53,
-  /**
-   * It begins a transaction within another.
-   */
-  VM_PMU_CLASS_NESTED_TRANSACTION_BEGIN = 54,
-  /**
-   * It ends the outermost transaction.
-   */
-  VM_PMU_CLASS_TRANSACTION_END = 55,
-  /**
-   * It ends a transaction within another.
-   */
-  VM_PMU_CLASS_NESTED_TRANSACTION_END = 56,
-  /**
-   * It writes the floating-point status and control register.
-   */
-  VM_PMU_CLASS_STATUS_WRITE = 57,
-  /**
-   * It cleans or invalidates a line of a cache.
-   */
-  VM_PMU_CLASS_CACHE_BLOCK = 58,
-  /**
-   * It reads a special register of the load/store unit.
-   */
-  VM_PMU_CLASS_MEMORY_REGISTER = 59,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2527,6 +2484,39 @@ typedef struct {
    * else 0.
    */
   uint8_t page_bits;
+  /**
+   * Cycles after its issue in which it was the oldest that had not finished, with `stages`.
+   */
+  uint32_t stall;
+  /**
+   * VM_PMU_TRAIT_...: further properties that the pipeline finds, with `stages`.
+   */
+  uint32_t traits;
+  /**
+   * When it reached each stage, in cycles from its decoding on.
+   */
+  uint32_t stage_cycles[VM_PMU_STAGES];
+  /**
+   * The stages that it reaches, one bit each, those after its dispatch included. 0 unless the part is POWER9, the companion keeps time and
+   * the demand asks for records.
+   */
+  uint16_t stages;
+  /**
+   * The reason of its stall (POWER9: SIER.FIN_STALL_REASON), with `stages`.
+   */
+  uint8_t stall_reason;
+  /**
+   * VmPmuStoreOutcome of its store.
+   */
+  uint8_t store_outcome;
+  /**
+   * VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
+   */
+  uint8_t fabric_command;
+  /**
+   * With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
+   */
+  uint8_t reload_source;
 } VmPmuOutcome;
 
 /**
@@ -6307,377 +6297,45 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
   /**
-   * Instructions that other threads of the core completed in cycles in which the oldest unfinished instruction of this one had been issued.
+   * Loads whose line the second level had from the prefetcher, not used before.
    */
-  VM_PMU_SIGNAL_INSTRUCTIONS_OTHER_THREADS_STALLED = 610,
+  VM_PMU_SIGNAL_LOADS_FROM_L2_PREFETCHED = 610,
   /**
-   * Cycles with nothing in flight, as the next instruction waits for a place for the results that it replaces.
+   * Loads whose line the third level had from the prefetcher, not used before.
    */
-  VM_PMU_SIGNAL_EMPTY_HELD_HISTORY_CYCLES = 611,
+  VM_PMU_SIGNAL_LOADS_FROM_L3_PREFETCHED = 611,
   /**
-   * Cycles with nothing in flight, as the next instruction waits for a place in an issue queue.
+   * Fetches whose line the second level had from the prefetcher of data, not used before.
    */
-  VM_PMU_SIGNAL_EMPTY_HELD_ISSUE_QUEUE_CYCLES = 612,
+  VM_PMU_SIGNAL_FETCHES_FROM_L2_PREFETCHED = 612,
   /**
-   * Cycles with nothing in flight, as a transaction does not begin before the one before has ended.
+   * Fetches whose line the third level had from the prefetcher of data, not used before.
    */
-  VM_PMU_SIGNAL_EMPTY_HELD_TRANSACTION_CYCLES = 613,
+  VM_PMU_SIGNAL_FETCHES_FROM_L3_PREFETCHED = 613,
   /**
-   * Cycles in which dispatch is held for the answer to an invalidation of translations.
+   * Page-table entries read for an instruction's address whose line the second level had from the prefetcher of data, not used before.
    */
-  VM_PMU_SIGNAL_DISPATCH_HELD_INVALIDATION_CYCLES = 614,
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L2_PREFETCHED = 614,
   /**
-   * Cycles in which dispatch is held as a transaction does not begin before the one before has ended.
+   * Page-table entries read for an instruction's address whose line the third level had from the prefetcher of data, not used before.
    */
-  VM_PMU_SIGNAL_DISPATCH_HELD_TRANSACTION_CYCLES = 615,
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L3_PREFETCHED = 615,
   /**
-   * Cycles in which a sixth of the issue queues' entries at most, of all threads of the core, are in use.
+   * Last entries of walks for data whose line the second level had from the prefetcher of data, not used before.
    */
-  VM_PMU_SIGNAL_ISSUE_QUEUE_LOW_CYCLES = 616,
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L2_PREFETCHED = 616,
   /**
-   * Cycles in which four fifths of the issue queues' entries at least, of all threads of the core, are in use.
+   * Last entries of walks for data whose line the third level had from the prefetcher of data, not used before.
    */
-  VM_PMU_SIGNAL_ISSUE_QUEUE_HIGH_CYCLES = 617,
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L3_PREFETCHED = 617,
   /**
-   * Cycles in which three entries at most of the first recirculation queue are in use.
+   * Lines that the third level gave up, that the prefetcher had brought and nobody had used.
    */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_0_3_CYCLES = 618,
+  VM_PMU_SIGNAL_L3_CASTOUTS_PREFETCHED = 618,
   /**
-   * Cycles in which four to six entries of the first recirculation queue are in use.
+   * Conditional branches whose direction a counter in one of its two weak states predicted.
    */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_4_6_CYCLES = 619,
-  /**
-   * Cycles in which seven to nine entries of the first recirculation queue are in use.
-   */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_7_9_CYCLES = 620,
-  /**
-   * Cycles in which ten entries at least of the first recirculation queue are in use.
-   */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_10_12_CYCLES = 621,
-  /**
-   * Cycles in which three entries at most of the second recirculation queue are in use.
-   */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_0_3_CYCLES = 622,
-  /**
-   * Cycles in which four to six entries of the second recirculation queue are in use.
-   */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_4_6_CYCLES = 623,
-  /**
-   * Cycles in which seven to nine entries of the second recirculation queue are in use.
-   */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_7_9_CYCLES = 624,
-  /**
-   * Cycles in which ten entries at least of the second recirculation queue are in use.
-   */
-  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_10_12_CYCLES = 625,
-  /**
-   * Cycles in which the oldest unfinished instruction is not issued, as the recirculation queue is full.
-   */
-  VM_PMU_SIGNAL_ISSUE_HELD_RECIRCULATION_CYCLES = 626,
-  /**
-   * Stores that the recirculation queues of the core passed on.
-   */
-  VM_PMU_SIGNAL_STORES_ISSUED = 627,
-  /**
-   * Cycles in which each slice of the core's queue of stores is full.
-   */
-  VM_PMU_SIGNAL_STORE_QUEUE_FULL_CYCLES = 628,
-  /**
-   * Cycles in which a slice of the core's queue of stores is empty.
-   */
-  VM_PMU_SIGNAL_STORE_QUEUE_SLICE_EMPTY_CYCLES = 629,
-  /**
-   * Cycles in which the core has neither missed loads nor queued stores.
-   */
-  VM_PMU_SIGNAL_LOAD_STORE_EMPTY_CYCLES = 630,
-  /**
-   * Cycles in which the thread has no missed load.
-   */
-  VM_PMU_SIGNAL_MISS_QUEUE_EMPTY_CYCLES = 631,
-  /**
-   * Cycles in which the core's queue of missed loads is full.
-   */
-  VM_PMU_SIGNAL_MISS_QUEUE_FULL_CYCLES = 632,
-  /**
-   * Cycles in which the queue between that of stores and the second level is full.
-   */
-  VM_PMU_SIGNAL_SECOND_STORE_QUEUE_FULL_CYCLES = 633,
-  /**
-   * Cycles in which the first queue of finished loads is full.
-   */
-  VM_PMU_SIGNAL_FINISHED_LOAD_QUEUE0_FULL_CYCLES = 634,
-  /**
-   * Cycles in which the second queue of finished loads is full.
-   */
-  VM_PMU_SIGNAL_FINISHED_LOAD_QUEUE1_FULL_CYCLES = 635,
-  /**
-   * Cycles in which the thread has the first entry of the queue of stores.
-   */
-  VM_PMU_SIGNAL_STORE_QUEUE_ENTRY_CYCLES = 636,
-  /**
-   * Cycles in which the thread has the first entry of the queue of loads.
-   */
-  VM_PMU_SIGNAL_LOAD_QUEUE_ENTRY_CYCLES = 637,
-  /**
-   * Cycles in which the thread has the first entry of the queue of missed loads.
-   */
-  VM_PMU_SIGNAL_MISS_QUEUE_ENTRY_CYCLES = 638,
-  /**
-   * Cycles in which a barrier is in the queue to the second level.
-   */
-  VM_PMU_SIGNAL_BARRIER_QUEUED_CYCLES = 639,
-  /**
-   * Cycles in which every fixed-point unit of the core is at work.
-   */
-  VM_PMU_SIGNAL_FIXED_UNITS_ALL_BUSY_CYCLES = 640,
-  /**
-   * Cycles in which no fixed-point unit of the core is at work.
-   */
-  VM_PMU_SIGNAL_FIXED_UNITS_IDLE_CYCLES = 641,
-  /**
-   * Cycles in which a fixed-point unit of the core is at work.
-   */
-  VM_PMU_SIGNAL_FIXED_UNITS_BUSY_CYCLES = 642,
-  /**
-   * Cycles in which every floating-point unit of the core is at work.
-   */
-  VM_PMU_SIGNAL_FLOAT_UNITS_ALL_BUSY_CYCLES = 643,
-  /**
-   * Cycles in which the core's unit of decimal numbers is at work.
-   */
-  VM_PMU_SIGNAL_DECIMAL_UNIT_BUSY_CYCLES = 644,
-  /**
-   * Stalls that ended with nothing in flight.
-   */
-  VM_PMU_SIGNAL_STALLS_ENDED_EMPTY = 645,
-  /**
-   * Cycles that the oldest instruction waits for a flush of itself.
-   */
-  VM_PMU_SIGNAL_STALL_OLDEST_FLUSH_CYCLES = 646,
-  /**
-   * Flushes of the oldest instruction in place of its completion.
-   */
-  VM_PMU_SIGNAL_OLDEST_FLUSHES = 647,
-  /**
-   * Cycles that the oldest instruction, which has finished, waits for a flush of any thread.
-   */
-  VM_PMU_SIGNAL_BLOCKED_FLUSH_CYCLES = 648,
-  /**
-   * Cycles that the oldest instruction, which has finished, waits as what is behind it is flushed.
-   */
-  VM_PMU_SIGNAL_BLOCKED_FLUSH_NEXT_CYCLES = 649,
-  /**
-   * Cycles that the beginning of a nested transaction waits after it has finished.
-   */
-  VM_PMU_SIGNAL_BLOCKED_NESTED_BEGIN_CYCLES = 650,
-  /**
-   * Cycles that the end of a nested transaction waits after it has finished.
-   */
-  VM_PMU_SIGNAL_BLOCKED_NESTED_END_CYCLES = 651,
-  /**
-   * Cycles that a write of the floating-point status waits after it has finished.
-   */
-  VM_PMU_SIGNAL_BLOCKED_STATUS_WRITE_CYCLES = 652,
-  /**
-   * Flushes that the load/store unit asked for.
-   */
-  VM_PMU_SIGNAL_LOAD_STORE_FLUSHES = 653,
-  /**
-   * Flushes of what is behind an instruction, which the load/store unit asked for.
-   */
-  VM_PMU_SIGNAL_LOAD_STORE_FLUSHES_NEXT = 654,
-  /**
-   * Flushes of loads that had their data before an older store of the same bytes knew its address.
-   */
-  VM_PMU_SIGNAL_FLUSHES_STORE_HIT_LOAD = 655,
-  /**
-   * The same, of a store to the same bytes at another virtual address.
-   */
-  VM_PMU_SIGNAL_FLUSHES_ALIAS = 656,
-  /**
-   * Flushes of accesses that reserve, behind one that is outstanding.
-   */
-  VM_PMU_SIGNAL_FLUSHES_RESERVATION = 657,
-  /**
-   * Loads that were entered into the table of those that wait for older stores.
-   */
-  VM_PMU_SIGNAL_STORE_HIT_LOAD_ENTRIES = 658,
-  /**
-   * Loads that found themselves in the table of those that wait for older stores.
-   */
-  VM_PMU_SIGNAL_STORE_HIT_LOAD_DEPENDENCES = 659,
-  /**
-   * Flushes at dispatch.
-   */
-  VM_PMU_SIGNAL_DISPATCH_FLUSHES = 660,
-  /**
-   * Flushes at dispatch of what waits for older instructions to complete.
-   */
-  VM_PMU_SIGNAL_DISPATCH_FLUSHES_SCOREBOARD = 661,
-  /**
-   * Flushes at dispatch of what waits for the answer to an invalidation of translations.
-   */
-  VM_PMU_SIGNAL_DISPATCH_FLUSHES_INVALIDATION = 662,
-  /**
-   * Lines of code missed where a predicted branch turned the fetcher to.
-   */
-  VM_PMU_SIGNAL_FETCH_MISSES_AFTER_PREDICTION = 663,
-  /**
-   * Lines of code missed where a resolved misprediction turned the fetcher to.
-   */
-  VM_PMU_SIGNAL_FETCH_MISSES_AFTER_MISPREDICTION = 664,
-  /**
-   * Stall cycles: the queue of loads is full.
-   */
-  VM_PMU_SIGNAL_STALL_LOAD_QUEUE_FULL_CYCLES = 665,
-  /**
-   * Stall cycles: a store that is ready finds the finish of its slice taken.
-   */
-  VM_PMU_SIGNAL_STALL_STORE_FINISH_ARBITRATION_CYCLES = 666,
-  /**
-   * Stall cycles: a store that was rejected finds its slice taken.
-   */
-  VM_PMU_SIGNAL_STALL_STORE_RELAUNCH_CYCLES = 667,
-  /**
-   * Stall cycles: a load waits as the second level works on its line already.
-   */
-  VM_PMU_SIGNAL_STALL_LOAD_CONFLICT_CYCLES = 668,
-  /**
-   * Stall cycles: the end of a transaction is answered.
-   */
-  VM_PMU_SIGNAL_STALL_TRANSACTION_END_CYCLES = 669,
-  /**
-   * Cycles in which the end of a transaction waits for its answer, the oldest instruction or not.
-   */
-  VM_PMU_SIGNAL_TRANSACTION_END_PENDING_CYCLES = 670,
-  /**
-   * Stall cycles: an invalidation of segments is answered.
-   */
-  VM_PMU_SIGNAL_STALL_SEGMENT_INVALIDATION_CYCLES = 671,
-  /**
-   * Stall cycles: an invalidation of translations is answered.
-   */
-  VM_PMU_SIGNAL_STALL_INVALIDATION_CYCLES = 672,
-  /**
-   * Stall cycles: a paste to an accelerator is answered.
-   */
-  VM_PMU_SIGNAL_STALL_PASTE_CYCLES = 673,
-  /**
-   * Stall cycles: a barrier of input and output is answered.
-   */
-  VM_PMU_SIGNAL_STALL_ORDERING_BARRIER_CYCLES = 674,
-  /**
-   * Stall cycles: a register of the load/store unit is read.
-   */
-  VM_PMU_SIGNAL_STALL_LOAD_STORE_REGISTER_CYCLES = 675,
-  /**
-   * Loads that waited as the second level worked on a store to their line.
-   */
-  VM_PMU_SIGNAL_LOADS_BEHIND_STORE = 676,
-  /**
-   * Stores that waited as the second level worked on another request for their line.
-   */
-  VM_PMU_SIGNAL_STORES_BEHIND_OTHER = 677,
-  /**
-   * Operations without data that left the queue to the second level.
-   */
-  VM_PMU_SIGNAL_NON_DATA_STORES = 678,
-  /**
-   * Accesses of the first load/store slice with a translation in the first level.
-   */
-  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE0 = 679,
-  /**
-   * Accesses of the second load/store slice with a translation in the first level.
-   */
-  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE1 = 680,
-  /**
-   * Accesses of the third load/store slice with a translation in the first level.
-   */
-  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE2 = 681,
-  /**
-   * Accesses of the fourth load/store slice with a translation in the first level.
-   */
-  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE3 = 682,
-  /**
-   * Loads of 16 bytes of the first load/store slice.
-   */
-  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE0 = 683,
-  /**
-   * Loads of 16 bytes of the second load/store slice.
-   */
-  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE1 = 684,
-  /**
-   * Loads of 16 bytes of the third load/store slice.
-   */
-  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE2 = 685,
-  /**
-   * Loads of 16 bytes of the fourth load/store slice.
-   */
-  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE3 = 686,
-  /**
-   * Loads that cross a boundary of eight bytes of the first load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE0 = 687,
-  /**
-   * Loads that cross a boundary of eight bytes of the second load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE1 = 688,
-  /**
-   * Loads that cross a boundary of eight bytes of the third load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE2 = 689,
-  /**
-   * Loads that cross a boundary of eight bytes of the fourth load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE3 = 690,
-  /**
-   * Stores that cross a boundary of eight bytes of the first load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE0 = 691,
-  /**
-   * Stores that cross a boundary of eight bytes of the second load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE1 = 692,
-  /**
-   * Stores that cross a boundary of eight bytes of the third load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE2 = 693,
-  /**
-   * Stores that cross a boundary of eight bytes of the fourth load/store slice.
-   */
-  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE3 = 694,
-  /**
-   * Loads that the data cache had, of the first load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_HITS_SLICE0 = 695,
-  /**
-   * Loads that the data cache had, of the second load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_HITS_SLICE1 = 696,
-  /**
-   * Loads that the data cache had, of the third load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_HITS_SLICE2 = 697,
-  /**
-   * Loads that the data cache had, of the fourth load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_HITS_SLICE3 = 698,
-  /**
-   * Loads that the data cache lacked, of the first load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_MISSES_SLICE0 = 699,
-  /**
-   * Loads that the data cache lacked, of the second load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_MISSES_SLICE1 = 700,
-  /**
-   * Loads that the data cache lacked, of the third load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_MISSES_SLICE2 = 701,
-  /**
-   * Loads that the data cache lacked, of the fourth load/store slice.
-   */
-  VM_PMU_SIGNAL_LOAD_MISSES_SLICE3 = 702,
+  VM_PMU_SIGNAL_BRANCHES_WEAKLY_PREDICTED = 619,
 } VmPmuSignal;
 
 /*
@@ -6714,6 +6372,7 @@ typedef enum VmPmuSignal {
 #define VM_PMU_TRAIT_PAGE_WALKER (UINT32_C(1) << 28)
 #define VM_PMU_TRAIT_PREDICTED_FIRST (UINT32_C(1) << 29)
 #define VM_PMU_TRAIT_PREDICTED_SECOND (UINT32_C(1) << 30)
+#define VM_PMU_TRAIT_WEAKLY_PREDICTED (UINT32_C(1) << 31)
 
 /*
  * VmPmuRecord::line_states.

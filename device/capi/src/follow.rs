@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use vm_pmu::Signal;
-use vm_pmu::arch::feed::{DataSource, Fetch, Translation};
+use vm_pmu::arch::feed::{DataSource, Fetch, Stage, Translation};
 use vm_pmu::companion::{Access, Bundle, Instruction, Invalidation, Operation, Outcome, Transfer};
 
 use crate::companion::{VmPmuCompanion, companion};
@@ -14,8 +14,9 @@ use crate::instruction::{
 };
 use crate::machine::{VmPmuMachine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
+use crate::record::VM_PMU_STAGES;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
-use crate::vocabulary::{BRANCHES, DATA, FETCH_SOURCES, PREDICTIONS, TRANSLATIONS, number, pick};
+use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, PREDICTIONS, STORE_OUTCOMES, TRANSLATIONS, number, pick};
 
 /// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
 /// ignored. Call vm_pmu_follow_deliver() next.
@@ -125,6 +126,8 @@ pub const VM_PMU_OUTCOME_FETCH_PREFETCH: u32 = 1 << 3;
 pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
 /// In VmPmuOutcome::flags: `walk_source` is known.
 pub const VM_PMU_OUTCOME_WALK_SOURCE: u32 = 1 << 5;
+/// In VmPmuOutcome::flags: `reload_source` is known.
+pub const VM_PMU_OUTCOME_RELOAD_SOURCE: u32 = 1 << 6;
 
 /// The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +162,23 @@ pub struct VmPmuOutcome {
     /// The binary logarithm of the size of that access's page in bytes, if the first level of the translation buffers did not have it;
     /// else 0.
     pub page_bits: u8,
+    /// Cycles after its issue in which it was the oldest that had not finished, with `stages`.
+    pub stall: u32,
+    /// VM_PMU_TRAIT_...: further properties that the pipeline finds, with `stages`.
+    pub traits: u32,
+    /// When it reached each stage, in cycles from its decoding on.
+    pub stage_cycles: [u32; VM_PMU_STAGES],
+    /// The stages that it reaches, one bit each, those after its dispatch included. 0 unless the part is POWER9, the companion keeps time and
+    /// the demand asks for records.
+    pub stages: u16,
+    /// The reason of its stall (POWER9: SIER.FIN_STALL_REASON), with `stages`.
+    pub stall_reason: u8,
+    /// VmPmuStoreOutcome of its store.
+    pub store_outcome: u8,
+    /// VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
+    pub fabric_command: u8,
+    /// With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
+    pub reload_source: u8,
 }
 
 fn translation(value: Translation) -> u8 {
@@ -174,7 +194,7 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         DataSource::Cache(level) => (number(&DATA, &DataSource::Cache(1)), level),
         other => (number(&DATA, &other), 0),
     };
-    let walk_source = outcome.walk_source.reload_code();
+    let (walk_source, reload_source) = (outcome.walk_code(), outcome.reload_code());
     VmPmuOutcome {
         size: size_of::<VmPmuOutcome>(),
         fetch_address: fetch.address,
@@ -183,7 +203,8 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
             | flag(fetch.pending, VM_PMU_OUTCOME_FETCH_PENDING)
             | flag(fetch.prefetch, VM_PMU_OUTCOME_FETCH_PREFETCH)
             | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES)
-            | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE),
+            | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE)
+            | flag(reload_source.is_some(), VM_PMU_OUTCOME_RELOAD_SOURCE),
         latency: outcome.latency,
         fetch_latency: fetch.latency,
         cycles: outcome.cycles.unwrap_or(0),
@@ -195,6 +216,16 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         fetch_source: number(&FETCH_SOURCES, &outcome.fetch_source),
         walk_source: walk_source.unwrap_or(0),
         page_bits: outcome.page_bits,
+        stall: outcome.stall,
+        traits: outcome.traits.bits(),
+        stage_cycles: Stage::ALL.map(|stage| outcome.stages.and_then(|stages| stages.at(stage)).unwrap_or(0)),
+        stages: Stage::ALL
+            .into_iter()
+            .fold(0, |reached, stage| reached | u16::from(outcome.stages.is_some_and(|stages| stages.at(stage).is_some())) << stage as u16),
+        stall_reason: outcome.stall_reason,
+        store_outcome: number(&STORE_OUTCOMES, &outcome.store_outcome),
+        fabric_command: number(&FABRIC_COMMANDS, &outcome.command),
+        reload_source: reload_source.unwrap_or(0),
     }
 }
 
@@ -357,6 +388,8 @@ pub unsafe extern "C" fn vm_pmu_follow_invalidate(companion: *const VmPmuCompani
 
 #[cfg(test)]
 mod tests {
+    use vm_pmu::arch::feed::{FabricCommand, Stages};
+
     use super::*;
 
     #[test]
@@ -366,5 +399,17 @@ mod tests {
         let told = told(&outcome);
         assert_eq!((told.data, told.data_level, told.translation), (2, 3, 2));
         assert_eq!((told.flags, told.cycles), (VM_PMU_OUTCOME_CYCLES, 7));
+    }
+    #[test]
+    fn the_stages_of_an_outcome_are_told_as_those_of_a_record() {
+        let mut outcome = Outcome::default();
+        outcome.stages = Some(Stages::NONE.with(Stage::Issued, 1).with(Stage::Completed, 343));
+        (outcome.stall, outcome.stall_reason, outcome.command) = (340, 4, FabricCommand::ReadToModify);
+        let told = told(&outcome);
+        let (issued, completed) = (Stage::Issued as usize, Stage::Completed as usize);
+        assert_eq!(told.stages, 1 << issued | 1 << completed);
+        assert_eq!((told.stage_cycles.get(issued), told.stage_cycles.get(completed)), (Some(&1), Some(&343)));
+        assert_eq!((told.stall, told.stall_reason, told.fabric_command), (340, 4, number(&FABRIC_COMMANDS, &FabricCommand::ReadToModify)));
+        assert_eq!(super::told(&Outcome::default()).stages, 0);
     }
 }

@@ -1,11 +1,12 @@
 //! How a follower executes accesses to memory.
 
-use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Supplier, Translation};
+use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal, StoreOutcome, Supplier, Translation};
 
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
 use super::follower::{Answer, Follower, SMALLEST_PAGE};
-use super::instruction::{Access, AccessKind};
+use super::ia64_register;
+use super::instruction::{Access, AccessKind, Instruction, Register};
 use super::pipeline::Source;
 use super::profile::WritePolicy;
 use super::signals;
@@ -57,6 +58,7 @@ impl Follower<'_> {
         let (translation, cost) = self.translate(DATA, access.address, tables);
         if !self.outcome.accessed {
             (self.outcome.page_bits, self.outcome.walk_source) = (self.page.bits, self.page.source);
+            self.outcome.walk_prefetched = self.page.prefetched;
         }
         self.translated(ask, translation, cost);
         let end = access.address.wrapping_add(size - 1);
@@ -114,7 +116,12 @@ impl Follower<'_> {
     /// A line was accessed.
     #[inline]
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
+        // What the prefetcher asks for meanwhile is not this line.
+        let prefetched = core::mem::take(&mut self.prefetched);
         if level != Some(Level::First) {
+            if prefetched && ask == Ask::Load {
+                self.tally.add(if level == Some(Level::Third) { Signal::LoadsFromL3Prefetched } else { Signal::LoadsFromL2Prefetched }, 1);
+            }
             if let Some(pipeline) = self.pipeline() {
                 pipeline.missed(latency, Source::of(level, source));
             }
@@ -122,7 +129,10 @@ impl Follower<'_> {
         } else if ask == Ask::Store {
             self.timing.store(0, &mut self.tally);
         }
-        self.note(latency, source, translation);
+        if self.note(latency, source, translation) {
+            self.outcome.prefetched = prefetched;
+            (self.outcome.command, self.outcome.store_outcome) = (command(ask, level, source), store_outcome(ask, level, source));
+        }
     }
 
     /// An access did not find its line in the first level.
@@ -209,9 +219,22 @@ impl Follower<'_> {
         }
     }
 
-    fn note(&mut self, latency: u32, source: DataSource, translation: Translation) {
+    /// The second level serves loads of floating-point registers, whatever the first has.
+    pub(super) fn load_floating(&mut self, instruction: &Instruction<'_>) {
+        let floating = |register: &Register| (ia64_register::FLOATING..ia64_register::PREDICATES).contains(&register.0);
+        let loads = instruction.accesses.iter().any(|access| access.kind == AccessKind::Load);
+        let served = matches!(self.outcome.source, DataSource::Cache(1 | 2));
+        if loads && served && instruction.operation.is_some_and(|operation| operation.writes.iter().any(floating)) {
+            self.outcome.source = DataSource::Cache(2);
+            self.outcome.latency = u32::from(self.system.profile.costs.second_floating);
+        }
+    }
+
+    /// The outcome has the longest access. Returns whether this is the one.
+    fn note(&mut self, latency: u32, source: DataSource, translation: Translation) -> bool {
         let outcome = &mut self.outcome;
-        if !outcome.accessed || latency > outcome.latency {
+        let longest = !outcome.accessed || latency > outcome.latency;
+        if longest {
             outcome.latency = latency;
             outcome.source = source;
         }
@@ -219,5 +242,28 @@ impl Follower<'_> {
             outcome.translation = translation;
             outcome.accessed = true;
         }
+        longest
+    }
+}
+
+/// What the cluster asked for, of an access that ended in this way.
+fn command(ask: Ask, level: Option<Level>, source: DataSource) -> FabricCommand {
+    match (level, source) {
+        (Some(_), _) => FabricCommand::None,
+        // It has the line, and others may have it too.
+        (None, DataSource::Cache(1)) => FabricCommand::Claim,
+        (None, _) if ask.writes() => FabricCommand::ReadToModify,
+        (None, _) => FabricCommand::Read,
+    }
+}
+
+/// What became of a store in the second level.
+fn store_outcome(ask: Ask, level: Option<Level>, source: DataSource) -> StoreOutcome {
+    match (ask, level, source) {
+        (Ask::Store, None, DataSource::OtherCore { modified: true } | DataSource::OtherPackage { modified: true }) => {
+            StoreOutcome::Intervention
+        }
+        (Ask::Store, level, _) if level != Some(Level::First) => StoreOutcome::Completed,
+        _ => StoreOutcome::None,
     }
 }

@@ -2,7 +2,10 @@
 
 use alloc::boxed::Box;
 
-use vm_pmu_arch::feed::{DataSource, Demand, Fetch, FetchSource, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
+use vm_pmu_arch::feed::{
+    DataSource, Demand, FabricCommand, Fetch, FetchSource, Prediction, Request, RequestKind, Signal, Snoop, Stages, StoreOutcome, Supplier,
+    Traits, Translation,
+};
 
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
@@ -45,8 +48,52 @@ pub struct Outcome {
     /// Its cycles, known from its delivery on; `None` if the companion does not keep time. With a
     /// [pipeline](super::Profile::pipeline) those that dispatch took since the last delivery.
     pub cycles: Option<u32>,
+    /// Whether the line of that access had been brought by the prefetcher, and this is its first use: on POWER9 it had the state Mepf.
+    pub prefetched: bool,
+    /// The same of the line that the last page-table entry was read from.
+    pub walk_prefetched: bool,
+    /// What its cluster asked the other caches and memory for, for the access whose latency is told.
+    pub command: FabricCommand,
+    /// What became of its store in the second level, if that took it.
+    pub store_outcome: StoreOutcome,
+    /// When it went through the stages of the pipeline, in cycles from its decoding on. Stages after its dispatch lie ahead: they are known
+    /// when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the demand asks for
+    /// records. So it is with the two fields that follow.
+    pub stages: Option<Stages>,
+    /// Cycles after its issue in which it was the oldest that had not finished.
+    pub stall: u32,
+    /// The reason of its stall: POWER9's SIER\[FIN_STALL_REASON].
+    pub stall_reason: u8,
+    /// Further properties: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds, [`Traits::STORE_FORWARDED`],
+    /// [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and [`Traits::DECIMAL`].
+    pub traits: Traits,
     /// Whether it has made an access already.
     pub(super) accessed: bool,
+}
+
+impl Outcome {
+    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), or of the state Mepf.
+    #[must_use]
+    pub fn reload_code(&self) -> Option<u8> {
+        code(self.source, self.prefetched)
+    }
+
+    /// The same code of the line that the last page-table entry was read from.
+    #[must_use]
+    pub fn walk_code(&self) -> Option<u8> {
+        code(self.walk_source, self.walk_prefetched)
+    }
+}
+
+/// POWER9's code of a source (table A-6 of its guide).
+fn code(source: DataSource, prefetched: bool) -> Option<u8> {
+    const SECOND_PREFETCHED: u8 = 0x01;
+    const THIRD_PREFETCHED: u8 = 0x05;
+    match source {
+        DataSource::Cache(2) if prefetched => Some(SECOND_PREFETCHED),
+        DataSource::Cache(3) if prefetched => Some(THIRD_PREFETCHED),
+        source => source.reload_code(),
+    }
 }
 
 /// Bits of an address within the smallest page.
@@ -97,6 +144,8 @@ pub struct Follower<'a> {
     /// The piece of code that the fetcher read last, unless a transfer discarded it.
     pub(super) piece: Option<u64>,
     pub(super) outcome: Outcome,
+    /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
+    pub(super) prefetched: bool,
     pub(super) requests: Requests,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
@@ -134,6 +183,7 @@ impl<'a> Follower<'a> {
             line: None,
             piece: None,
             outcome: Outcome::default(),
+            prefetched: false,
             requests: Requests::new(),
             watched: false,
             demand: Demand::default(),
@@ -296,6 +346,9 @@ impl<'a> Follower<'a> {
             let mut together = self.competes.and_then(|core| core.together(thread));
             let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
             pipeline.execute(instruction, thread, together, &mut self.tally);
+            if !self.demand.records().is_none() {
+                pipeline.tell(&mut self.outcome);
+            }
         }
     }
 
@@ -357,6 +410,9 @@ impl<'a> Follower<'a> {
         for access in instruction.accesses {
             self.access(access, tables);
         }
+        if costs.second_floating != 0 {
+            self.load_floating(instruction);
+        }
         self.branch(instruction);
     }
 
@@ -396,7 +452,7 @@ impl<'a> Follower<'a> {
         // The line of code that is being executed, which the mail may take away.
         let executed = self.line;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written, held, taken) = {
+        let (served, inner_bits, code_written, held, taken, prefetched) = {
             let mut cluster = cluster.lock();
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
@@ -407,12 +463,14 @@ impl<'a> Follower<'a> {
                 Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out),
                 None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
             };
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken)
+            let prefetched = core::mem::take(&mut cluster.prefetched);
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched)
         };
         if let Some(taken) = taken {
             self.lines_taken(&taken, executed);
         }
         let served = served?;
+        self.prefetched = prefetched;
         if code_written {
             self.code_written(inner);
         }
@@ -424,7 +482,10 @@ impl<'a> Follower<'a> {
         }
         let answer = match served {
             Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
-            Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
+            Served::By(Level::Second) => {
+                let latency = if ask == Ask::Fetch && costs.second_code != 0 { costs.second_code } else { costs.second };
+                (Some(Level::Second), DataSource::Cache(2), u32::from(latency))
+            }
             Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
             Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
             Served::Not(request) => {
@@ -536,6 +597,7 @@ impl<'a> Follower<'a> {
             }
         };
         self.outcome.prediction = verdict.prediction;
+        self.outcome.traits.set(Traits::WEAKLY_PREDICTED, verdict.weak);
         let tally = &mut self.tally;
         if transfer.kind.is_far() {
             self.path.place.leave();
@@ -549,7 +611,10 @@ impl<'a> Follower<'a> {
         }
         match &bundled {
             Some(bundled) => branches::count_bundled(transfer, bundled, tally),
-            None => branches::count(transfer, verdict.prediction, tally),
+            None => {
+                tally.add(Signal::BranchesWeaklyPredicted, u64::from(verdict.weak));
+                branches::count(transfer, verdict.prediction, tally);
+            }
         }
         if verdict.flush {
             tally.add(Signal::PipelineFlushes, 1);

@@ -187,6 +187,14 @@ AT(VmPmuOutcome, fetch_translation, 36);
 AT(VmPmuOutcome, fetch_source, 37);
 AT(VmPmuOutcome, walk_source, 38);
 AT(VmPmuOutcome, page_bits, 39);
+AT(VmPmuOutcome, stall, 40);
+AT(VmPmuOutcome, traits, 44);
+AT(VmPmuOutcome, stage_cycles, 48);
+AT(VmPmuOutcome, stages, 96);
+AT(VmPmuOutcome, stall_reason, 98);
+AT(VmPmuOutcome, store_outcome, 99);
+AT(VmPmuOutcome, fabric_command, 100);
+AT(VmPmuOutcome, reload_source, 101);
 
 AT(VmPmuPlace, amount, 8);
 AT(VmPmuPlace, signal, 16);

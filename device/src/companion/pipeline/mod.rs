@@ -28,6 +28,7 @@ mod touch;
 use alloc::boxed::Box;
 
 use super::bytes::{Damaged, Reader, Writer};
+use super::follower::Outcome;
 use super::instruction::{Access, Instruction};
 use super::profile::Microarchitecture;
 use super::tally::Tally;
@@ -348,6 +349,13 @@ impl Pipeline {
             Core::Itanium(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();
+    }
+
+    /// Tells what became of the instruction that was executed last.
+    pub(super) fn tell(&self, outcome: &mut Outcome) {
+        if let Core::Power9(core) = &self.core {
+            core.tell(outcome);
+        }
     }
 
     /// How many cycles have not been reported.

@@ -9,6 +9,7 @@ mod places;
 mod probes;
 mod requests;
 mod rules;
+mod samples;
 mod threads;
 
 use alloc::vec::Vec;

@@ -168,8 +168,9 @@ impl<'a> Cpu<'a> {
 
     /// Has `extra_pmus` count what the thread does, whatever the guest programs.
     pub fn count_extra_pmus(&mut self, extra_pmus: ExtraPmus) {
-        self.watch(extra_pmus.signals());
+        let signals = extra_pmus.signals();
         self.extra_pmus = extra_pmus;
+        self.watch(signals);
     }
 
     /// The PMUs in addition to the guest's own.
@@ -215,7 +216,12 @@ impl<'a> Cpu<'a> {
         self.demand = self.thread.demand().with(&self.watched);
         self.matched = self.thread.instruction_match();
         if let Some(following) = &mut self.companion {
-            following.follower.sync(&self.demand);
+            // The PMUs in addition to the guest's own take records where the guest's wants none.
+            let mut demand = self.demand;
+            if !self.extra_pmus.is_empty() {
+                demand.replace(*demand.signals(), demand.per_cycle(), demand.records().with(Records::AT_DEADLINE));
+            }
+            following.follower.sync(&demand);
         }
         let follower = self.companion.as_ref().map(|following| &following.follower);
         let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));

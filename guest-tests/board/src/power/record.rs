@@ -1,6 +1,6 @@
 //! From a step of the POWER interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Memory, Occasion, Record, Sample, Traits};
+use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Fabric, Memory, Occasion, Record, Sample, Traits};
 use vm_pmu::companion::Outcome;
 
 use vm_pmu_engines::power::{Barrier, Branch as StepBranch, Class, Conditional, Step, Through, Transaction};
@@ -23,7 +23,7 @@ pub(super) fn occasion(step: &Step) -> Occasion {
     Occasion { branch: step.branch.is_some(), taken, memory: step.access.is_some(), fetch: false }
 }
 
-/// The record of an instruction. What an interpreter cannot know (latencies, where data came from, what a predictor made of a branch) is
+/// The record of an instruction. What an interpreter cannot know (latencies, stages, where data came from, what a predictor made of a branch) is
 /// the companion's `outcome`, and unknown without one.
 pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
     let outcome = outcome.copied().unwrap_or_default();
@@ -50,10 +50,16 @@ pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
         fetch: None,
         sample: Sample {
             unit: unit(step),
-            traits: traits(step),
+            traits: traits(step) | outcome.traits,
             fetch_source: outcome.fetch_source,
-            walk_source: outcome.walk_source.reload_code(),
+            reload_source: outcome.reload_code().filter(|_| step.access.is_some()),
+            walk_source: outcome.walk_code(),
+            store_outcome: outcome.store_outcome,
             page_bits: outcome.page_bits,
+            fabric: Fabric { command: outcome.command, ..Fabric::default() },
+            stages: outcome.stages,
+            stall: outcome.stall,
+            stall_reason: outcome.stall_reason,
             real_address: step.access.map_or(0, |access| access.real),
             ..Sample::default()
         },

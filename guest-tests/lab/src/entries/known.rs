@@ -128,7 +128,7 @@ impl Known {
     /// let warranted = |name: &str| Known::of(part).warrants(part.catalogue().event_named(name).unwrap());
     /// assert_eq!(warranted("PM_BR_CMPL"), Fidelity::Exact);
     /// assert_eq!(warranted("PM_DATA_FROM_L3"), Fidelity::Approximate);
-    /// assert_eq!(warranted("PM_MRK_ST_FWD"), Fidelity::Embedder);
+    /// assert_eq!(warranted("PM_MRK_FAB_RSP_BKILL"), Fidelity::Embedder);
     /// ```
     #[must_use]
     pub fn warrants(&self, entry: &Entry) -> Fidelity {
@@ -270,7 +270,6 @@ mod tests {
             (0x04, Signal::LoadsFromL3),
             (0x14, Signal::LoadsFromOtherPackageClean),
             (0x15, Signal::LoadsFromOtherPackageModified),
-            (0x18, Signal::LoadsFromOtherCoreClean),
             (0x19, Signal::LoadsFromOtherCoreModified),
             (0x1B, Signal::LoadsFromLocalMemory),
             (0x1D, Signal::LoadsFromRemoteMemory),

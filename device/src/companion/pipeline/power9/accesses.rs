@@ -8,7 +8,7 @@ use super::reasons::{Phases, Reason};
 use super::signals::{LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, TRANSLATION_HITS, VECTOR_LOADS};
 use super::watch::{Own, Queue};
 use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, State, Times};
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{Signal, Traits};
 
 /// From the launch of an access to its data, or to the discovery that it misses (PP29).
 pub(super) const PASS: u64 = 4;
@@ -176,6 +176,7 @@ impl Core {
             launched = launched.max(from);
             if covered {
                 tally.add(Signal::LoadsForwarded, 1);
+                self.life.traits |= Traits::STORE_FORWARDED;
                 phases.push(Reason::Forward, launched + PASS);
                 return launched + PASS;
             }
@@ -186,6 +187,7 @@ impl Core {
         if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
             // PP30: it finishes one cycle after the load that asked for the line.
             pass = Reason::of_miss(source);
+            self.life.miss(here, until, false);
             here = until;
         } else if touch.missed || touch.uncached {
             let conflict = self.shared.written(touch.line, here).filter(|_| !touch.uncached);
@@ -207,6 +209,9 @@ impl Core {
                 self.shared.watch.take_own(thread, Own::MissEntry, entered, until);
             }
             here = until - 1;
+            if !touch.uncached {
+                self.life.miss(entered, here, true);
+            }
         }
         phases.push(pass, here);
         let split = Self::split(touch);
@@ -302,7 +307,9 @@ impl Core {
             shared.written_lines.request_tagged(touch.line, taken, u64::from(touch.latency), taken);
         }
         shared.remember_store(touch.line, taken, thread);
-        let Touch { address, size, misaligned, line, .. } = *touch;
+        let Touch { address, size, misaligned, line, latency, .. } = *touch;
+        self.life.drained = Some(sent);
+        self.life.second = Some((taken, taken + u64::from(latency).max(SECOND_LEVEL)));
         let (ready, issued) = (times.data, times.issued);
         self.stores.push(Store { address, size, misaligned, modifies: false, ready, written: taken, issued, line });
     }

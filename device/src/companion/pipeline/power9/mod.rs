@@ -1,10 +1,11 @@
 //! The pipeline of a thread of POWER9. Rules PP1 to PP60, known answers KA1 to KA15 and their sources are in
 //! `docs/notes/pipelines-power9.md`. Left out are conflicts in the second level with other cores and with fetches (PP37), lines on their way
-//! for the prefetcher (PP38) and the records of sampled instructions (PP57 to PP60).
+//! for the prefetcher (PP38) and sampled instructions that are flushed (PP59).
 
 mod accesses;
 mod dispatch;
 mod flushes;
+mod life;
 mod occupancy;
 mod progress;
 mod reasons;
@@ -30,12 +31,14 @@ use super::{Continuation, Found};
 use alloc::boxed::Box;
 use dispatch::{Group, Held};
 use flushes::Wary;
+use life::Life;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
 use rows::{Row, Unit};
 pub(super) use shared::Shared;
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, is_watched, reason_signals, signals_of};
+use vm_pmu_arch::feed::Traits;
 use watch::Queue;
 
 /// Slices of the core.
@@ -148,6 +151,8 @@ pub(super) struct Core {
     absent: (u64, u64),
     /// The stores of the core that have been reported.
     stores_seen: u64,
+    /// The instruction that was executed last.
+    life: Life,
     /// What the threads of the core share. While none competes, it is the thread's own.
     shared: Box<Shared>,
 }
@@ -221,6 +226,7 @@ impl Core {
             counted: 0,
             absent: (0, 0),
             stores_seen: 0,
+            life: Life::default(),
             shared: Box::new(Shared::new()),
         }
     }
@@ -320,6 +326,7 @@ impl Core {
             self.refetch(at);
             times = self.dispatch(&executed, share, threads, tally);
         }
+        self.life = Life::begin(self.fetched, times.dispatched);
         let mut phases = Phases::new();
         if loads || stores || row.unit == Unit::Memory {
             self.access(&executed, &mut times, &mut phases, tally);
@@ -334,6 +341,7 @@ impl Core {
         if row.unit == Unit::Branch {
             self.shared.branches.take(times.issued + 1);
         }
+        self.record(&row, found, &times, &phases);
         self.own(&times, &phases, threads, tally);
         self.complete(&executed, &times, threads, tally);
         if threads.are_several() {
@@ -414,6 +422,20 @@ impl Core {
         self.registers.ready(registers.iter().map(|register| place(*register)))
     }
 
+    /// PP57, PP58: what the record of the instruction says, up to its finish. Everything before it has its reasons.
+    fn record(&mut self, row: &Row, found: &Found, times: &Times, phases: &Phases) {
+        let life = &mut self.life;
+        life.issued = (row.unit != Unit::None).then_some(times.issued);
+        life.next_to_finish = self.unowned.saturating_sub(1).max(times.dispatched);
+        life.finished = times.finished;
+        life.next_to_complete = self.completed.max(times.dispatched);
+        life.stall = times.finished.saturating_sub(self.unowned.max(times.issued));
+        life.kind = phases.last(times.finished);
+        life.mispredicted = found.continuation == Continuation::Mispredicted;
+        life.traits.set(Traits::AFTER_EMPTY, self.completed == 0 || times.dispatched > self.completed + 1);
+        life.traits.set(Traits::DECIMAL, row.unit == Unit::Decimal);
+    }
+
     /// PP42 to PP48: the instruction owns the cycles after everything before it has finished, up to its own finish.
     fn own(&mut self, times: &Times, phases: &Phases, threads: &Threads<'_>, tally: &mut Tally) {
         if times.finished < self.unowned {
@@ -491,6 +513,7 @@ impl Core {
         self.blocked = blocked;
         let completed = self.completed.max(blocked.until - 1 + COMPLETION);
         self.completed = completed;
+        self.life.completed = completed;
         (0..row.operations).for_each(|_| self.window.take(completed + 1));
         self.leave(executed, times, completed, tally);
         match instruction.class {
@@ -500,9 +523,11 @@ impl Core {
         }
         self.behind_invalidation = instruction.class == Class::TranslationInvalidation;
         let writes = operation.writes;
+        // A load writes its data first of all: an update form writes the base too.
+        let based = writes.len() > 1 || !found.touches().iter().any(super::Touch::loads);
         for register in writes {
             self.shared.history.take_in_order(completed + 1);
-            let moves = register.0 != ANY && operation.addresses.contains(register);
+            let moves = based && register.0 != ANY && operation.addresses.contains(register);
             let ready = match (register.0 == ANY, moves) {
                 // Through the shortest operation, whatever this one is.
                 (true, _) => self.ready(&[Register(ANY)]).max(times.dispatched + 1) + 2,

@@ -369,6 +369,18 @@ impl Phases {
         }
     }
 
+    /// The reason of the last cycles before `finished`.
+    pub(super) fn last(&self, finished: u64) -> Option<Reason> {
+        let mut before = 0;
+        let mut last = None;
+        for (reason, until) in self.all() {
+            if (*until).min(finished) > before {
+                (before, last) = (*until, Some(*reason));
+            }
+        }
+        last
+    }
+
     pub(super) fn all(&self) -> &[(Reason, u64)] {
         self.phases.get(..self.count).unwrap_or(&[])
     }

@@ -162,6 +162,7 @@ fn special_purpose_registers_that_others_wait_for_have_numbers() {
         (x(686, 0, 0, 0) | 1, "tend.", Class::TransactionEnd, 0, &[], &[], &[CR0]),
         (x(339, 3, 19, 0), "mfspr r3,DAR", Class::MemoryRegister, 8, &[], &[], &[3]),
         (word(19, 0, 0, 0, 150 << 1), "isync", Class::Serializing, 0, &[], &[], &[]),
+        (word(19, 0, 0, 0, 18 << 1), "rfid", Class::Serializing, 0, &[], &[], &[]),
     ]);
 }
 

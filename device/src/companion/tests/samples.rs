@@ -1,0 +1,402 @@
+//! Records of sampled instructions on POWER9, filled with what the companion tells, and what its PMU makes of them: KA5 of
+//! `docs/notes/pipelines-power9.md`, worked out there.
+//!
+//! A load from a line of the second level has its data 15 cycles after its launch, from memory 340 where the row of its bank is open. It is
+//! launched when it is issued, a cycle after its dispatch, and finds four cycles later that it misses. All before it has completed.
+
+use vm_pmu_arch::access::Address;
+use vm_pmu_arch::feed::{Branch, Context, Memory, Record, Sample, Traits};
+use vm_pmu_arch::power9::encode::{EventCode, Options, encode};
+use vm_pmu_arch::power9::{Mmcra, Sier, ThreadControl, spr};
+
+use super::super::Clock;
+use super::*;
+
+/// Pages of 64 KiB, whose entry is at an address, or of which no table is read.
+struct Direct(Option<u64>);
+
+impl PageTables for Direct {
+    fn walk(&mut self, _address: u64) -> Walk {
+        Walk { entries: [self.0.unwrap_or(0), 0, 0, 0, 0], levels: u8::from(self.0.is_some()), ..Walk::direct(16) }
+    }
+}
+
+/// A thread of POWER9 whose companion keeps time.
+struct Sampling {
+    machine: Machine<fn(usize, u32)>,
+    companion: Companion,
+}
+
+/// MMCRA\[RAND_SAMP_ELIG] 100: what matches the match array is sampled, each time.
+const MATCHED: u8 = 4;
+/// MMCR0\[PMAE]: SIER has the sample.
+const PMAE: u64 = 1 << (63 - 37);
+/// A register that is ready.
+const FREE: Register = Register(200);
+
+impl Sampling {
+    fn new() -> Sampling {
+        let line: fn(usize, u32) = |_, _| {};
+        let machine = topology::Builder::new("power9").unwrap().packages(2).threads(4).build(line).unwrap();
+        Sampling { machine, companion: Builder::new("power9").unwrap().packages(2).threads(4).clock(Clock::Companion).always().build() }
+    }
+
+    fn write(&self, register: u16, value: u64) {
+        self.machine.thread(0).unwrap().write(Address::Spr(register), value).unwrap();
+    }
+
+    fn read(&self, register: u16) -> u64 {
+        self.machine.thread(0).unwrap().read(Address::Spr(register)).unwrap()
+    }
+
+    /// Counts the event of this code, and sets the threshold.
+    fn program(&self, code: u64, (start, end): (u8, u8)) {
+        let mut control = ThreadControl::default();
+        control.set_run(true);
+        self.machine.thread(0).unwrap().set_context(Context::power(0, control.bits()));
+        let encoding = encode(&[EventCode::from_bits(code)], Options::default()).unwrap();
+        let mut mmcra = Mmcra::default();
+        mmcra.set_sample_enable(true);
+        mmcra.set_rand_samp_elig(MATCHED);
+        mmcra.set_thresh_event_sel(1);
+        mmcra.set_thresh_start(start);
+        mmcra.set_thresh_end(end);
+        for (register, value) in [(spr::MMCR1, encoding.mmcr1), (spr::MMCRA, mmcra.bits()), (spr::MMCR0, PMAE)] {
+            self.write(register, value);
+        }
+    }
+}
+
+/// What a thread executes.
+struct Thread<'a> {
+    sampling: &'a Sampling,
+    follower: Follower<'a>,
+    /// Where the entry of the next page is read.
+    table: Option<u64>,
+}
+
+impl<'a> Thread<'a> {
+    fn new(sampling: &'a Sampling) -> Thread<'a> {
+        Thread::numbered(sampling, 0)
+    }
+
+    fn numbered(sampling: &'a Sampling, number: usize) -> Thread<'a> {
+        let mut follower = sampling.companion.follower(number).unwrap();
+        follower.sync(&sampling.machine.thread(number).unwrap().demand());
+        Thread { sampling, follower, table: None }
+    }
+
+    /// Executes an instruction that needs no fetch, and reports it, as the one that is sampled or as another.
+    fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
+        let pmu = self.sampling.machine.thread(self.follower.number()).unwrap();
+        self.follower.execute(instruction, &mut Direct(self.table));
+        self.follower.deliver(&pmu, &[], |outcome| {
+            let totals = pmu.totals();
+            totals.add(Signal::InstructionsRetired, 1);
+            totals.add(Signal::MatchedInstructions, u64::from(sampled));
+            let branch = instruction.transfer.map(|transfer| Branch {
+                kind: transfer.kind,
+                taken: transfer.taken,
+                target: transfer.target,
+                prediction: outcome.prediction,
+            });
+            let memory = instruction.accesses.first().map(|access| Memory {
+                address: access.address,
+                size: access.size,
+                load: access.kind == AccessKind::Load,
+                store: access.kind == AccessKind::Store,
+                latency: outcome.latency,
+                source: outcome.source,
+                translation: outcome.translation,
+            });
+            let sample = Sample {
+                traits: outcome.traits | if sampled { Traits::MATCHED } else { Traits::empty() },
+                reload_source: outcome.reload_code(),
+                walk_source: outcome.walk_code(),
+                store_outcome: outcome.store_outcome,
+                page_bits: outcome.page_bits,
+                fabric: vm_pmu_arch::feed::Fabric { command: outcome.command, ..Default::default() },
+                stages: outcome.stages,
+                stall: outcome.stall,
+                stall_reason: outcome.stall_reason,
+                ..Sample::default()
+            };
+            pmu.record(&Record { branch, memory, sample, cycles: outcome.cycles.unwrap_or(1), ..Record::at(0x1000) });
+            pmu.service();
+        });
+    }
+
+    fn load(&mut self, address: u64, sampled: bool) {
+        let accesses = [load(address)];
+        let operation = Some(Operation { width: 8, addresses: &[FREE], writes: &[Register(1)], ..Operation::default() });
+        self.run(&Instruction { class: Class::Load, operation, accesses: &accesses, ..Instruction::default() }, sampled);
+    }
+
+    fn store(&mut self, address: u64, sampled: bool) {
+        let accesses = [store(address)];
+        let operation = Some(Operation { width: 8, addresses: &[FREE], reads: &[FREE], ..Operation::default() });
+        self.run(&Instruction { class: Class::Store, operation, accesses: &accesses, ..Instruction::default() }, sampled);
+    }
+
+    /// Everything before completes before what comes.
+    fn settle(&mut self) {
+        self.run(&Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() }, false);
+    }
+}
+
+/// What the first thread and one of another chip count of the event of this code, on the first.
+fn counted(code: u64, execute: impl FnOnce(&mut Thread<'_>, &mut Thread<'_>)) -> u64 {
+    let sampling = Sampling::new();
+    sampling.program(code, (0, 0));
+    execute(&mut Thread::new(&sampling), &mut Thread::numbered(&sampling, 4));
+    (0..4).map(|number| sampling.read(spr::PMC1 + number)).sum()
+}
+
+/// KA5: the page and the row of the bank are those of a load before.
+fn load_from_memory(thread: &mut Thread<'_>) {
+    thread.load(0x10_0000, false);
+    thread.settle();
+    thread.load(0x10_0400, true);
+    assert_eq!(thread.follower.outcome().latency, 340);
+}
+
+#[test]
+fn ka5_the_events_of_a_load_from_memory() {
+    // The load is dispatched at 0 and issued at 1; found missing at 5 and here at 341, completed at 343. It is the oldest all the time.
+    let rows = [
+        // PM_MRK_LD_MISS_L1_CYC, PM_MRK_LD_MISS_EXPOSED_CYC: 341 - 5.
+        (0x1_D156, 336),
+        (0x1_013E, 336),
+        // PM_MRK_STALL_CMPLU_CYC: 341 - 1. PM_MRK_NTC_CYC: 343 - 0.
+        (0x3_013E, 340),
+        (0x2_011C, 343),
+        // PM_MRK_DATA_FROM_LMEM and its cycles; PM_MRK_DATA_FROM_L3MISS_CYC.
+        (0x3_D142, 1),
+        (0x4_D128, 336),
+        (0x1_415E, 336),
+        // PM_MRK_DATA_FROM_L2, PM_MRK_DATA_FROM_L3: it came from neither.
+        (0x2_C126, 0),
+        (0x4_D142, 0),
+        // PM_MRK_LD_MISS_L1, PM_MRK_L1_RELOAD_VALID, PM_MRK_L2_RC_DISP, PM_MRK_L2_RC_DONE, PM_MRK_LSU_FIN.
+        (0x2_01E2, 1),
+        (0x1_01EA, 1),
+        (0x2_0114, 1),
+        (0x3_012A, 1),
+        (0x4_0132, 1),
+    ];
+    for (code, expected) in rows {
+        assert_eq!(counted(code, |thread, _| load_from_memory(thread)), expected, "{code:X}h");
+    }
+}
+
+/// Codes of MMCRA\[THRESH_START, THRESH_END].
+const DISPATCHED: u8 = 2;
+const ISSUED: u8 = 3;
+const FINISHED: u8 = 4;
+const COMPLETED: u8 = 5;
+const FIRST_MISS: u8 = 6;
+const RELOAD: u8 = 7;
+const NEXT_TO_COMPLETE: u8 = 12;
+const SECOND_DISPATCHED: u8 = 13;
+const SECOND_DONE: u8 = 14;
+const NEXT_TO_FINISH: u8 = 15;
+
+#[test]
+fn ka5_thresholds_between_stages() {
+    let rows = [
+        // 84 times four to the power of one: 336.
+        (FIRST_MISS, RELOAD, (84, 1)),
+        (SECOND_DISPATCHED, SECOND_DONE, (84, 1)),
+        (DISPATCHED, ISSUED, (1, 0)),
+        (DISPATCHED, FIRST_MISS, (5, 0)),
+        (ISSUED, FIRST_MISS, (4, 0)),
+        // 340 and 343: 85 and 3/4 times four.
+        (ISSUED, FINISHED, (85, 1)),
+        (NEXT_TO_COMPLETE, COMPLETED, (85, 1)),
+        (NEXT_TO_FINISH, FINISHED, (85, 1)),
+        (FINISHED, COMPLETED, (2, 0)),
+    ];
+    for (start, end, expected) in rows {
+        let sampling = Sampling::new();
+        sampling.program(0x4_01E0, (start, end));
+        load_from_memory(&mut Thread::new(&sampling));
+        let mmcra = Mmcra::written(sampling.read(spr::MMCRA));
+        assert_eq!((mmcra.thresh_ctr_mantissa(), mmcra.thresh_ctr_exp()), expected, "{start:X} to {end:X}");
+    }
+}
+
+#[test]
+fn ka5_sier_says_what_held_the_load_up() {
+    let sampling = Sampling::new();
+    sampling.program(0x4_01E0, (0, 0));
+    load_from_memory(&mut Thread::new(&sampling));
+    let sier = Sier::written(sampling.read(spr::SIER));
+    assert_eq!(sier.fin_stall_reason(), 4);
+    assert!(sier.iss_stall() && sier.cmpl_stall() && sier.pempty() && sier.cmpl());
+    // Local memory; not merged, not forwarded.
+    assert_eq!((sier.ldst(), sier.data_src(), sier.load_merge(), sier.st_fwd()), (4, 1, false, false));
+}
+
+/// PM_MRK_ST_L2DISP_TO_CMPL_CYC, PM_MRK_ST_DRAIN_TO_L2DISP_CYC, PM_MRK_FAB_RSP_RWITM_CYC, PM_MRK_FAB_RSP_DCLAIM and its cycles, and
+/// PM_MRK_ST_CMPL_INT.
+const OF_STORES: [u64; 6] = [0x1_F150, 0x3_F150, 0x4_F150, 0x3_0154, 0x2_F152, 0x3_0134];
+
+#[test]
+fn a_store_to_a_line_of_the_second_level_needs_nothing_from_elsewhere() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, true);
+    };
+    // It leaves its queue a cycle after its completion, and the second level takes it up a cycle later, for 15.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [15, 1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_store_waits_for_the_one_before_it_on_its_way_to_the_second_level() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, false);
+        thread.store(0x10_0008, true);
+    };
+    // Both complete at 7. The first leaves its queue at 8 and is taken up at 9; the second leaves at 9 and is taken up at 11.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [15, 2, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_store_to_a_line_that_no_cache_has_reads_it_to_modify_it() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0400, true);
+    };
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [340, 1, 340, 0, 0, 0]);
+}
+
+#[test]
+fn a_store_to_a_line_that_others_share_claims_it() {
+    let execute = |thread: &mut Thread<'_>, other: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        other.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, true);
+    };
+    // The answer of others takes 100 cycles.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [100, 1, 0, 1, 100, 0]);
+}
+
+#[test]
+fn a_store_to_a_line_that_another_chip_has_modified_gets_it_from_there() {
+    let execute = |thread: &mut Thread<'_>, other: &mut Thread<'_>| {
+        thread.load(0x10_0400, false);
+        other.store(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, true);
+    };
+    // 100 cycles from another cache, and 310 more from another chip.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [410, 1, 410, 0, 0, 1]);
+}
+
+#[test]
+fn a_load_that_takes_the_data_of_a_store_is_told_as_one() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.store(0x10_0008, false);
+        thread.load(0x10_0008, true);
+    };
+    // PM_MRK_ST_FWD.
+    assert_eq!(counted(0x3_012C, execute), 1);
+    // One from beside it is none.
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.store(0x10_0008, false);
+        thread.load(0x10_0010, true);
+    };
+    assert_eq!(counted(0x3_012C, execute), 0);
+}
+
+#[test]
+fn the_decimal_unit_finishes_its_instructions() {
+    let of = |class: Class| {
+        counted(0x2_0132, |thread, _| {
+            let operation = Some(Operation { width: 8, reads: &[FREE], writes: &[Register(1)], ..Operation::default() });
+            thread.run(&Instruction { class, operation, ..Instruction::default() }, true);
+        })
+    };
+    // PM_MRK_DFU_FIN.
+    assert_eq!([of(Class::Decimal), of(Class::FloatAdd)], [1, 0]);
+}
+
+/// Loads lines 0 to 2 of a page, so that the prefetcher asks for lines 3 and 4.
+fn stream(thread: &mut Thread<'_>, page: u64) {
+    (0..3).for_each(|line| thread.load(page + 128 * line, false));
+    thread.settle();
+}
+
+#[test]
+fn the_first_use_of_a_prefetched_line_is_told_apart() {
+    // PM_MRK_DATA_FROM_L2_MEPF and its cycles, PM_MRK_DATA_FROM_L2 and PM_MRK_DATA_FROM_L2_NO_CONFLICT.
+    let codes = [0x4_C120, 0x3_D144, 0x2_C126, 0x2_C120];
+    let first = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        stream(thread, 0x10_0000);
+        thread.load(0x10_0000 + 3 * 128, true);
+    };
+    // From the miss, four cycles after the launch, to the data: 15 - 4.
+    assert_eq!(codes.map(|code| counted(code, first)), [1, 11, 1, 0]);
+    let second = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        stream(thread, 0x10_0000);
+        thread.load(0x10_0000 + 3 * 128, false);
+        // Eight other lines of its set of the first level, 32 sets away each.
+        (1..=8).for_each(|number| thread.load(0x100_0000 + 0x1000 * number + 3 * 128, false));
+        thread.settle();
+        thread.load(0x10_0000 + 3 * 128, true);
+    };
+    assert_eq!(codes.map(|code| counted(code, second)), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_prefetched_line_keeps_its_mark_in_the_third_level() {
+    // PM_MRK_DATA_FROM_L3_MEPF and its cycles, PM_MRK_DATA_FROM_L3.
+    let codes = [0x2_D142, 0x1_415C, 0x4_D142];
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        stream(thread, 0x10_0000);
+        // The second level has 512 sets of eight: eight other lines of the set drive it out.
+        (1..=8).for_each(|number| thread.load(0x100_0000 + 0x1_0000 * number + 3 * 128, false));
+        thread.settle();
+        thread.load(0x10_0000 + 3 * 128, true);
+    };
+    assert_eq!(codes.map(|code| counted(code, execute)), [1, 32, 1]);
+}
+
+#[test]
+fn entries_of_page_tables_can_lie_in_prefetched_lines() {
+    // PM_MRK_DPTEG_FROM_L2_MEPF, PM_MRK_DPTEG_FROM_L2; PM_MRK_DPTEG_FROM_L3_MEPF, PM_MRK_DPTEG_FROM_L3.
+    let codes = [0x2_F140, 0x1_F142, 0x2_F142, 0x4_F142];
+    let execute = |displaced: bool| {
+        move |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+            stream(thread, 0x10_0000);
+            let others = if displaced { 8 } else { 0 };
+            (1..=others).for_each(|number| thread.load(0x100_0000 + 0x1_0000 * number + 3 * 128, false));
+            thread.settle();
+            thread.table = Some(0x10_0000 + 3 * 128);
+            thread.load(0x200_0000, true);
+        }
+    };
+    assert_eq!(codes.map(|code| counted(code, execute(false))), [1, 1, 0, 0]);
+    assert_eq!(codes.map(|code| counted(code, execute(true))), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_branch_that_is_not_strongly_biased_is_told() {
+    let of = |before: u32| {
+        counted(0x1_0138, |thread, _| {
+            let transfer = Some(Transfer { kind: BranchKind::Conditional, taken: false, target: 0x2000 });
+            let branch = Instruction { class: Class::Branch, transfer, ..Instruction::default() };
+            (0..before).for_each(|_| thread.run(&branch, false));
+            thread.run(&branch, true);
+        })
+    };
+    // PM_MRK_BR_2PATH. A counter starts weakly not taken; once not taken, it is strongly so.
+    assert_eq!([of(0), of(1)], [1, 0]);
+}
