@@ -189,6 +189,11 @@
 #define VM_PMU_RECORDS_SAMPLED_OUTCOMES (1 << 8)
 
 /**
+ * In VmPmuDemand::records: what table walkers do for a guest under a host is wanted. A companion tells it whose page tables do.
+ */
+#define VM_PMU_RECORDS_NESTED (1 << 9)
+
+/**
  * In VmPmuOptions::records, alone: the embedder never reports a record.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)
@@ -1550,6 +1555,10 @@ enum VmPmuForgotten
    * The translation of the page with the given address.
    */
   VM_PMU_FORGOTTEN_PAGE = 2,
+  /**
+   * The host's translation of the page with the given guest real address, and all that was derived from those of the host.
+   */
+  VM_PMU_FORGOTTEN_HOST_PAGE = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2239,6 +2248,72 @@ typedef struct {
 } VmPmuWalk;
 
 /**
+ * The tables of a guest whose real addresses the tables of its host translate. The library sets it to a guest that does not translate, at
+ * real address `address`; the embedder changes the fields that it knows.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuGuestWalk) of the library: fields beyond it are ignored.
+   */
+  size_t size;
+  /**
+   * The guest real address that the address is translated to.
+   */
+  uint64_t real;
+  /**
+   * The guest real address of the entry of the guest's process table, which a walk reads before the root, if `has_process_entry` is not 0.
+   */
+  uint64_t process_entry;
+  /**
+   * Guest real addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the guest's page.
+   */
+  uint8_t page_bits;
+  /**
+   * Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
+   */
+  uint8_t global;
+  /**
+   * Whether there is an entry of a process table.
+   */
+  uint8_t has_process_entry;
+} VmPmuGuestWalk;
+
+/**
+ * The translation of a guest real address by the tables of the host. The library sets it to the same physical address, in a page of the
+ * default size without tables.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuHostWalk) of the library: fields beyond it are ignored.
+   */
+  size_t size;
+  /**
+   * The physical address that the guest real address is translated to.
+   */
+  uint64_t physical;
+  /**
+   * Physical addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the host's page.
+   */
+  uint8_t page_bits;
+} VmPmuHostWalk;
+
+/**
  * How a companion is made. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
@@ -2284,6 +2359,17 @@ typedef struct {
    * Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
    */
   uint32_t page_bits;
+  /**
+   * Called when the first level of translation buffers lacks `address`: if the thread is in a guest whose real addresses a host's tables
+   * translate, writes the guest's tables to `guest` and returns true; otherwise returns false, and `walk` has all. If null, no guest has a
+   * host. The rules of `walk` hold.
+   */
+  bool (*nested)(void *user, uint32_t thread, uint64_t address, VmPmuGuestWalk *guest);
+  /**
+   * Called for a guest real address that `nested` has told: writes the host's tables for it to `host`. If null, each is its own physical
+   * address. The rules of `walk` hold.
+   */
+  void (*host)(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host);
 } VmPmuCompanionOptions;
 
 /**
@@ -3541,7 +3627,8 @@ VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thread, uint32_t signal, bool *supplies);
 
 /**
- * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
+ * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE
+ * or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.

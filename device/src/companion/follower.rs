@@ -10,6 +10,7 @@ use super::cause::Cause;
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::cores::Core;
 use super::instruction::{Class, Instruction, Transfer};
+use super::nested::Steps;
 use super::pipeline::{Continuation, Pipeline};
 use super::predictor::{Path, Tables};
 use super::requests::{self, Requests};
@@ -97,6 +98,8 @@ pub struct Follower<'a> {
     pub(super) piece: Option<u64>,
     pub(super) outcome: Outcome,
     pub(super) requests: Requests,
+    /// The steps of nested translations, on a part that tells them.
+    pub(super) nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
     pub(super) demand: Demand,
@@ -134,6 +137,7 @@ impl<'a> Follower<'a> {
             piece: None,
             outcome: Outcome::default(),
             requests: Requests::new(),
+            nested: profile.translation.is_radix().then(Steps::new),
             watched: false,
             demand: Demand::default(),
         }
@@ -154,6 +158,9 @@ impl<'a> Follower<'a> {
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         self.requests.clear();
         self.requests.wanted = demand.records().requests;
+        if let Some(steps) = &mut self.nested {
+            steps.clear();
+        }
         self.watched = self.system.is_watched();
         let follows = self.always || self.watched;
         let active = follows || time || !self.tally.is_empty() || !demand.records().is_none();
@@ -276,6 +283,13 @@ impl<'a> Follower<'a> {
         self.requests.lost()
     }
 
+    /// How many steps of nested translations have been lost since the follower was made, because more than 48 came between two deliveries.
+    /// No instruction of two accesses makes more than 36.
+    #[must_use]
+    pub fn lost_nested_steps(&self) -> u64 {
+        self.nested.as_ref().map_or(0, |steps| steps.lost())
+    }
+
     /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
@@ -334,6 +348,9 @@ impl<'a> Follower<'a> {
             let mut together = self.competes.and_then(|core| core.together(thread));
             let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
             pipeline.execute(instruction, thread, together, &mut self.tally);
+        }
+        if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
+            steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
         }
     }
 

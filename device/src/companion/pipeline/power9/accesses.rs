@@ -47,9 +47,10 @@ impl Core {
             return;
         }
         let mut finished = 0;
-        for (at, touch) in (times.issued..).zip(found.touches()) {
+        for ((at, place), touch) in (times.issued..).zip(1..).zip(found.touches()) {
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
+                self.walkers.walk(place, at, touch.translation);
             }
             let done = if instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)

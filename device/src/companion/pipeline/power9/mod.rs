@@ -11,6 +11,7 @@ mod saved;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod walkers;
 
 use super::super::instruction::{Class, Instruction, Operation, Register};
 use super::super::tally::Tally;
@@ -27,6 +28,7 @@ use reasons::{Phases, Reason};
 use rows::{Row, Unit};
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, reason_signals, signals_of};
+use walkers::Walkers;
 
 /// Slices of the core.
 const SLICES: usize = 4;
@@ -103,6 +105,7 @@ pub(super) struct Core {
     /// The lines on their way, and where they come from.
     misses: Misses<16, Source>,
     translations: Entries<8>,
+    pub(super) walkers: Walkers,
 }
 
 /// When an instruction goes through its stages.
@@ -149,6 +152,7 @@ impl Core {
             taken: 0,
             misses: Misses::new(),
             translations: Entries::new(),
+            walkers: Walkers::new(),
         }
     }
 
@@ -156,6 +160,7 @@ impl Core {
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
         let row = rows::of(instruction);
         let operation = instruction.operation.unwrap_or(UNKNOWN);
+        self.walkers.second = 0;
         self.fetch(instruction, found);
         let loads = found.touches().iter().any(super::Touch::loads);
         let stores = found.touches().iter().any(super::Touch::stores);
@@ -188,6 +193,7 @@ impl Core {
         let room = self.buffer.room(BLOCK) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
         self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
+        self.walkers.walk(0, self.fetched, found.walk);
         let delay = u64::from(found.translation) + u64::from(found.line);
         self.fetched = (self.fetched + 1).max(room) + delay;
         if delay != 0 {

@@ -31,6 +31,7 @@ impl Core {
         self.misses.save(writer);
         self.misses.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
         self.translations.save(writer);
+        writer.words(&self.walkers.until);
     }
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -79,6 +80,10 @@ impl Core {
         for source in &mut self.misses.tags {
             *source = pick(&Source::ALL, reader)?;
         }
-        self.translations.load(reader, now)
+        self.translations.load(reader, now)?;
+        for until in &mut self.walkers.until {
+            *until = time(reader, now)?;
+        }
+        Ok(())
     }
 }
