@@ -6345,6 +6345,58 @@ typedef enum VmPmuSignal {
    * Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
+  /**
+   * Lines of code from another core's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_MODIFIED = 610,
+  /**
+   * Lines of code from another core's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_CLEAN = 611,
+  /**
+   * Lines of code from another package's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_MODIFIED = 612,
+  /**
+   * Lines of code from another package's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_CLEAN = 613,
+  /**
+   * Page-table entries for code read from another core's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_MODIFIED = 614,
+  /**
+   * Page-table entries for code read from another core's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_CLEAN = 615,
+  /**
+   * Page-table entries for code read from another package's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_PACKAGE_CLEAN = 616,
+  /**
+   * Last page-table entries of walks for data read from another core's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_MODIFIED = 617,
+  /**
+   * Last page-table entries of walks for data read from another core's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_CLEAN = 618,
+  /**
+   * Last page-table entries of walks for data read from another package's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_PACKAGE_CLEAN = 619,
+  /**
+   * Streams of adjacent misses that the prefetcher of data began to follow.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_BEGUN = 620,
+  /**
+   * Demand misses of data that continued a stream that the prefetcher follows.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAM_HITS = 621,
+  /**
+   * Streams that the prefetcher of data gave up for others before any miss continued them.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_UNUSED = 622,
 } VmPmuSignal;
 
 /*

@@ -196,6 +196,9 @@ const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
 const PREFETCHER: &[Signal] = &[
     Signal::DataPrefetchAttempts,
     Signal::DataPrefetchesCancelled,
+    Signal::DataPrefetchStreamsBegun,
+    Signal::DataPrefetchStreamHits,
+    Signal::DataPrefetchStreamsUnused,
     Signal::DataPrefetchesFromOtherCore,
     Signal::DataPrefetchesFromOtherPackage,
     Signal::DataPrefetchesFromLocalMemory,
@@ -243,6 +246,16 @@ const RADIX: &[Signal] = &[
     Signal::WalkLeavesLevel2FromL3,
     Signal::WalkLeavesLevel3FromL3,
     Signal::WalkLeavesLevel4FromL3,
+    Signal::FetchesFromOtherCoreModified,
+    Signal::FetchesFromOtherCoreClean,
+    Signal::FetchesFromOtherPackageModified,
+    Signal::FetchesFromOtherPackageClean,
+    Signal::InstructionWalksFromOtherCoreModified,
+    Signal::InstructionWalksFromOtherCoreClean,
+    Signal::InstructionWalksFromOtherPackageClean,
+    Signal::DataWalkLeavesFromOtherCoreModified,
+    Signal::DataWalkLeavesFromOtherCoreClean,
+    Signal::DataWalkLeavesFromOtherPackageClean,
 ];
 const PAGE_TABLE: &[Signal] = &[Signal::DramPageTableOverflows];
 
@@ -411,9 +424,15 @@ fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: 
         (true, DataSource::LocalMemory) => Some(Signal::InstructionWalksFromLocalMemory),
         (true, DataSource::RemoteMemory) => Some(Signal::InstructionWalksFromRemoteMemory),
         (true, DataSource::OtherPackage { modified: true }) => Some(Signal::InstructionWalksFromOtherPackageModified),
+        (true, DataSource::OtherPackage { modified: false }) => Some(Signal::InstructionWalksFromOtherPackageClean),
+        (true, DataSource::OtherCore { modified: true }) => Some(Signal::InstructionWalksFromOtherCoreModified),
+        (true, DataSource::OtherCore { modified: false }) => Some(Signal::InstructionWalksFromOtherCoreClean),
         (false, DataSource::LocalMemory) if last => Some(Signal::DataWalkLeavesFromLocalMemory),
         (false, DataSource::RemoteMemory) if last => Some(Signal::DataWalkLeavesFromRemoteMemory),
         (false, DataSource::OtherPackage { modified: true }) if last => Some(Signal::DataWalkLeavesFromOtherPackageModified),
+        (false, DataSource::OtherPackage { modified: false }) if last => Some(Signal::DataWalkLeavesFromOtherPackageClean),
+        (false, DataSource::OtherCore { modified: true }) if last => Some(Signal::DataWalkLeavesFromOtherCoreModified),
+        (false, DataSource::OtherCore { modified: false }) if last => Some(Signal::DataWalkLeavesFromOtherCoreClean),
         _ => None,
     };
     // What the manuals tell apart: which levels, and which places of each.
