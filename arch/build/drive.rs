@@ -148,6 +148,7 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         Err(_) => Err(format!("{text} is not a number")),
     };
     let inner = match word.split_once(':') {
+        Some(("nested", event)) => nested(event)?,
         Some(("overflow", number)) => numbered(number, "Overflow")?,
         Some(("rewind", number)) => numbered(number, "Rewind")?,
         Some(("saved", number)) => numbered(number, "Saved")?,
@@ -173,4 +174,42 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         _ => return Err(format!("the model makes no event called {word}")),
     };
     Ok(format!("Drive::Internal(Internal::{inner})"))
+}
+
+/// An event of nested translation: its kind, and the sets that it counts.
+fn nested(text: &str) -> Result<String, String> {
+    const SIZES: [&str; 5] = ["4K", "64K", "2M", "1G", "none"];
+    const LEVELS: [&str; 6] = ["process", "level1", "level2", "level3", "level4", "final"];
+    const PHASES: [&str; 6] = ["look_up", "host1", "host2", "host3", "host4", "entry"];
+    let words: Vec<&str> = text.split(':').collect();
+    let [kind, first, second] = words[..] else { return Err(format!("nested:{text} has not two sets")) };
+    Ok(match kind {
+        "first" => {
+            let (guests, hosts) = (set(first, &SIZES[..4], 0b1111)?, set(second, &SIZES, 0b1111)?);
+            format!("Nested(NestedEvent::First {{ guests: {guests}, hosts: {hosts} }})")
+        }
+        "look_up" => {
+            let (levels, hosts) = (set(first, &LEVELS, 0b11_1111)?, set(second, &SIZES, 0b1111)?);
+            format!("Nested(NestedEvent::LookUp {{ levels: {levels}, hosts: {hosts} }})")
+        }
+        "walk_cache" => {
+            let (levels, known) = (set(first, &LEVELS, 0b11_1111)?, set(second, &["1", "2", "3"], 0b111)?);
+            format!("Nested(NestedEvent::WalkCache {{ levels: {levels}, known: {known} }})")
+        }
+        "walker0" | "walker1" => {
+            let number = u8::from(kind == "walker1");
+            let (levels, phases) = (set(first, &LEVELS, 0b11_1111)?, set(second, &PHASES, 0b11_1111)?);
+            format!("Nested(NestedEvent::Walker {{ number: {number}, levels: {levels}, phases: {phases} }})")
+        }
+        _ => return Err(format!("nested translation has no event called {kind}")),
+    })
+}
+
+/// The words joined by `|`, as one bit each; `any` stands for these bits.
+fn set(text: &str, words: &[&str], any: u8) -> Result<u8, String> {
+    text.split('|').try_fold(0, |bits, word| match words.iter().position(|known| *known == word) {
+        Some(place) => Ok(bits | 1 << place),
+        None if word == "any" => Ok(bits | any),
+        None => Err(format!("{word} is none of {}", words.join(", "))),
+    })
 }

@@ -1,5 +1,6 @@
 //! What makes the count of an event, where it is not simply the sum of its signals.
 
+use super::NestedEvent;
 use crate::feed::{FabricCommand, Stage, Traits};
 
 /// A condition on the thread's state under which the signals of an event count.
@@ -145,6 +146,8 @@ pub enum Internal {
     Clock,
     /// Requests that the unit serves, as they are told with all that describes them.
     Request,
+    /// Steps of nested translations, as they are told with all that describes them.
+    Nested(NestedEvent),
     /// Postings of the counters of its group into memory.
     Posting,
     /// Nothing: the counter is off.

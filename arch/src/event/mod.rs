@@ -12,6 +12,7 @@ mod knl;
 mod metric;
 #[cfg(test)]
 mod montecito;
+mod nested;
 mod placing;
 #[cfg(test)]
 mod power9_nest;
@@ -19,6 +20,7 @@ mod power9_nest;
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 pub(crate) use encoding::{Encoded, Encoding, Encodings, Event, Row};
 pub use metric::*;
+pub use nested::NestedEvent;
 pub use placing::{AllThreads, Attribution, Channel, CoherenceFilter, CounterSet, Extent, Initiator, Qualifiers};
 
 use encoding::{Lists, NO_MASK, Properties};

@@ -27,6 +27,9 @@ pub struct Records {
     pub every: bool,
     /// Every [`Request`](super::Request) that left a core's own caches. They are reported by themselves, not with instructions.
     pub requests: bool,
+    /// Every [`NestedStep`](super::NestedStep): what table walkers do for a guest under a host. They are reported by themselves, not with
+    /// instructions.
+    pub nested: bool,
     /// The accesses whose addresses a register keeps in continuous sampling (POWER9's SDAR), each as the record of its instruction. No
     /// demand asks for it. With it, an embedder that reports records at deadlines accepts deadlines for these accesses too, as often as
     /// they come.
@@ -79,6 +82,7 @@ impl Records {
         fetches: false,
         every: false,
         requests: false,
+        nested: false,
         sampled_addresses: false,
         sampled_outcomes: false,
     };
@@ -96,6 +100,8 @@ impl Records {
     pub const EVERY: Records = Records { every: true, ..Records::NONE };
     /// Every request that left a core's own caches.
     pub const REQUESTS: Records = Records { requests: true, ..Records::NONE };
+    /// Every step of a nested translation.
+    pub const NESTED: Records = Records { nested: true, ..Records::NONE };
     /// The accesses whose addresses continuous sampling keeps.
     pub const SAMPLED_ADDRESSES: Records = Records { sampled_addresses: true, ..Records::NONE };
     /// What became of the instructions that random sampling chooses.
@@ -110,6 +116,7 @@ impl Records {
         fetches: true,
         every: true,
         requests: true,
+        nested: true,
         sampled_addresses: true,
         sampled_outcomes: true,
     };
@@ -125,6 +132,7 @@ impl Records {
             || self.fetches
             || self.every
             || self.requests
+            || self.nested
             || self.sampled_addresses
             || self.sampled_outcomes)
     }
@@ -152,6 +160,7 @@ impl Records {
             fetches: self.fetches || more.fetches,
             every: self.every || more.every,
             requests: self.requests || more.requests,
+            nested: self.nested || more.nested,
             sampled_addresses: self.sampled_addresses || more.sampled_addresses,
             sampled_outcomes: self.sampled_outcomes || more.sampled_outcomes,
         }
@@ -178,6 +187,7 @@ impl Records {
             fetches: self.fetches && (supplied.fetches || supplied.every),
             every: self.every && supplied.every,
             requests: self.requests && supplied.requests,
+            nested: self.nested && supplied.nested,
             sampled_addresses: self.sampled_addresses && (supplied.sampled_addresses || supplied.every),
             sampled_outcomes: self.sampled_outcomes && supplied.sampled_outcomes,
         }

@@ -23,6 +23,7 @@
 mod context;
 mod deadlines;
 mod demand;
+mod nested;
 mod record;
 mod request;
 mod sample;
@@ -34,6 +35,7 @@ mod totals;
 pub use context::Context;
 pub use deadlines::{Deadlines, Pace};
 pub use demand::{Demand, Occasion, Records};
+pub use nested::{GuestLevel, NestedStep, NestedWalk, PageSize};
 pub use record::{Branch, BranchKind, DataSource, Fetch, Memory, Prediction, Record, Translation};
 pub use request::{HeldAs, Request, RequestKind, Snoop, Supplier};
 pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};

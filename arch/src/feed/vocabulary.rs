@@ -1516,4 +1516,32 @@ signals! {
     L3CastoutsPrefetched = "l3_castouts_prefetched": Event Events,
     /// Conditional branches whose direction a counter in one of its two weak states predicted.
     BranchesWeaklyPredicted = "branches_weakly_predicted": Event Events,
+
+    // Clean lines of others, and streams of the prefetcher
+    /// Lines of code from another core's caches that had them modified.
+    FetchesFromOtherCoreModified = "fetches_from_other_core_modified": Event Events,
+    /// Lines of code from another core's caches that had them unmodified.
+    FetchesFromOtherCoreClean = "fetches_from_other_core_clean": Event Events,
+    /// Lines of code from another package's caches that had them modified.
+    FetchesFromOtherPackageModified = "fetches_from_other_package_modified": Event Events,
+    /// Lines of code from another package's caches that had them unmodified.
+    FetchesFromOtherPackageClean = "fetches_from_other_package_clean": Event Events,
+    /// Page-table entries for code read from another core's caches that had them modified.
+    InstructionWalksFromOtherCoreModified = "instruction_walks_from_other_core_modified": Event Events,
+    /// Page-table entries for code read from another core's caches that had them unmodified.
+    InstructionWalksFromOtherCoreClean = "instruction_walks_from_other_core_clean": Event Events,
+    /// Page-table entries for code read from another package's caches that had them unmodified.
+    InstructionWalksFromOtherPackageClean = "instruction_walks_from_other_package_clean": Event Events,
+    /// Last page-table entries of walks for data read from another core's caches that had them modified.
+    DataWalkLeavesFromOtherCoreModified = "data_walk_leaves_from_other_core_modified": Event Events,
+    /// Last page-table entries of walks for data read from another core's caches that had them unmodified.
+    DataWalkLeavesFromOtherCoreClean = "data_walk_leaves_from_other_core_clean": Event Events,
+    /// Last page-table entries of walks for data read from another package's caches that had them unmodified.
+    DataWalkLeavesFromOtherPackageClean = "data_walk_leaves_from_other_package_clean": Event Events,
+    /// Streams of adjacent misses that the prefetcher of data began to follow.
+    DataPrefetchStreamsBegun = "data_prefetch_streams_begun": Event Events,
+    /// Demand misses of data that continued a stream that the prefetcher follows.
+    DataPrefetchStreamHits = "data_prefetch_stream_hits": Event Events,
+    /// Streams that the prefetcher of data gave up for others before any miss continued them.
+    DataPrefetchStreamsUnused = "data_prefetch_streams_unused": Event Events,
 }

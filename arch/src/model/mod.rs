@@ -10,6 +10,7 @@
 //! | [`PackageScope`] | counters that count what other threads of the package do | K8, Knights Landing, Itanium, Montecito |
 //! | [`Tagging`] | address ranges and opcode matchers that other threads' counters use | Montecito |
 //! | [`Requests`] | counters of requests that leave a core's caches | Knights Landing |
+//! | [`NestedTranslation`] | counters of what table walkers do for a guest under a host | POWER9 |
 //! | [`UncoreInterrupts`] | interrupts by counters that belong to no thread | Knights Landing |
 //! | [`Arbitration`] | counters that one thread takes from the others | K8 |
 //! | [`Pins`] | pins that toggle with a counter | K8, Itanium, Montecito |
@@ -22,6 +23,7 @@ mod arbitration;
 mod contexts;
 mod levels;
 mod matching;
+mod nested;
 mod package_scope;
 mod pins;
 mod requests;
@@ -34,6 +36,7 @@ pub use arbitration::Arbitration;
 pub use contexts::LazyContexts;
 pub use levels::Levels;
 pub use matching::InstructionMatching;
+pub use nested::NestedTranslation;
 pub use package_scope::PackageScope;
 pub use pins::Pins;
 pub use requests::Requests;

@@ -336,6 +336,7 @@ impl Power9 {
         let mut signals = SignalSet::EMPTY;
         let freezes = self.freezes();
         let mut time_base = self.mmcr0.tbee();
+        let mut nested = false;
         for (index, unit) in self.units.iter().enumerate() {
             // A counter that waits for the trigger counts soon.
             if self.is_stopped(&freezes, index) {
@@ -346,6 +347,7 @@ impl Power9 {
                 signals.insert(Signal::Cycles);
             }
             time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);
+            nested |= unit.selected.follows_nested();
             unit.tap.demand(&mut signals);
             unit.selected.demand(&mut signals);
         }
@@ -353,7 +355,7 @@ impl Power9 {
             signals.insert(Signal::TimeBaseTicks);
         }
         let records = self.demand_of_sampling(&mut signals);
-        (signals, records)
+        (signals, Records { nested, ..records })
     }
 }
 

@@ -4,8 +4,8 @@
 
 use super::registers::{Mmcr1, Msr, ThreadControl};
 use crate::counter::{Gate, Tap};
-use crate::event::{self, Amount, Drive, Encoded, Encoding, Event, Internal, Test, When};
-use crate::feed::{Kind, Scope, Signal, SignalSet};
+use crate::event::{self, Amount, Drive, Encoded, Encoding, Event, Internal, NestedEvent, Test, When};
+use crate::feed::{Kind, NestedStep, Scope, Signal, SignalSet};
 use crate::model::{Occurrence, Shared};
 
 /// The bits of an event code that MMCR1 has no field for: the event is of the sampled instruction (section 5.15, MARK).
@@ -139,6 +139,30 @@ impl Selected {
         }
     }
 
+    /// The events of nested translation that are selected.
+    fn nested_events(&self) -> impl Iterator<Item = NestedEvent> + use<> {
+        self.entries().filter_map(|entry| match entry.properties().drive {
+            Drive::Internal(Internal::Nested(event)) => Some(event),
+            _ => None,
+        })
+    }
+
+    /// Whether steps of nested translations are counted.
+    pub(super) fn follows_nested(&self) -> bool {
+        self.combination != Combination::And && self.nested_events().next().is_some()
+    }
+
+    /// What a step of a nested translation adds. In which cycles of it is not told, so that no two of its events can be compared.
+    pub(super) fn nested(&self, step: &NestedStep) -> u64 {
+        let amounts = self.nested_events().map(|event| event.amount(step));
+        match (self.combination, self.falls) {
+            (Combination::And, _) => 0,
+            // A phase of any length ends once.
+            (_, true) => amounts.map(|amount| amount.min(1)).max().unwrap_or(0),
+            (_, false) => amounts.fold(0, u64::saturating_add),
+        }
+    }
+
     /// The tests and amounts of the events of the sampled instruction that are selected.
     pub(super) fn sampled(&self) -> impl Iterator<Item = (&'static [Test], Amount)> + use<> {
         self.entries().filter_map(|entry| match entry.properties().drive {
@@ -240,7 +264,8 @@ impl Selected {
         let occurred = occurrence.select & !MARK;
         let matches = |code: u32| occurred == code || (code & KIND == BUS && occurred == code & !COUNTER);
         let kind = |entry: Option<Encoded>| entry.map_or(Kind::Event, Encoded::kind);
-        if !self.is_on() || self.internal().is_some() {
+        let made = self.internal().is_some_and(|internal| !matches!(internal, Internal::Nested(_)));
+        if !self.is_on() || made {
             return None;
         }
         let [first, second] = self.pair();

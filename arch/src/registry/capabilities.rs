@@ -4,10 +4,10 @@
     allow(unused_variables, reason = "a capability that no part of this build has does nothing")
 )]
 
-use crate::feed::{Context, Feed, Record, Request, Signal, SignalSet};
+use crate::feed::{Context, Feed, NestedStep, Record, Request, Signal, SignalSet};
 use crate::model::{
-    Arbitration, InstructionMatching, LazyContexts, Levels, Occurrence, PackageScope, Pins, Requests, Shared, SharedState, Tagging,
-    UncoreInterrupts,
+    Arbitration, InstructionMatching, LazyContexts, Levels, NestedTranslation, Occurrence, PackageScope, Pins, Requests, Shared,
+    SharedState, Tagging, UncoreInterrupts,
 };
 use crate::registry::Pmu;
 
@@ -19,6 +19,7 @@ macro_rules! having {
     (PackageScope, $($rest:tt)*) => { dispatch!([K8 "k8", Knl "knl", Itanium "itanium", Montecito "montecito"], $($rest)*) };
     (Tagging, $($rest:tt)*) => { dispatch!([Montecito "montecito"], $($rest)*) };
     (Requests, $($rest:tt)*) => { dispatch!([Knl "knl"], $($rest)*) };
+    (NestedTranslation, $($rest:tt)*) => { dispatch!([Power9 "power9"], $($rest)*) };
     (UncoreInterrupts, $($rest:tt)*) => { dispatch!([Knl "knl"], $($rest)*) };
     (Arbitration, $($rest:tt)*) => { dispatch!([K8 "k8"], $($rest)*) };
     (Pins, $($rest:tt)*) => { dispatch!([K8 "k8", Itanium "itanium", Montecito "montecito"], $($rest)*) };
@@ -115,6 +116,12 @@ impl Requests for Pmu {
 
     fn wants_package_requests(&self) -> bool {
         having!(Requests, self, model => model.wants_package_requests(), else false)
+    }
+}
+
+impl NestedTranslation for Pmu {
+    fn nested(&mut self, step: &NestedStep, feed: &impl Feed) {
+        having!(NestedTranslation, self, model => model.nested(step, feed), else ())
     }
 }
 

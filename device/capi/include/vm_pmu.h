@@ -189,6 +189,11 @@
 #define VM_PMU_RECORDS_SAMPLED_OUTCOMES (1 << 8)
 
 /**
+ * In VmPmuDemand::records: what table walkers do for a guest under a host is wanted. A companion tells it whose page tables do.
+ */
+#define VM_PMU_RECORDS_NESTED (1 << 9)
+
+/**
  * In VmPmuOptions::records, alone: the embedder never reports a record.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)
@@ -369,11 +374,6 @@
  * In VmPmuOutcome::flags: `walk_source` is known.
  */
 #define VM_PMU_OUTCOME_WALK_SOURCE (1 << 5)
-
-/**
- * In VmPmuOutcome::flags: `reload_source` is known.
- */
-#define VM_PMU_OUTCOME_RELOAD_SOURCE (1 << 6)
 
 /**
  * The most states that can hold in a delivery.
@@ -1555,6 +1555,10 @@ enum VmPmuForgotten
    * The translation of the page with the given address.
    */
   VM_PMU_FORGOTTEN_PAGE = 2,
+  /**
+   * The host's translation of the page with the given guest real address, and all that was derived from those of the host.
+   */
+  VM_PMU_FORGOTTEN_HOST_PAGE = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2244,6 +2248,72 @@ typedef struct {
 } VmPmuWalk;
 
 /**
+ * The tables of a guest whose real addresses the tables of its host translate. The library sets it to a guest that does not translate, at
+ * real address `address`; the embedder changes the fields that it knows.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuGuestWalk) of the library: fields beyond it are ignored.
+   */
+  size_t size;
+  /**
+   * The guest real address that the address is translated to.
+   */
+  uint64_t real;
+  /**
+   * The guest real address of the entry of the guest's process table, which a walk reads before the root, if `has_process_entry` is not 0.
+   */
+  uint64_t process_entry;
+  /**
+   * Guest real addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the guest's page.
+   */
+  uint8_t page_bits;
+  /**
+   * Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
+   */
+  uint8_t global;
+  /**
+   * Whether there is an entry of a process table.
+   */
+  uint8_t has_process_entry;
+} VmPmuGuestWalk;
+
+/**
+ * The translation of a guest real address by the tables of the host. The library sets it to the same physical address, in a page of the
+ * default size without tables.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuHostWalk) of the library: fields beyond it are ignored.
+   */
+  size_t size;
+  /**
+   * The physical address that the guest real address is translated to.
+   */
+  uint64_t physical;
+  /**
+   * Physical addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the host's page.
+   */
+  uint8_t page_bits;
+} VmPmuHostWalk;
+
+/**
  * How a companion is made. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
@@ -2289,6 +2359,17 @@ typedef struct {
    * Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
    */
   uint32_t page_bits;
+  /**
+   * Called when the first level of translation buffers lacks `address`: if the thread is in a guest whose real addresses a host's tables
+   * translate, writes the guest's tables to `guest` and returns true; otherwise returns false, and `walk` has all. If null, no guest has a
+   * host. The rules of `walk` hold.
+   */
+  bool (*nested)(void *user, uint32_t thread, uint64_t address, VmPmuGuestWalk *guest);
+  /**
+   * Called for a guest real address that `nested` has told: writes the host's tables for it to `host`. If null, each is its own physical
+   * address. The rules of `walk` hold.
+   */
+  void (*host)(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host);
 } VmPmuCompanionOptions;
 
 /**
@@ -2484,39 +2565,6 @@ typedef struct {
    * else 0.
    */
   uint8_t page_bits;
-  /**
-   * Cycles after its issue in which it was the oldest that had not finished, with `stages`.
-   */
-  uint32_t stall;
-  /**
-   * VM_PMU_TRAIT_...: further properties that the pipeline finds, with `stages`.
-   */
-  uint32_t traits;
-  /**
-   * When it reached each stage, in cycles from its decoding on.
-   */
-  uint32_t stage_cycles[VM_PMU_STAGES];
-  /**
-   * The stages that it reaches, one bit each, those after its dispatch included. 0 unless the part is POWER9, the companion keeps time and
-   * the demand asks for records.
-   */
-  uint16_t stages;
-  /**
-   * The reason of its stall (POWER9: SIER.FIN_STALL_REASON), with `stages`.
-   */
-  uint8_t stall_reason;
-  /**
-   * VmPmuStoreOutcome of its store.
-   */
-  uint8_t store_outcome;
-  /**
-   * VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
-   */
-  uint8_t fabric_command;
-  /**
-   * With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
-   */
-  uint8_t reload_source;
 } VmPmuOutcome;
 
 /**
@@ -3579,7 +3627,8 @@ VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thread, uint32_t signal, bool *supplies);
 
 /**
- * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
+ * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE
+ * or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -6297,45 +6346,57 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
   /**
-   * Loads whose line the second level had from the prefetcher, not used before.
+   * Lines of code from another core's caches that had them modified.
    */
-  VM_PMU_SIGNAL_LOADS_FROM_L2_PREFETCHED = 610,
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_MODIFIED = 610,
   /**
-   * Loads whose line the third level had from the prefetcher, not used before.
+   * Lines of code from another core's caches that had them unmodified.
    */
-  VM_PMU_SIGNAL_LOADS_FROM_L3_PREFETCHED = 611,
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_CLEAN = 611,
   /**
-   * Fetches whose line the second level had from the prefetcher of data, not used before.
+   * Lines of code from another package's caches that had them modified.
    */
-  VM_PMU_SIGNAL_FETCHES_FROM_L2_PREFETCHED = 612,
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_MODIFIED = 612,
   /**
-   * Fetches whose line the third level had from the prefetcher of data, not used before.
+   * Lines of code from another package's caches that had them unmodified.
    */
-  VM_PMU_SIGNAL_FETCHES_FROM_L3_PREFETCHED = 613,
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_CLEAN = 613,
   /**
-   * Page-table entries read for an instruction's address whose line the second level had from the prefetcher of data, not used before.
+   * Page-table entries for code read from another core's caches that had them modified.
    */
-  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L2_PREFETCHED = 614,
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_MODIFIED = 614,
   /**
-   * Page-table entries read for an instruction's address whose line the third level had from the prefetcher of data, not used before.
+   * Page-table entries for code read from another core's caches that had them unmodified.
    */
-  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L3_PREFETCHED = 615,
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_CLEAN = 615,
   /**
-   * Last entries of walks for data whose line the second level had from the prefetcher of data, not used before.
+   * Page-table entries for code read from another package's caches that had them unmodified.
    */
-  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L2_PREFETCHED = 616,
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_PACKAGE_CLEAN = 616,
   /**
-   * Last entries of walks for data whose line the third level had from the prefetcher of data, not used before.
+   * Last page-table entries of walks for data read from another core's caches that had them modified.
    */
-  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L3_PREFETCHED = 617,
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_MODIFIED = 617,
   /**
-   * Lines that the third level gave up, that the prefetcher had brought and nobody had used.
+   * Last page-table entries of walks for data read from another core's caches that had them unmodified.
    */
-  VM_PMU_SIGNAL_L3_CASTOUTS_PREFETCHED = 618,
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_CLEAN = 618,
   /**
-   * Conditional branches whose direction a counter in one of its two weak states predicted.
+   * Last page-table entries of walks for data read from another package's caches that had them unmodified.
    */
-  VM_PMU_SIGNAL_BRANCHES_WEAKLY_PREDICTED = 619,
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_PACKAGE_CLEAN = 619,
+  /**
+   * Streams of adjacent misses that the prefetcher of data began to follow.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_BEGUN = 620,
+  /**
+   * Demand misses of data that continued a stream that the prefetcher follows.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAM_HITS = 621,
+  /**
+   * Streams that the prefetcher of data gave up for others before any miss continued them.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_UNUSED = 622,
 } VmPmuSignal;
 
 /*
@@ -6372,7 +6433,6 @@ typedef enum VmPmuSignal {
 #define VM_PMU_TRAIT_PAGE_WALKER (UINT32_C(1) << 28)
 #define VM_PMU_TRAIT_PREDICTED_FIRST (UINT32_C(1) << 29)
 #define VM_PMU_TRAIT_PREDICTED_SECOND (UINT32_C(1) << 30)
-#define VM_PMU_TRAIT_WEAKLY_PREDICTED (UINT32_C(1) << 31)
 
 /*
  * VmPmuRecord::line_states.

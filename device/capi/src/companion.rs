@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
-use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk};
+use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
 
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
 use crate::places::Lists;
@@ -147,6 +147,46 @@ pub struct VmPmuWalk {
     pub global: u8,
 }
 
+/// The tables of a guest whose real addresses the tables of its host translate. The library sets it to a guest that does not translate, at
+/// real address `address`; the embedder changes the fields that it knows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuGuestWalk {
+    /// sizeof(VmPmuGuestWalk) of the library: fields beyond it are ignored.
+    pub size: usize,
+    /// The guest real address that the address is translated to.
+    pub real: u64,
+    /// The guest real address of the entry of the guest's process table, which a walk reads before the root, if `has_process_entry` is not 0.
+    pub process_entry: u64,
+    /// Guest real addresses of the table entries that lead to the page, root first.
+    pub entries: [u64; VM_PMU_WALK_ENTRIES],
+    /// How many of them there are.
+    pub levels: u8,
+    /// Bits of an address within the guest's page.
+    pub page_bits: u8,
+    /// Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
+    pub global: u8,
+    /// Whether there is an entry of a process table.
+    pub has_process_entry: u8,
+}
+
+/// The translation of a guest real address by the tables of the host. The library sets it to the same physical address, in a page of the
+/// default size without tables.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuHostWalk {
+    /// sizeof(VmPmuHostWalk) of the library: fields beyond it are ignored.
+    pub size: usize,
+    /// The physical address that the guest real address is translated to.
+    pub physical: u64,
+    /// Physical addresses of the table entries that lead to the page, root first.
+    pub entries: [u64; VM_PMU_WALK_ENTRIES],
+    /// How many of them there are.
+    pub levels: u8,
+    /// Bits of an address within the host's page.
+    pub page_bits: u8,
+}
+
 /// How a companion is made. Set `size` to its sizeof; zero means the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -173,9 +213,16 @@ pub struct VmPmuCompanionOptions {
     pub walk: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, address: u64, walk: *mut VmPmuWalk)>,
     /// Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
     pub page_bits: u32,
+    /// Called when the first level of translation buffers lacks `address`: if the thread is in a guest whose real addresses a host's tables
+    /// translate, writes the guest's tables to `guest` and returns true; otherwise returns false, and `walk` has all. If null, no guest has a
+    /// host. The rules of `walk` hold.
+    pub nested: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, address: u64, guest: *mut VmPmuGuestWalk) -> bool>,
+    /// Called for a guest real address that `nested` has told: writes the host's tables for it to `host`. If null, each is its own physical
+    /// address. The rules of `walk` hold.
+    pub host: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, real: u64, host: *mut VmPmuHostWalk)>,
 }
 
-// SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, and a function that may be absent.
+// SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, and functions that may be absent.
 unsafe impl Growing for VmPmuCompanionOptions {
     const NAME: &'static str = "VmPmuCompanionOptions";
     const FIRST: usize = std::mem::offset_of!(VmPmuCompanionOptions, page_bits) + 4;
@@ -185,6 +232,8 @@ unsafe impl Growing for VmPmuCompanionOptions {
 struct Tables {
     user: *mut c_void,
     walk: Option<unsafe extern "C" fn(*mut c_void, u32, u64, *mut VmPmuWalk)>,
+    nested: Option<unsafe extern "C" fn(*mut c_void, u32, u64, *mut VmPmuGuestWalk) -> bool>,
+    host: Option<unsafe extern "C" fn(*mut c_void, u32, u64, *mut VmPmuHostWalk)>,
     page_bits: u8,
 }
 
@@ -196,13 +245,40 @@ pub(crate) struct ThreadTables<'t> {
 
 impl PageTables for ThreadTables<'_> {
     fn walk(&mut self, address: u64) -> Walk {
-        let Tables { user, walk, page_bits } = *self.tables;
+        let Tables { user, walk, page_bits, .. } = *self.tables;
         let Some(ask) = walk else { return Walk::direct(page_bits) };
         let size = size_of::<VmPmuWalk>();
         let mut told = VmPmuWalk { size, entries: [0; VM_PMU_WALK_ENTRIES], levels: 0, page_bits, global: 0 };
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         unsafe { ask(user, self.number, address, &raw mut told) };
         Walk { entries: told.entries, levels: told.levels, page_bits: told.page_bits, global: told.global != 0 }
+    }
+
+    fn nested(&mut self, address: u64) -> Option<Guest> {
+        let Tables { user, nested, .. } = *self.tables;
+        let ask = nested?;
+        let size = size_of::<VmPmuGuestWalk>();
+        let entries = [0; VM_PMU_WALK_ENTRIES];
+        // All bits of an address, as far as pages tell sizes apart.
+        let page_bits = 63;
+        let mut told =
+            VmPmuGuestWalk { size, real: address, process_entry: 0, entries, levels: 0, page_bits, global: 0, has_process_entry: 0 };
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        let there = unsafe { ask(user, self.number, address, &raw mut told) };
+        let walk = Walk { entries: told.entries, levels: told.levels, page_bits: told.page_bits, global: told.global != 0 };
+        let process_entry = (told.has_process_entry != 0).then_some(told.process_entry);
+        there.then_some(Guest { process_entry, walk, real: told.real })
+    }
+
+    fn host(&mut self, real: u64) -> Host {
+        let Tables { user, host, page_bits, .. } = *self.tables;
+        let Some(ask) = host else { return Host { walk: Walk::direct(page_bits), physical: real } };
+        let size = size_of::<VmPmuHostWalk>();
+        let mut told = VmPmuHostWalk { size, physical: real, entries: [0; VM_PMU_WALK_ENTRIES], levels: 0, page_bits };
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        unsafe { ask(user, self.number, real, &raw mut told) };
+        let walk = Walk { entries: told.entries, levels: told.levels, page_bits: told.page_bits, global: false };
+        Host { walk, physical: told.physical }
     }
 }
 
@@ -252,7 +328,7 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
     if given.flags & VM_PMU_COMPANION_ALWAYS != 0 {
         builder = builder.always();
     }
-    Ok(VmPmuCompanion::new(builder, Tables { user: given.user, walk: given.walk, page_bits }))
+    Ok(VmPmuCompanion::new(builder, Tables { user: given.user, walk: given.walk, nested: given.nested, host: given.host, page_bits }))
 }
 
 /// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
@@ -282,6 +358,8 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             user: std::ptr::null_mut(),
             walk: None,
             page_bits: 0,
+            nested: None,
+            host: None,
         };
         // SAFETY: the caller's promise.
         let (name, given) = unsafe { (text(name, "the part's name")?, if options.is_null() { USUAL } else { take(options)? }) };

@@ -31,6 +31,8 @@ pub const VM_PMU_RECORDS_SAMPLED_ADDRESSES: u32 = 1 << 7;
 /// In VmPmuDemand::records: the records at deadlines have the outcomes of the instructions that random sampling chooses (POWER9's SIER), as
 /// far as known: the source of data, mispredictions, translations.
 pub const VM_PMU_RECORDS_SAMPLED_OUTCOMES: u32 = 1 << 8;
+/// In VmPmuDemand::records: what table walkers do for a guest under a host is wanted. A companion tells it whose page tables do.
+pub const VM_PMU_RECORDS_NESTED: u32 = 1 << 9;
 
 /// In VmPmuOptions::records, alone: the embedder never reports a record.
 pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 30;
@@ -63,7 +65,8 @@ unsafe impl Growing for VmPmuDemand {
 }
 
 fn bits(records: Records) -> u32 {
-    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests, sampled_addresses, sampled_outcomes } = records;
+    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests, nested, sampled_addresses, sampled_outcomes } =
+        records;
     let bit = |wanted: bool, bit: u32| if wanted { bit } else { 0 };
     bit(at_deadline, VM_PMU_RECORDS_AT_DEADLINE)
         | bit(taken_branches, VM_PMU_RECORDS_TAKEN_BRANCHES)
@@ -72,6 +75,7 @@ fn bits(records: Records) -> u32 {
         | bit(fetches, VM_PMU_RECORDS_FETCHES)
         | bit(every, VM_PMU_RECORDS_EVERY)
         | bit(requests, VM_PMU_RECORDS_REQUESTS)
+        | bit(nested, VM_PMU_RECORDS_NESTED)
         | bit(sampled_addresses, VM_PMU_RECORDS_SAMPLED_ADDRESSES)
         | bit(sampled_outcomes, VM_PMU_RECORDS_SAMPLED_OUTCOMES)
 }
@@ -91,6 +95,7 @@ pub(crate) fn records(bits: u32) -> Result<Records, Failure> {
         fetches: has(VM_PMU_RECORDS_FETCHES),
         every: has(VM_PMU_RECORDS_EVERY),
         requests: has(VM_PMU_RECORDS_REQUESTS),
+        nested: has(VM_PMU_RECORDS_NESTED),
         sampled_addresses: has(VM_PMU_RECORDS_SAMPLED_ADDRESSES),
         sampled_outcomes: has(VM_PMU_RECORDS_SAMPLED_OUTCOMES),
     })

@@ -365,9 +365,12 @@ pub enum VmPmuForgotten {
     NonGlobal = 1,
     /// The translation of the page with the given address.
     Page = 2,
+    /// The host's translation of the page with the given guest real address, and all that was derived from those of the host.
+    HostPage = 3,
 }
 
-/// Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
+/// Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE
+/// or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -378,7 +381,8 @@ pub unsafe extern "C" fn vm_pmu_follow_invalidate(companion: *const VmPmuCompani
             0 => Invalidation::All,
             1 => Invalidation::NonGlobal,
             2 => Invalidation::Page(address),
-            other => return Err(argument(format!("{other} is nothing to forget: VmPmuForgotten has 0 to 2"))),
+            3 => Invalidation::HostPage(address),
+            other => return Err(argument(format!("{other} is nothing to forget: VmPmuForgotten has 0 to 3"))),
         };
         // SAFETY: the caller's promise.
         unsafe { self::companion(companion) }?.follower(thread)?.invalidate(forgotten);

@@ -169,8 +169,12 @@ impl Follower<'_> {
         let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;
         if let Some(prefetcher) = &profile.prefetcher
             && followed
-            && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
         {
+            let grown = self.streams.missed(prefetcher, line, profile.caches.line_bits);
+            self.tally.add(Signal::DataPrefetchStreamsBegun, u64::from(grown.begun));
+            self.tally.add(Signal::DataPrefetchStreamHits, u64::from(grown.continued));
+            self.tally.add(Signal::DataPrefetchStreamsUnused, u64::from(grown.unused));
+            let Some(target) = grown.target else { return };
             let (level, source, _) = self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
             if !matches!(level, Some(Level::First | Level::Second | Level::Sibling)) {
                 signals::count_prefetch(source, &mut self.tally);

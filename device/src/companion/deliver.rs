@@ -41,6 +41,7 @@ impl Follower<'_> {
         if !self.requests.is_empty() {
             self.report_requests(thread);
         }
+        self.report_nested(thread);
         if self.is_active() && self.tally.signals().iter().any(|signal| thread.reached(*signal)) {
             thread.service();
         }
@@ -59,6 +60,13 @@ impl Follower<'_> {
         if self.demand.signals().iter().any(|signal| thread.reached(signal)) {
             thread.service();
         }
+    }
+
+    /// Reports the steps of nested translations to the PMU.
+    fn report_nested<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
+        let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) else { return };
+        steps.all().for_each(|step| thread.nested(step));
+        steps.clear();
     }
 
     /// How many cycles have not been reported.

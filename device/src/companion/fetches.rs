@@ -1,6 +1,6 @@
 //! How a follower fetches code and translates addresses.
 
-use vm_pmu_arch::feed::{DataSource, Fetch, FetchSource, Signal, Translation};
+use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
@@ -8,7 +8,7 @@ use super::follower::{Follower, SMALLEST_PAGE};
 use super::instruction::Instruction;
 use super::pipeline::Source;
 use super::signals;
-use super::translation::{CODE, Found, Page, PageTables};
+use super::translation::{CODE, Page, PageTables};
 
 impl Follower<'_> {
     /// Whether the fetcher reads anything for an instruction: it lies in another piece than the one that was read last.
@@ -92,47 +92,37 @@ impl Follower<'_> {
 
     /// Translates `address`; returns where the translation was found, and its cost in cycles.
     pub(super) fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
-        let costs = &self.system.profile.costs;
         let Some(cluster) = self.system.clusters.get(self.cluster) else { return (Translation::Unknown, 0) };
-        let found = {
-            let mut cluster = cluster.lock();
-            let Some(caches) = cluster.cores.get_mut(self.core) else { return (Translation::Unknown, 0) };
-            let found = caches.translations.find(side, address, self.thread);
-            if let Found::Second(walk, _) = found {
-                caches.translations.fill_first(side, address, self.thread, &walk);
+        let held = cluster.lock().cores.get_mut(self.core).map(|caches| caches.translations.find_first(side, address, self.thread));
+        self.page = Page::default();
+        match held {
+            Some(true) => return (Translation::Hit(1), 0),
+            Some(false) => {}
+            None => return (Translation::Unknown, 0),
+        }
+        if let Some(guest) = tables.nested(address) {
+            return self.translate_nested(side, address, &guest, tables);
+        }
+        let found = self.buffers(|buffers, thread| {
+            let found = buffers.find_second(side, address, thread);
+            if let Some((walk, _)) = found {
+                buffers.fill_first(side, address, thread, &walk);
             }
             found
+        });
+        let Some((_, bits)) = found.flatten() else {
+            return (Translation::Walk, self.walk(side, address, tables));
         };
-        self.page = Page::default();
-        match found {
-            Found::First => (Translation::Hit(1), 0),
-            Found::Second(_, bits) => {
-                self.page.bits = bits;
-                signals::count_page(side == CODE, bits, false, &mut self.tally);
-                self.tally.add(if side == CODE { Signal::InstructionTlbL1Misses } else { Signal::DataTlbL1Misses }, 1);
-                self.tally.add(if side == CODE { Signal::InstructionTlbMissesAll } else { Signal::DataTlbMissesAll }, 1);
-                self.tally.add(Signal::TranslationL2Hits, 1);
-                (Translation::Hit(2), u32::from(costs.second_translation))
-            }
-            Found::Nowhere => (Translation::Walk, self.walk(side, address, tables)),
-        }
+        self.page.bits = bits;
+        self.count_translation(side, bits, false);
+        (Translation::Hit(2), u32::from(self.system.profile.costs.second_translation))
     }
 
     fn walk(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> u32 {
-        let counted = if side == CODE {
-            [Signal::InstructionTlbL2Misses, Signal::InstructionTlbMissesAll, Signal::InstructionWalks, Signal::InstructionWalkFills]
-        } else {
-            [Signal::DataTlbL2Misses, Signal::DataTlbMissesAll, Signal::DataWalks, Signal::DataWalkFills]
-        };
-        counted.into_iter().for_each(|signal| self.tally.add(signal, 1));
         let walk = tables.walk(address);
         self.page.bits = walk.page_bits;
-        signals::count_page(side == CODE, walk.page_bits, true, &mut self.tally);
-        let line_bits = self.system.profile.caches.line_bits.min(63);
-        let begin = self.system.clusters.get(self.cluster).map_or(0, |cluster| {
-            let mut cluster = cluster.lock();
-            cluster.cores.get_mut(self.core).map_or(0, |caches| caches.translations.shorten(&walk))
-        });
+        self.count_translation(side, walk.page_bits, true);
+        let begin = self.buffers(|buffers, _| buffers.shorten(&walk, false)).unwrap_or(0);
         self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && walk.levels > 1));
         if let Some(hit) = begin.checked_sub(1).and_then(|level| signals::WALK_CACHE_HITS.get(level)) {
             self.tally.add(*hit, 1);
@@ -140,43 +130,9 @@ impl Follower<'_> {
         let mut cost = u32::from(self.system.profile.costs.walk);
         let last = walk.entries().len().saturating_sub(1);
         for (depth, entry) in walk.entries().iter().enumerate().skip(begin) {
-            let (level, source, latency) = self.ask(Ask::Walk, entry >> line_bits);
-            let (signal, leaf) = match (side, level, source) {
-                (CODE, Some(Level::Third), _) => (Signal::InstructionWalksFromL3, None),
-                (CODE, Some(_), _) => (Signal::InstructionWalksFromL2, None),
-                (CODE, None, DataSource::OtherCore { .. }) => (Signal::InstructionWalksFromOtherCore, None),
-                (CODE, None, _) => (Signal::InstructionWalksFromMemory, None),
-                (_, Some(Level::Third), _) => (Signal::DataWalksFromL3, Some(Signal::DataWalkLeavesFromL3)),
-                (_, Some(_), _) => (Signal::DataWalksFromL2, Some(Signal::DataWalkLeavesFromL2)),
-                (_, None, DataSource::OtherCore { .. }) => (Signal::DataWalksFromOtherCore, Some(Signal::DataWalkLeavesFromOtherCore)),
-                (_, None, _) => (Signal::DataWalksFromMemory, Some(Signal::DataWalkLeavesFromMemory)),
-            };
-            self.tally.add(signal, 1);
-            let source = if level == Some(Level::Sibling) { DataSource::Cache(2) } else { source };
-            signals::count_entry(side == CODE, depth, depth == last, source, &mut self.tally);
-            self.page.source = source;
-            self.page.prefetched = core::mem::take(&mut self.prefetched);
-            if self.page.prefetched {
-                let signal = match (side, level) {
-                    (CODE, Some(Level::Third)) => Some(Signal::InstructionWalksFromL3Prefetched),
-                    (CODE, _) => Some(Signal::InstructionWalksFromL2Prefetched),
-                    (_, Some(Level::Third)) => Some(Signal::DataWalkLeavesFromL3Prefetched).filter(|_| depth == last),
-                    (_, _) => Some(Signal::DataWalkLeavesFromL2Prefetched).filter(|_| depth == last),
-                };
-                signal.into_iter().for_each(|signal| self.tally.add(signal, 1));
-            }
-            match leaf {
-                Some(leaf) if depth == last => self.tally.add(leaf, 1),
-                None if depth < last => self.tally.add(Signal::InstructionWalkDirectories, 1),
-                _ => {}
-            }
-            cost += latency;
+            cost += self.read_entry(side, Some((depth, depth == last)), *entry);
         }
-        if let Some(cluster) = self.system.clusters.get(self.cluster)
-            && let Some(caches) = cluster.lock().cores.get_mut(self.core)
-        {
-            caches.translations.fill(side, address, self.thread, &walk);
-        }
+        self.buffers(|buffers, thread| buffers.fill(side, address, thread, &walk));
         cost
     }
 }

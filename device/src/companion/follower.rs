@@ -13,6 +13,7 @@ use super::cause::Cause;
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::cores::Core;
 use super::instruction::{Class, Instruction, Transfer};
+use super::nested::Steps;
 use super::pipeline::{Continuation, Pipeline};
 use super::predictor::{Path, Tables};
 use super::requests::{self, Requests};
@@ -147,6 +148,8 @@ pub struct Follower<'a> {
     /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
     pub(super) prefetched: bool,
     pub(super) requests: Requests,
+    /// The steps of nested translations, on a part that tells them.
+    pub(super) nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
     pub(super) demand: Demand,
@@ -185,6 +188,7 @@ impl<'a> Follower<'a> {
             outcome: Outcome::default(),
             prefetched: false,
             requests: Requests::new(),
+            nested: profile.translation.is_radix().then(Steps::new),
             watched: false,
             demand: Demand::default(),
         }
@@ -205,6 +209,9 @@ impl<'a> Follower<'a> {
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         self.requests.clear();
         self.requests.wanted = demand.records().requests;
+        if let Some(steps) = &mut self.nested {
+            steps.clear();
+        }
         self.watched = self.system.is_watched();
         let follows = self.always || self.watched;
         let active = follows || time || !self.tally.is_empty() || !demand.records().is_none();
@@ -327,6 +334,13 @@ impl<'a> Follower<'a> {
         self.requests.lost()
     }
 
+    /// How many steps of nested translations have been lost since the follower was made, because more than 48 came between two deliveries.
+    /// No instruction of two accesses makes more than 36.
+    #[must_use]
+    pub fn lost_nested_steps(&self) -> u64 {
+        self.nested.as_ref().map_or(0, |steps| steps.lost())
+    }
+
     /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
@@ -349,6 +363,9 @@ impl<'a> Follower<'a> {
             if !self.demand.records().is_none() {
                 pipeline.tell(&mut self.outcome);
             }
+        }
+        if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
+            steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
         }
     }
 

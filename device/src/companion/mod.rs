@@ -54,6 +54,7 @@ mod instruction;
 mod interconnect;
 mod line;
 mod memory;
+mod nested;
 pub mod parts;
 mod pipeline;
 mod places;
@@ -92,7 +93,7 @@ pub use profile::{
 };
 pub use state::{RestoreError, STATE_VERSION};
 pub use timing::Clock;
-pub use translation::{Invalidation, PageTables, Untranslated, Walk};
+pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
 use predictor::Tables;
 use system::System;

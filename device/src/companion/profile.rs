@@ -133,6 +133,13 @@ pub struct Translation {
     pub walk_entries: u32,
 }
 
+impl Translation {
+    /// Whether tables are radix trees as POWER has them: with pages of 64 KiB, and a cache of their directories.
+    pub(super) fn is_radix(&self) -> bool {
+        self.walk_entries > 0 && self.data[0].iter().any(|buffer| buffer.page_bits.contains(&16))
+    }
+}
+
 /// How the direction of a conditional branch is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {

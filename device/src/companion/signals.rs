@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
 use super::cause::Cause;
+use super::cluster::Level;
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::tally::Tally;
@@ -195,6 +196,9 @@ const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
 const PREFETCHER: &[Signal] = &[
     Signal::DataPrefetchAttempts,
     Signal::DataPrefetchesCancelled,
+    Signal::DataPrefetchStreamsBegun,
+    Signal::DataPrefetchStreamHits,
+    Signal::DataPrefetchStreamsUnused,
     Signal::DataPrefetchesFromOtherCore,
     Signal::DataPrefetchesFromOtherPackage,
     Signal::DataPrefetchesFromLocalMemory,
@@ -254,6 +258,16 @@ const RADIX: &[Signal] = &[
     Signal::WalkLeavesLevel2FromL3,
     Signal::WalkLeavesLevel3FromL3,
     Signal::WalkLeavesLevel4FromL3,
+    Signal::FetchesFromOtherCoreModified,
+    Signal::FetchesFromOtherCoreClean,
+    Signal::FetchesFromOtherPackageModified,
+    Signal::FetchesFromOtherPackageClean,
+    Signal::InstructionWalksFromOtherCoreModified,
+    Signal::InstructionWalksFromOtherCoreClean,
+    Signal::InstructionWalksFromOtherPackageClean,
+    Signal::DataWalkLeavesFromOtherCoreModified,
+    Signal::DataWalkLeavesFromOtherCoreClean,
+    Signal::DataWalkLeavesFromOtherPackageClean,
 ];
 const PAGE_TABLE: &[Signal] = &[Signal::DramPageTableOverflows];
 
@@ -344,7 +358,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
         (profile.prefetcher.is_some() && !exclusive && third == Some(Fill::Victims), PREFETCHED),
         (translation.walk_entries > 0, WALK_CACHE),
-        (translation.walk_entries > 0 && translation.data[0].iter().any(|buffer| buffer.page_bits.contains(&16)), RADIX),
+        (translation.is_radix(), RADIX),
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
@@ -386,15 +400,52 @@ pub(super) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Ta
     }
 }
 
+/// Counts a read of page tables, by where the entry was found; its place is its depth below the root and whether it is the last, if it is
+/// part of a tree. Returns that source.
+pub(super) fn count_read(
+    code: bool,
+    place: Option<(usize, bool)>,
+    level: Option<Level>,
+    source: DataSource,
+    tally: &mut Tally,
+) -> DataSource {
+    let (signal, leaf) = match (code, level, source) {
+        (true, Some(Level::Third), _) => (Signal::InstructionWalksFromL3, None),
+        (true, Some(_), _) => (Signal::InstructionWalksFromL2, None),
+        (true, None, DataSource::OtherCore { .. }) => (Signal::InstructionWalksFromOtherCore, None),
+        (true, None, _) => (Signal::InstructionWalksFromMemory, None),
+        (_, Some(Level::Third), _) => (Signal::DataWalksFromL3, Some(Signal::DataWalkLeavesFromL3)),
+        (_, Some(_), _) => (Signal::DataWalksFromL2, Some(Signal::DataWalkLeavesFromL2)),
+        (_, None, DataSource::OtherCore { .. }) => (Signal::DataWalksFromOtherCore, Some(Signal::DataWalkLeavesFromOtherCore)),
+        (_, None, _) => (Signal::DataWalksFromMemory, Some(Signal::DataWalkLeavesFromMemory)),
+    };
+    tally.add(signal, 1);
+    let source = if level == Some(Level::Sibling) { DataSource::Cache(2) } else { source };
+    let Some((depth, last)) = place else { return source };
+    count_entry(code, depth, last, source, tally);
+    match leaf {
+        Some(leaf) if last => tally.add(leaf, 1),
+        None if !last => tally.add(Signal::InstructionWalkDirectories, 1),
+        _ => {}
+    }
+    source
+}
+
 /// Counts an entry of page tables that a walk for code or for data read, `depth` entries below the root, from `source`.
-pub(super) fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: &mut Tally) {
+fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: &mut Tally) {
     let place = match (code, source) {
         (true, DataSource::LocalMemory) => Some(Signal::InstructionWalksFromLocalMemory),
         (true, DataSource::RemoteMemory) => Some(Signal::InstructionWalksFromRemoteMemory),
         (true, DataSource::OtherPackage { modified: true }) => Some(Signal::InstructionWalksFromOtherPackageModified),
+        (true, DataSource::OtherPackage { modified: false }) => Some(Signal::InstructionWalksFromOtherPackageClean),
+        (true, DataSource::OtherCore { modified: true }) => Some(Signal::InstructionWalksFromOtherCoreModified),
+        (true, DataSource::OtherCore { modified: false }) => Some(Signal::InstructionWalksFromOtherCoreClean),
         (false, DataSource::LocalMemory) if last => Some(Signal::DataWalkLeavesFromLocalMemory),
         (false, DataSource::RemoteMemory) if last => Some(Signal::DataWalkLeavesFromRemoteMemory),
         (false, DataSource::OtherPackage { modified: true }) if last => Some(Signal::DataWalkLeavesFromOtherPackageModified),
+        (false, DataSource::OtherPackage { modified: false }) if last => Some(Signal::DataWalkLeavesFromOtherPackageClean),
+        (false, DataSource::OtherCore { modified: true }) if last => Some(Signal::DataWalkLeavesFromOtherCoreModified),
+        (false, DataSource::OtherCore { modified: false }) if last => Some(Signal::DataWalkLeavesFromOtherCoreClean),
         _ => None,
     };
     // What the manuals tell apart: which levels, and which places of each.

@@ -112,6 +112,19 @@ struct Stream {
     down: bool,
 }
 
+/// What a miss makes of the streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Grown {
+    /// The line to fetch.
+    pub(super) target: Option<u64>,
+    /// A stream is followed from now on.
+    pub(super) begun: bool,
+    /// It continued one that was followed already.
+    pub(super) continued: bool,
+    /// One that was never continued is given up for it.
+    pub(super) unused: bool,
+}
+
 /// The prefetcher's streams, the one that grew last first.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
@@ -123,20 +136,28 @@ impl Streams {
         Streams { streams: [Stream::default(); MOST] }
     }
 
-    /// Line `line` missed: the line to fetch, if a stream says so. `line_bits` are the bits of an address within a line.
-    pub(super) fn missed(&mut self, prefetcher: &Prefetcher, line: u64, line_bits: u8) -> Option<u64> {
+    /// Line `line` missed: what that makes of the streams. `line_bits` are the bits of an address within a line.
+    pub(super) fn missed(&mut self, prefetcher: &Prefetcher, line: u64, line_bits: u8) -> Grown {
         let most = usize::from(prefetcher.streams).clamp(1, MOST);
-        let streams = self.streams.get_mut(..most)?;
+        let begins = prefetcher.after.max(2);
+        let mut grown = Grown::default();
+        let Some(streams) = self.streams.get_mut(..most) else { return grown };
         let follows = |stream: &Stream| stream.length > 0 && (stream.last.wrapping_add(1) == line || line.wrapping_add(1) == stream.last);
         let place = streams.iter().position(follows);
         let stream = match place.and_then(|place| streams.get(place)) {
             Some(stream) => {
+                grown.continued = stream.length >= begins;
                 let down = line < stream.last;
                 let goes_on = stream.length == 1 || down == stream.down;
                 Stream { last: line, length: if goes_on { stream.length.saturating_add(1) } else { 2 }, down }
             }
             None => Stream { last: line, length: 1, down: false },
         };
+        grown.begun = stream.length == begins;
+        if place.is_none() {
+            // The stream that it takes the place of was begun, and never continued.
+            grown.unused = streams.last().is_some_and(|last| last.length == begins);
+        }
         let place = place.unwrap_or(most - 1);
         if let Some(used) = streams.get_mut(..=place) {
             used.rotate_right(1);
@@ -144,13 +165,13 @@ impl Streams {
         if let Some(first) = streams.first_mut() {
             *first = stream;
         }
-        if stream.length < prefetcher.after.max(2) {
-            return None;
+        if stream.length >= begins {
+            let ahead = u64::from(prefetcher.ahead);
+            let target = if stream.down { line.checked_sub(ahead) } else { line.checked_add(ahead) };
+            let piece = prefetcher.within_bits.saturating_sub(line_bits).min(63);
+            grown.target = target.filter(|target| target >> piece == line >> piece);
         }
-        let ahead = u64::from(prefetcher.ahead);
-        let target = if stream.down { line.checked_sub(ahead)? } else { line.checked_add(ahead)? };
-        let piece = prefetcher.within_bits.saturating_sub(line_bits).min(63);
-        (target >> piece == line >> piece).then_some(target)
+        grown
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
@@ -177,7 +198,7 @@ mod tests {
     #[test]
     fn two_adjacent_misses_begin_a_stream_that_ends_with_its_page() {
         let mut streams = Streams::new();
-        let mut fetched = |line| streams.missed(&PREFETCHER, line, 6);
+        let mut fetched = |line| streams.missed(&PREFETCHER, line, 6).target;
         assert_eq!([64, 65, 66, 70].map(&mut fetched), [None, Some(67), Some(68), None]);
         assert_eq!([125, 126, 127].map(&mut fetched), [None, None, None]);
         assert_eq!([50, 49, 48, 49].map(&mut fetched), [None, Some(47), Some(46), Some(51)]);
@@ -187,7 +208,7 @@ mod tests {
     fn a_stream_that_turns_begins_anew() {
         let patient = Prefetcher { after: 3, ..PREFETCHER };
         let mut streams = Streams::new();
-        let mut fetched = |line| streams.missed(&patient, line, 6);
+        let mut fetched = |line| streams.missed(&patient, line, 6).target;
         assert_eq!([20, 21, 20, 19, 18].map(&mut fetched), [None, None, None, Some(17), Some(16)]);
     }
 

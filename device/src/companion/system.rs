@@ -549,6 +549,16 @@ fn count_response(ask: Ask, state: LineState, source: DataSource, clean: bool, t
         },
         1,
     );
+    let by_state = match (ask, source) {
+        (Ask::Fetch, DataSource::OtherCore { modified: true }) => Some(Signal::FetchesFromOtherCoreModified),
+        (Ask::Fetch, DataSource::OtherCore { modified: false }) => Some(Signal::FetchesFromOtherCoreClean),
+        (Ask::Fetch, DataSource::OtherPackage { modified: true }) => Some(Signal::FetchesFromOtherPackageModified),
+        (Ask::Fetch, DataSource::OtherPackage { modified: false }) => Some(Signal::FetchesFromOtherPackageClean),
+        _ => None,
+    };
+    if let Some(signal) = by_state {
+        tally.add(signal, 1);
+    }
     let signal = match (ask, source) {
         (Ask::Load, DataSource::OtherCore { modified: true }) => Signal::LoadsFromOtherCoreModified,
         (Ask::Load, DataSource::OtherCore { modified: false }) => Signal::LoadsFromOtherCoreClean,

@@ -36,10 +36,71 @@ impl Walk {
     }
 }
 
+/// The tables of a guest whose real addresses the tables of its host translate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Guest {
+    /// The guest real address of the entry of its process table, which a walk reads before the root; `None` if there is none.
+    pub process_entry: Option<u64>,
+    /// The guest's walk: the addresses of its entries are guest real addresses. That of a guest which does not translate is
+    /// [`direct`](Walk::direct).
+    pub walk: Walk,
+    /// The guest real address that the virtual address is translated to.
+    pub real: u64,
+}
+
+/// The translation of a guest real address by the tables of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Host {
+    /// The host's walk: the addresses of its entries are physical.
+    pub walk: Walk,
+    /// The physical address that the guest real address is translated to.
+    pub physical: u64,
+}
+
 /// Walks the guest's page tables. Called only when no translation buffer holds an address.
+///
+/// An embedder whose guests have one tree implements [`walk`](PageTables::walk) alone. One that runs guests under a host tells both trees,
+/// by [`nested`](PageTables::nested) and [`host`](PageTables::host): each entry of the guest's tables then needs a translation of its own.
+///
+/// ```
+/// use vm_pmu::companion::{Guest, Host, PageTables, Walk};
+///
+/// /// Pages of 64 KiB of a guest that has one table, at 1 MiB, in memory that a host maps 4 GiB higher, with pages of 2 MiB.
+/// struct Tables;
+///
+/// impl PageTables for Tables {
+///     fn walk(&mut self, _address: u64) -> Walk {
+///         Walk::direct(16)
+///     }
+///
+///     fn nested(&mut self, address: u64) -> Option<Guest> {
+///         let entries = [0x10_0000 + (address >> 16) * 8, 0, 0, 0, 0];
+///         Some(Guest { process_entry: None, walk: Walk { entries, levels: 1, ..Walk::direct(16) }, real: address })
+///     }
+///
+///     fn host(&mut self, real: u64) -> Host {
+///         Host { walk: Walk { entries: [0x2000 + (real >> 21) * 8, 0, 0, 0, 0], levels: 1, ..Walk::direct(21) }, physical: real + (4 << 30) }
+///     }
+/// }
+///
+/// assert_eq!(Tables.host(Tables.nested(0x1_2345).unwrap().real).physical, 0x1_0001_2345);
+/// ```
 pub trait PageTables {
     /// The table entries that lead to the page of the virtual address `address`.
     fn walk(&mut self, address: u64) -> Walk;
+
+    /// The guest's tables for the virtual address `address`, if its real addresses are translated by a host's; otherwise
+    /// [`walk`](PageTables::walk) has all. Called when the first level of translation buffers lacks the address.
+    fn nested(&mut self, address: u64) -> Option<Guest> {
+        let _ = address;
+        None
+    }
+
+    /// The host's tables for the guest real address `real`; called for what [`nested`](PageTables::nested) has told. By default each
+    /// address is its own, in pages of 4 KiB for which no table is read.
+    fn host(&mut self, real: u64) -> Host {
+        Host { walk: Walk::direct(12), physical: real }
+    }
 }
 
 /// Page tables for an embedder without its own: every page has this many bits, and no table is read.
@@ -61,6 +122,8 @@ pub enum Invalidation {
     NonGlobal,
     /// The translation of the page with this virtual address.
     Page(u64),
+    /// The host's translation of the page with this guest real address, and all that was derived from those of the host.
+    HostPage(u64),
 }
 
 /// Flags of an entry.
@@ -72,6 +135,11 @@ const PIECE_BELOW_16G: u64 = 4;
 const PIECE_OF_16G: u64 = 6;
 const GLOBAL: u64 = 8;
 
+/// A bit of the number under which a thread's translations are kept: they are of guest real addresses.
+const OF_HOST: u8 = 0x20;
+/// The same bit in the key of an entry of a guest's tables.
+const OF_GUEST: u64 = 1 << 56;
+
 /// Bits of an address within the largest page that is held in pieces: forgetting a page forgets all pieces within this distance.
 const LARGEST_CUT: u32 = 30;
 
@@ -81,15 +149,6 @@ pub(super) struct Page {
     pub(super) bits: u8,
     pub(super) source: DataSource,
     pub(super) prefetched: bool,
-}
-
-/// Where a translation was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    First,
-    /// In the second level, with the translation for the first to take in, and the binary logarithm of the size of the whole page.
-    Second(Walk, u8),
-    Nowhere,
 }
 
 /// The flags of a piece of a page of this size.
@@ -159,7 +218,7 @@ impl Buffer {
         match what {
             Invalidation::All => self.sets.discard(|_| true),
             Invalidation::NonGlobal => self.sets.discard(|word| word & GLOBAL == 0),
-            Invalidation::Page(address) => {
+            Invalidation::Page(address) | Invalidation::HostPage(address) => {
                 for (size, bits) in self.page_bits.iter().enumerate() {
                     let (index, key) = Buffer::place(address, *bits, size, thread);
                     self.sets.remove(index, key);
@@ -170,7 +229,7 @@ impl Buffer {
                     let near = sizes.get(size).is_some_and(|bits| {
                         page >> LARGEST_CUT.saturating_sub(u32::from(*bits)) == address >> LARGEST_CUT & ((1 << 52) - 1)
                     });
-                    word & PIECE != 0 && near
+                    word & PIECE != 0 && near && (word >> 6) as u8 & OF_HOST == thread & OF_HOST
                 });
             }
         }
@@ -248,16 +307,16 @@ impl Translations {
         self.first.get_mut(side).is_some_and(|level| level.touch(address, thread).is_some())
     }
 
-    /// Looks a translation up. The caller puts one that only the second level has into the first by [`fill_first`](Self::fill_first).
+    /// Looks a translation up in the second level: with it comes the binary logarithm of the size of the whole page. The caller puts it into
+    /// the first by [`fill_first`](Self::fill_first).
     #[inline]
-    pub(super) fn find(&mut self, side: usize, address: u64, thread: u8) -> Found {
-        if self.find_first(side, address, thread) {
-            return Found::First;
-        }
-        match self.second(side).and_then(|level| level.touch(address, thread)) {
-            Some((walk, bits)) => Found::Second(walk, bits),
-            None => Found::Nowhere,
-        }
+    pub(super) fn find_second(&mut self, side: usize, address: u64, thread: u8) -> Option<(Walk, u8)> {
+        self.second(side)?.touch(address, thread)
+    }
+
+    /// The same for a guest real address.
+    pub(super) fn find_host(&mut self, real: u64, thread: u8) -> Option<(Walk, u8)> {
+        self.find_second(DATA, real, thread | OF_HOST)
     }
 
     /// Puts a translation into the first level.
@@ -267,28 +326,61 @@ impl Translations {
         }
     }
 
-    /// Puts a translation into both levels.
-    pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
-        self.fill_first(side, address, thread, walk);
+    /// Puts a translation into the second level.
+    pub(super) fn fill_second(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.second(side) {
             level.fill(address, thread, walk);
         }
     }
 
+    /// Puts the translation of a guest real address into the second level.
+    pub(super) fn fill_host(&mut self, real: u64, thread: u8, walk: &Walk) {
+        self.fill_second(DATA, real, thread | OF_HOST, walk);
+    }
+
+    /// Puts a translation into both levels.
+    pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
+        self.fill_first(side, address, thread, walk);
+        self.fill_second(side, address, thread, walk);
+    }
+
+    /// The key of an entry of page tables in the page-walk cache: entries of a guest have guest real addresses.
+    fn key(entry: u64, of_guest: bool) -> u64 {
+        entry >> 3 & (OF_GUEST - 1) | if of_guest { OF_GUEST } else { 0 }
+    }
+
     /// The index of the first entry of a walk that must be read: those above it are remembered. Remembers the upper entries of this walk.
-    pub(super) fn shorten(&mut self, walk: &Walk) -> usize {
+    pub(super) fn shorten(&mut self, walk: &Walk, of_guest: bool) -> usize {
         let Some(upper) = self.upper.as_mut() else { return 0 };
         let above = walk.entries().split_last().map_or(&[][..], |(_, above)| above);
-        let known = (0..above.len()).rev().find(|level| above.get(*level).is_some_and(|entry| upper.touch(0, entry >> 3).is_some()));
-        let begin = known.map_or(0, |level| level + 1);
+        let known = |level: &usize| above.get(*level).is_some_and(|entry| upper.touch(0, Self::key(*entry, of_guest)).is_some());
+        let begin = (0..above.len()).rev().find(known).map_or(0, |level| level + 1);
         for entry in above.iter().skip(begin) {
-            upper.insert(0, (entry >> 3) << 4 | PRESENT);
+            upper.insert(0, Self::key(*entry, of_guest) << 4 | PRESENT);
         }
         begin
     }
 
+    /// Remembers an entry of a table that leads to a tree; returns whether it was known.
+    pub(super) fn learn(&mut self, entry: u64, of_guest: bool) -> bool {
+        let Some(upper) = self.upper.as_mut() else { return false };
+        let key = Self::key(entry, of_guest);
+        let known = upper.touch(0, key).is_some();
+        if !known {
+            upper.insert(0, key << 4 | PRESENT);
+        }
+        known
+    }
+
     pub(super) fn forget(&mut self, what: Invalidation, thread: u8) {
-        for level in self.first.iter_mut().chain(&mut self.second) {
+        let of_host = matches!(what, Invalidation::HostPage(_));
+        for level in &mut self.first {
+            // The first level has what both trees together translate.
+            let what = if of_host { Invalidation::All } else { what };
+            level.buffers.iter_mut().for_each(|buffer| buffer.forget(what, thread));
+        }
+        for level in &mut self.second {
+            let thread = if of_host { thread | OF_HOST } else { thread };
             level.buffers.iter_mut().for_each(|buffer| buffer.forget(what, thread));
         }
         if let Some(upper) = self.upper.as_mut() {

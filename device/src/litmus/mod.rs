@@ -27,6 +27,7 @@ mod dialect;
 mod generate;
 mod levels;
 mod nest;
+mod nested;
 mod parse;
 mod print;
 mod record;
@@ -40,7 +41,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Record, Records, Request, Signal};
+use vm_pmu_arch::feed::{NestedStep, Record, Records, Request, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
@@ -89,6 +90,8 @@ pub enum Step {
     /// `[repeat N] request KIND KEY=VALUE ...`: a request of this thread leaves its core's caches, N times; it is reported if the demand
     /// asks for requests.
     Request(u64, Request),
+    /// `nested KIND KEY=VALUE ...`: a table walker makes a step of a nested translation; it is reported if the demand asks for such steps.
+    Nested(NestedStep),
     /// `devices SIGNAL=AMOUNT ...`: the same as `feed`, done by the devices of the current thread's package.
     Devices(Vec<(Signal, u64)>),
     /// `inject SELECT[/UMASK] AMOUNT`: an event without a signal.
@@ -107,7 +110,7 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | sampled_outcomes ...`: the demand
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | nested | sampled_outcomes ...`: the demand
     /// asks for records of exactly these instructions, and whether for requests and for outcomes of sampled instructions.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.

@@ -16,7 +16,7 @@ use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::dialect::Dialect;
-use super::{Configuration, Litmus, Step, nest, record, request, untile};
+use super::{Configuration, Litmus, Step, nest, nested, record, request, untile};
 
 /// Why a text is not a litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 30] = [
+const STATEMENTS: [(&str, &str); 31] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
@@ -51,6 +51,7 @@ const STATEMENTS: [(&str, &str); 30] = [
     ("repeat", "`repeat N feed SIGNAL=AMOUNT ...`, `repeat N record KEY=VALUE ...` or `repeat N request KIND KEY=VALUE ...`"),
     ("record", "`record KEY=VALUE ...` or `record KEY=VALUE ... feed SIGNAL=AMOUNT ...`"),
     ("request", "`request KIND` or `request KIND KEY=VALUE ...`"),
+    ("nested", "`nested first guest=SIZE host=SIZE` or `nested LEVEL KEY=VALUE ...`"),
     ("devices", "`devices SIGNAL=AMOUNT ...`"),
     ("inject", "`inject SELECT AMOUNT` or `inject SELECT/UMASK AMOUNT`"),
     ("interrupts", "`interrupts none` or `interrupts COUNTER ...`"),
@@ -206,6 +207,7 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["repeat", times, "record", details @ ..] if !details.is_empty() => recorded(number(times)?, details),
         ["request", kind, details @ ..] => Ok(Step::Request(1, request::parse(kind, details)?)),
         ["repeat", times, "request", kind, details @ ..] => Ok(Step::Request(number(times)?, request::parse(kind, details)?)),
+        ["nested", kind, details @ ..] => Ok(Step::Nested(nested::parse(kind, details)?)),
         ["devices", signals @ ..] if !signals.is_empty() => Ok(Step::Devices(amounts(signals)?)),
         ["inject", occurrence, amount] => Ok(Step::Inject(self::occurrence(occurrence)?, number(amount)?)),
         ["interrupts", "none"] => Ok(Step::Interrupts(Vec::new())),
@@ -276,6 +278,7 @@ fn records(words: &[&str]) -> Option<Step> {
         "fetches" => Some(Records::FETCHES),
         "every" => Some(Records::EVERY),
         "requests" => Some(Records::REQUESTS),
+        "nested" => Some(Records::NESTED),
         "sampled_outcomes" => Some(Records::SAMPLED_OUTCOMES),
         _ => None,
     };

@@ -12,7 +12,7 @@ use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, nest, record, request, untile};
+use super::{Litmus, Step, nest, nested, record, request, untile};
 
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,6 +83,7 @@ pub(super) fn which(records: Records) -> String {
         (records.fetches, " fetches"),
         (records.every, " every"),
         (records.requests, " requests"),
+        (records.nested, " nested"),
         (records.sampled_outcomes, " sampled_outcomes"),
         (records.is_none(), " none"),
     ];
@@ -110,6 +111,7 @@ impl fmt::Display for Printed<'_> {
                 write!(out, "record{}", record::print(known))?;
                 if signals.is_empty() { Ok(()) } else { write!(out, " feed{}", list(signals)) }
             }
+            Step::Nested(step) => write!(out, "nested {}", nested::print(step)),
             Step::Request(1, told) => write!(out, "request {}", request::print(told)),
             Step::Request(times, told) => write!(out, "repeat {times} request {}", request::print(told)),
             Step::Devices(signals) => write!(out, "devices{}", list(signals)),

@@ -193,6 +193,12 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             }
             return Ok(false);
         }
+        Step::Nested(step) => {
+            if thread.demand().records().nested {
+                thread.nested(step);
+            }
+            return Ok(false);
+        }
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {

@@ -309,6 +309,11 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
                 thread.request(request);
             }
         }
+        Step::Nested(step) => {
+            if manner == Manner::Always || thread.demand().records().nested {
+                thread.nested(step);
+            }
+        }
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {

@@ -8,10 +8,10 @@ use spin::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::atomic::AtomicU64;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Request, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, NestedStep, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{
-    Arbitration, InstructionMatching, LazyContexts, Levels, Model, Occurrence, PackageScope, Pins, RegisterDescription, Requests, Reset,
-    SharedState, Tagging,
+    Arbitration, InstructionMatching, LazyContexts, Levels, Model, NestedTranslation, Occurrence, PackageScope, Pins, RegisterDescription,
+    Requests, Reset, SharedState, Tagging,
 };
 use vm_pmu_arch::registry::{Pmu, State};
 
@@ -359,6 +359,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
                 }
             });
         }
+    }
+
+    /// A table walker of this thread made a step of a nested translation. Call it where the demand asks for it
+    /// ([`Records::nested`](vm_pmu_arch::feed::Records)), after the signals of the instruction have been added.
+    pub fn nested(&self, step: &NestedStep) {
+        self.with(|pmu, view| pmu.nested(step, view));
     }
 
     /// Lets the other threads of the package count a tagged instruction of this thread and the `effects` that its model made of it; without

@@ -203,6 +203,63 @@ static void an_instruction_says_what_it_works_on(void) {
   EXPECT(taken(VM_PMU_CLASS_DIVIDE, false, first) == division);
 }
 
+/* One table at 64 KiB leads to pages of 4 KiB, which lie 4 MiB further in the guest's own memory. */
+static bool nested(void *user, uint32_t thread, uint64_t address, VmPmuGuestWalk *guest) {
+  EXPECT(user == NULL && thread == 0 && guest->size >= sizeof(VmPmuGuestWalk) && guest->levels == 0 && guest->real == address);
+  guest->levels = 1;
+  guest->entries[0] = 0x10000 + (address >> 12) * 8;
+  guest->page_bits = 12;
+  guest->real = address + (4 << 20);
+  return true;
+}
+
+/* One table at 16 MiB leads to pages of 2 MiB. */
+static void host(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host) {
+  EXPECT(user == NULL && thread == 0 && host->size >= sizeof(VmPmuHostWalk) && host->levels == 0 && host->physical == real);
+  host->levels = 1;
+  host->entries[0] = (16 << 20) + (real >> 21) * 8;
+  host->page_bits = 21;
+}
+
+static uint64_t read_spr(VmPmuMachine *machine, uint32_t number) {
+  uint64_t value = 0;
+  EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_SPR, number, &value));
+  return value;
+}
+
+static void a_guest_has_a_host(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuCompanion *companion = NULL;
+  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuDemand demand = {sizeof(VmPmuDemand)};
+  options.nested = nested;
+  options.host = host;
+  EXPECT_OK(vm_pmu_machine_create("power9", NULL, &machine));
+  /* PMC1 and PMC2: look-ups of walks, and those that miss (809Ch, 809Eh). MMCR0 lets them count. */
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_SPR, 798, UINT64_C(0x880000009c9e0000)));
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_SPR, 795, 0));
+  EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
+  EXPECT(demand.records == VM_PMU_RECORDS_NESTED);
+  EXPECT_OK(vm_pmu_companion_create("power9", &options, &companion));
+  EXPECT_OK(vm_pmu_follow_sync(companion, machine, 0, NULL));
+  for (uint64_t page = 0; page < 2; page++) {
+    VmPmuAccess access = {0};
+    VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+    access.address = page << 12;
+    access.physical = access.address + (4 << 20);
+    access.bytes = 8;
+    instruction.accesses = &access;
+    instruction.access_count = 1;
+    EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
+    EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, NULL, 0, NULL, NULL, NULL));
+    /* The table's entry, and the page: the first time neither host page is known. */
+    EXPECT(read_spr(machine, 787) == 2 * (page + 1) && read_spr(machine, 788) == 2);
+  }
+  EXPECT_OK(vm_pmu_follow_invalidate(companion, 0, VM_PMU_FORGOTTEN_HOST_PAGE, 4 << 20));
+  EXPECT_OK(vm_pmu_companion_destroy(companion));
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
 static void misuse(void) {
   VmPmuMachine *machine = counting(MISSES);
   VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
@@ -251,7 +308,7 @@ static void misuse(void) {
   EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 1, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 49, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_follow_deliver(companion, machine, 1, NULL, 0, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
-  EXPECT(vm_pmu_follow_invalidate(companion, 0, 3, 0) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_follow_invalidate(companion, 0, 4, 0) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_follow_set_halted(companion, 99, true) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_follow_sync(companion, NULL, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_companion_device_access(companion, machine, 1, 0, 1, false) == VM_PMU_STATUS_ERROR_RANGE);
@@ -266,6 +323,7 @@ int main(void) {
   what_is_saved_goes_on_as_warm();
   the_companion_keeps_the_clock();
   an_instruction_says_what_it_works_on();
+  a_guest_has_a_host();
   misuse();
   puts("companion: all is well");
   return 0;

@@ -138,6 +138,21 @@ AT(VmPmuCompanionOptions, memory_per_package, 32);
 AT(VmPmuCompanionOptions, user, 40);
 AT(VmPmuCompanionOptions, walk, 48);
 AT(VmPmuCompanionOptions, page_bits, 56);
+AT(VmPmuCompanionOptions, nested, 64);
+AT(VmPmuCompanionOptions, host, 72);
+
+AT(VmPmuGuestWalk, real, 8);
+AT(VmPmuGuestWalk, process_entry, 16);
+AT(VmPmuGuestWalk, entries, 24);
+AT(VmPmuGuestWalk, levels, 64);
+AT(VmPmuGuestWalk, page_bits, 65);
+AT(VmPmuGuestWalk, global, 66);
+AT(VmPmuGuestWalk, has_process_entry, 67);
+
+AT(VmPmuHostWalk, physical, 8);
+AT(VmPmuHostWalk, entries, 16);
+AT(VmPmuHostWalk, levels, 56);
+AT(VmPmuHostWalk, page_bits, 57);
 
 AT(VmPmuWalk, entries, 8);
 AT(VmPmuWalk, levels, 48);

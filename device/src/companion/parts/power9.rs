@@ -21,6 +21,7 @@ pub const POWER9: Profile = Profile {
         "POWER9 Performance Monitor Unit User's Guide, section 6.2.3 (two memory controllers of four ports)",
         "Linux, mmu-hash.h: sets of the TLB",
         "POWER9 Processor User's Manual: store-through first level, third level of victims, latencies of second and third level",
+        "POWER9 Performance Monitor Unit User's Guide, table A-6: clean lines that caches of other cores and chips give; that the last reader gives one is chosen, as in MESIF",
         "chosen: lines by turns to controllers and ports, latencies beyond the pair, the page-walk cache of 32 entries, a global predictor of 11 outcomes in place of the real three",
     ],
     cores: 2,
@@ -35,7 +36,7 @@ pub const POWER9: Profile = Profile {
         second: SecondLevel::Unified(CacheGeometry::lru(512 << 10, 8)),
         second_fill: Fill::Inclusive,
         third: Some((CacheGeometry::lru(10 << 20, 20), Fill::Victims)),
-        protocol: Protocol::Mesi,
+        protocol: Protocol::Mesif,
     },
     translation: Translation { instruction: [ERAT, TLB], data: [ERAT, TLB], shared_second: true, walk_entries: 32 },
     predictor: PredictorGeometry {

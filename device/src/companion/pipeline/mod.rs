@@ -269,6 +269,20 @@ impl Pipeline {
         }
     }
 
+    /// How many accesses the instruction has made so far.
+    pub(super) fn accesses(&self) -> u8 {
+        self.found.count as u8
+    }
+
+    /// Which table walker had the walks of the last instruction: bit 0 is that for its code, bit n that for its access n, set for the second
+    /// walker.
+    pub(super) fn walkers(&self) -> u32 {
+        match &self.core {
+            Core::Power9(core) => core.walkers.second,
+            _ => 0,
+        }
+    }
+
     /// The translation of the present access takes `cycles`.
     pub(super) fn translated(&mut self, cycles: u32, walked: bool) {
         if let Some(touch) = self.found.touches.get_mut(self.found.count.wrapping_sub(1)) {

@@ -4,6 +4,7 @@ mod answers;
 mod bundles;
 mod identities;
 mod invariants;
+mod nested;
 mod pages;
 mod places;
 mod probes;

@@ -201,3 +201,72 @@ fn a_prefetched_line_is_counted_where_it_came_from() {
     // Lines 3 to 5 were used after that for the first time.
     assert_eq!([Signal::LoadsFromL2Prefetched, Signal::LoadsFromL3Prefetched].map(|signal| rig.get(0, signal)), [3, 0]);
 }
+
+#[test]
+fn the_last_reader_of_a_clean_line_gives_it() {
+    let companion = Builder::new("power9").unwrap().packages(2).threads(16).memory_per_package(256 << 20).build();
+    let rig = Rig::new(32);
+    let places = [
+        Signal::DataWalkLeavesFromRemoteMemory,
+        Signal::DataWalkLeavesFromOtherCoreClean,
+        Signal::DataWalkLeavesFromOtherPackageClean,
+        Signal::DataWalkLeavesFromOtherCoreModified,
+    ];
+    let read = |number: usize| {
+        let mut follower = follow(&companion, number);
+        let source = loading(&rig, &mut follower, page(12, 0)).walk_source;
+        (source, places.map(|signal| rig.get(number, signal)))
+    };
+    // The tables are the second package's. Threads 0 and 8 are of two pairs of cores of the first package, 16 is of the second.
+    assert_eq!(read(0), (DataSource::RemoteMemory, [1, 0, 0, 0]));
+    assert_eq!(read(8), (DataSource::OtherCore { modified: false }, [0, 1, 0, 0]));
+    assert_eq!(read(16), (DataSource::OtherPackage { modified: false }, [0, 0, 1, 0]));
+}
+
+#[test]
+fn code_of_others_is_counted_by_its_state() {
+    let companion = Builder::new("power9").unwrap().packages(2).threads(16).build();
+    let rig = Rig::new(32);
+    let fetch = |number: usize, line: u64| {
+        let mut follower = follow(&companion, number);
+        let instruction = Instruction { address: page(16, 0), physical: 0x200_0000 + line, length: 4, ..Instruction::default() };
+        outcome_of(&rig, &mut follower, &instruction);
+    };
+    // Thread 0 reads one line and writes another; a pair of its package gets both, then one of the other package.
+    fetch(0, 0);
+    let write = Access { address: page(21, 0), physical: 0x200_0080, size: 8, kind: AccessKind::Store, ..Access::default() };
+    outcome_of(&rig, &mut follow(&companion, 0), &Instruction { length: 0, accesses: &[write], ..Instruction::default() });
+    fetch(8, 0);
+    fetch(8, 0x80);
+    let chip = [Signal::FetchesFromOtherCoreClean, Signal::FetchesFromOtherCoreModified, Signal::FetchesFromOtherCore];
+    assert_eq!(chip.map(|signal| rig.get(8, signal)), [1, 1, 2]);
+    outcome_of(&rig, &mut follow(&companion, 8), &Instruction { length: 0, accesses: &[write], ..Instruction::default() });
+    fetch(16, 0);
+    fetch(16, 0x80);
+    let abroad = [Signal::FetchesFromOtherPackageClean, Signal::FetchesFromOtherPackageModified, Signal::FetchesFromOtherPackage];
+    assert_eq!(abroad.map(|signal| rig.get(16, signal)), [1, 1, 2]);
+}
+
+#[test]
+fn streams_of_the_prefetcher_are_begun_continued_and_given_up() {
+    let companion = Builder::new("power9").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let mut read = |line: u64| {
+        let access = Access { address: page(21, 0) + line * 128, physical: 0x100_0000 + line * 128, size: 8, ..Access::default() };
+        outcome_of(&rig, &mut follower, &Instruction { length: 0, accesses: &[access], ..Instruction::default() });
+    };
+    let counts = || {
+        [Signal::DataPrefetchStreamsBegun, Signal::DataPrefetchStreamHits, Signal::DataPrefetchStreamsUnused]
+            .map(|signal| rig.get(0, signal))
+    };
+    // The second line begins a stream, four more go on with it.
+    (0..6).for_each(&mut read);
+    assert_eq!(counts(), [1, 4, 0]);
+    // Eight streams of two lines: the eighth takes the place of the first one, which was of use.
+    (1..=8).for_each(|stream| [0, 1].into_iter().for_each(|line| read(stream * 100 + line)));
+    assert_eq!(counts(), [9, 4, 0]);
+    // The ninth takes that of one that nothing went on with.
+    [900, 901].into_iter().for_each(&mut read);
+    assert_eq!(counts(), [10, 4, 1]);
+}

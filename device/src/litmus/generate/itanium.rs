@@ -18,6 +18,7 @@ pub(super) static ITANIUM: Driver = Driver {
     occurrence: ia64::occurrence,
     record: Some(ia64::record),
     request: None,
+    nested: None,
     clocks: &[Signal::TimeBaseTicks],
     pins: 8,
     opening: ia64::opening,

@@ -17,6 +17,7 @@ pub(super) static K8: Driver = Driver {
     occurrence,
     record: None,
     request: None,
+    nested: None,
     clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),

@@ -19,6 +19,7 @@ pub(super) static KNL: Driver = Driver {
     occurrence,
     record: None,
     request: Some(request),
+    nested: None,
     clocks: &[Signal::CoreActiveCycles, Signal::ReferenceCycles, Signal::CoreActiveReferenceCycles],
     pins: 0,
     opening,

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::{Catalogue, Drive, Entry};
-use vm_pmu_arch::feed::{Kind, Record, Request, Signal};
+use vm_pmu_arch::feed::{Kind, NestedStep, Record, Request, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
@@ -47,6 +47,8 @@ struct Driver {
     record: Option<RecordMaker>,
     /// A request that leaves a core's caches, if the part counts them.
     request: Option<RequestMaker>,
+    /// A step of a nested translation, if the part counts them.
+    nested: Option<NestedMaker>,
     /// Clocks in addition to the thread's own.
     clocks: &'static [Signal],
     /// How many pins there are.
@@ -66,6 +68,9 @@ type RecordMaker = fn(&mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64
 /// Makes a request.
 type RequestMaker = fn(&mut Unstructured<'_>) -> Result<Request>;
 
+/// Makes a step of a nested translation.
+type NestedMaker = fn(&mut Unstructured<'_>) -> Result<NestedStep>;
+
 /// One line per part.
 static ALL: [&Driver; 5] = [&itanium::ITANIUM, &k8::K8, &knl::KNL, &montecito::MONTECITO, &power9::POWER9];
 
@@ -82,6 +87,7 @@ static PLAIN: Driver = Driver {
     },
     record: Some(records::with_signals),
     request: None,
+    nested: None,
     clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),
@@ -180,9 +186,10 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
             Step::Write(address, value, None)
         }
         5..=6 => Step::Read((source.driver.read)(source, bytes)?, Ok(0)),
-        choice @ 7..=11 => match (source.driver.record, source.driver.request) {
-            (_, Some(request)) if choice < 9 => Step::Request(bytes.int_in_range(1..=4)?, request(bytes)?),
-            (Some(record), _) if choice < 10 => {
+        choice @ 7..=11 => match (source.driver.record, source.driver.request, source.driver.nested) {
+            (.., Some(nested)) if choice == 7 => Step::Nested(nested(bytes)?),
+            (_, Some(request), _) if choice < 9 => Step::Request(bytes.int_in_range(1..=4)?, request(bytes)?),
+            (Some(record), ..) if choice < 10 => {
                 let (record, brought) = record(bytes)?;
                 let times = bytes.int_in_range(1..=10)?;
                 let mut signals = signals(source, bytes)?;

@@ -19,6 +19,7 @@ pub(super) static MONTECITO: Driver = Driver {
     occurrence: ia64::occurrence,
     record: Some(ia64::record),
     request: None,
+    nested: None,
     clocks: &[Signal::TimeBaseTicks],
     pins: 16,
     opening: ia64::opening,

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{GuestLevel, NestedStep, NestedWalk, PageSize, Signal};
 use vm_pmu_arch::model::Occurrence;
 use vm_pmu_arch::power9::{Bescr, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, spr};
 
@@ -19,11 +19,32 @@ pub(super) static POWER9: Driver = Driver {
     occurrence,
     record: Some(records::with_signals),
     request: None,
+    nested: Some(nested),
     clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),
     sequence: None,
 };
+
+/// Any step of a nested translation.
+fn nested(bytes: &mut Unstructured<'_>) -> Result<NestedStep> {
+    let host = if bytes.arbitrary()? { Some(*bytes.choose(&PageSize::ALL)?) } else { None };
+    if bytes.ratio(1, 4)? {
+        return Ok(NestedStep::First { guest: *bytes.choose(&PageSize::ALL)?, host });
+    }
+    let looked_up = bytes.arbitrary()?;
+    let mut walk = NestedWalk {
+        walker: bytes.int_in_range(0..=1)?,
+        looked_up,
+        host: host.filter(|_| looked_up),
+        known: bytes.int_in_range(0..=3)?,
+        ..NestedWalk::of(*bytes.choose(&GuestLevel::ALL)?)
+    };
+    for cycles in &mut walk.cycles {
+        *cycles = bytes.int_in_range(0..=40)?;
+    }
+    Ok(NestedStep::Walk(walk))
+}
 
 fn read(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Address> {
     Ok(match bytes.int_in_range(0..=15u8)? {

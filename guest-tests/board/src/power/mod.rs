@@ -43,7 +43,7 @@ use vm_pmu::Countdown;
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, Demand, Occasion, Record, Records, Signal, SignalSet};
 use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
-use vm_pmu::companion::{Follower, Outcome};
+use vm_pmu::companion::{Follower, Invalidation, Outcome};
 use vm_pmu::topology::Thread;
 
 use super::Lines;
@@ -369,7 +369,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
-    fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
+    fn complete_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>) -> Option<u32> {
         // Ticks of a companion's cycles are reported after the step, when the cycles are known.
         let held = self.companion.as_ref().is_some_and(|following| following.follower.keeps_time());
         if !held {
@@ -377,7 +377,7 @@ impl<'a> Cpu<'a> {
         }
         let Cpu { companion, own, followed, thread, demand, matched, .. } = self;
         let following = companion.as_mut()?;
-        following.execute(step);
+        following.execute(step, cpu);
         let events = |outcome: &Outcome| {
             let reached = add(step, held, *matched, (own, followed), thread);
             // The companion's own events and cycles may reach a deadline yet.
@@ -387,7 +387,7 @@ impl<'a> Cpu<'a> {
             }
         };
         let passed = following.follower.deliver(thread, &[], events);
-        following.forget(step);
+        following.forget(step, cpu);
         if !held {
             return None;
         }
@@ -463,6 +463,14 @@ impl Observer for Cpu<'_> {
     fn context(&mut self, cpu: &CpuView<'_>) {
         self.settle();
         let context = self.context_of(cpu);
+        let before = self.thread.context().machine_state;
+        if cpu.translates()
+            && following::translates_otherwise(before, context.machine_state)
+            && let Some(following) = &mut self.companion
+        {
+            // The companion's buffers do not tell states apart.
+            following.follower.invalidate(Invalidation::All);
+        }
         self.thread.set_context(context);
         if let Some(following) = &self.companion {
             following.follower.set_halted(cpu.waiting());
@@ -481,7 +489,7 @@ impl Observer for Cpu<'_> {
     }
 
     #[inline]
-    fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
+    fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.settle();
         self.instructions += 1;
         self.last = step.address;
@@ -493,10 +501,10 @@ impl Observer for Cpu<'_> {
         }
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
         let cycles = if active {
-            self.complete_accompanied(step)
+            self.complete_accompanied(step, cpu)
         } else {
             if let Some(following) = &mut self.companion {
-                following.forget(step);
+                following.forget(step, cpu);
             }
             self.complete(step);
             None

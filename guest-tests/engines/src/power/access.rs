@@ -1,8 +1,12 @@
 //! Data accesses by effective address.
 
 use super::interrupt::{Exception, Fault};
+use super::radix::Purpose;
 use super::state::{CONSOLE, Core, DEVICES, DEVICES_SIZE, EXIT, Stop};
 use super::step::Access;
+
+/// Bytes of the smallest page.
+const SMALLEST_PAGE: u64 = 4096;
 
 /// The value that a load in the byte order of the mode gets from a device register, or from absent memory.
 fn swapped(value: u64, size: u8, little_endian: bool) -> u64 {
@@ -14,9 +18,24 @@ impl Core {
         (DEVICES..DEVICES + DEVICES_SIZE).contains(&Self::real(address))
     }
 
+    /// The real address of the byte at `address`.
+    #[inline]
+    pub(crate) fn translated(&self, address: u64, store: bool) -> Result<u64, Fault> {
+        if Self::device(address) {
+            return Ok(Self::real(address));
+        }
+        let purpose = if store { Purpose::Store } else { Purpose::Load };
+        self.translate(address, purpose).map_err(|why| Fault(Exception::Untranslated { address, purpose, why }))
+    }
+
     /// The real address of `size` bytes at `address`, if all of them are memory.
+    #[inline]
     fn located(&self, address: u64, size: u8, store: bool) -> Result<u64, Fault> {
-        let real = Self::real(address);
+        let real = self.translated(address, store)?;
+        let last = address.wrapping_add(u64::from(size) - 1);
+        if self.radix() && address / SMALLEST_PAGE != last / SMALLEST_PAGE && self.translated(last, store)? != real + u64::from(size) - 1 {
+            return Err(Fault(Exception::Alignment { address }));
+        }
         if real.checked_add(u64::from(size)).is_some_and(|end| end <= self.shared.memory.size()) {
             Ok(real)
         } else {
@@ -63,7 +82,9 @@ impl Core {
     /// Fetches the instruction at the current address.
     #[inline]
     pub(crate) fn fetch(&mut self) -> Result<u32, Fault> {
-        let real = Self::real(self.pc);
+        let address = self.pc;
+        let real = self.translate(address, Purpose::Fetch);
+        let real = real.map_err(|why| Fault(Exception::Untranslated { address, purpose: Purpose::Fetch, why }))?;
         if real.checked_add(4).is_none_or(|end| end > self.shared.memory.size()) {
             return Err(Fault(Exception::InstructionStorage));
         }

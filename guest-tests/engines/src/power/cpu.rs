@@ -4,6 +4,7 @@ use super::decode::decode;
 use super::exec::{Then, execute};
 use super::interrupt::{Delivery, Exception, Fault};
 use super::observer::{Alerts, CpuView, Observer};
+use super::radix::Purpose;
 use super::registers::{bescr, msr, reason, spr, vector};
 use super::state::{Core, Stop};
 use super::step::{Notice, Taken, Touch};
@@ -153,7 +154,7 @@ impl<O: Observer> Cpu<O> {
     fn fault(&mut self, fault: Fault, word: u32) {
         let Fault(exception) = fault;
         let delivery = self.core.delivery(exception, word);
-        if exception == Exception::InstructionStorage {
+        if matches!(exception, Exception::InstructionStorage | Exception::Untranslated { purpose: Purpose::Fetch, .. }) {
             self.core.step.real = 0;
         }
         self.deliver(&delivery);

@@ -1,5 +1,6 @@
 //! Interrupts and event-based branches (Power ISA 3.0B, Book III, 6.4 and 6.5; Book II, 6.3).
 
+use super::radix::{NoTranslation, Purpose};
 use super::registers::{HID0_HILE, bescr, lpcr, msr, reason, spr, vector};
 use super::state::Core;
 
@@ -11,6 +12,12 @@ pub(crate) enum Exception {
         store: bool,
     },
     InstructionStorage,
+    /// An address that no tree translates, or not for this purpose.
+    Untranslated {
+        address: u64,
+        purpose: Purpose,
+        why: NoTranslation,
+    },
     Alignment {
         address: u64,
     },
@@ -89,6 +96,28 @@ impl Core {
                 set(spr::DAR, address);
                 set(spr::DSISR, reason::NO_MEMORY | if store { reason::STORE } else { 0 });
                 Delivery::new(vector::DATA_STORAGE, at, 0)
+            }
+            Exception::Untranslated { address, purpose: Purpose::Fetch, why } => {
+                let reason = if why.protected { reason::NOT_EXECUTABLE } else { reason::NO_MEMORY };
+                if !why.hypervisor {
+                    return Delivery::new(vector::INSTRUCTION_STORAGE, at, reason);
+                }
+                set(spr::HDAR, address);
+                set(spr::ASDR, why.guest_real);
+                Delivery { reason, ..Delivery::to_hypervisor(vector::HYPERVISOR_INSTRUCTION_STORAGE, at) }
+            }
+            Exception::Untranslated { address, purpose, why } => {
+                let reason = if why.protected { reason::PROTECTED } else { reason::NO_MEMORY };
+                let reason = reason | if purpose == Purpose::Store { reason::STORE } else { 0 };
+                if !why.hypervisor {
+                    set(spr::DAR, address);
+                    set(spr::DSISR, reason);
+                    return Delivery::new(vector::DATA_STORAGE, at, 0);
+                }
+                set(spr::HDAR, address);
+                set(spr::HDSISR, reason);
+                set(spr::ASDR, why.guest_real);
+                Delivery::to_hypervisor(vector::HYPERVISOR_DATA_STORAGE, at)
             }
             Exception::InstructionStorage => Delivery::new(vector::INSTRUCTION_STORAGE, at, reason::NO_MEMORY),
             Exception::Alignment { address } => {

@@ -1,5 +1,5 @@
 //! A deterministic interpreter of 64-bit POWER for bare-metal guests: the fixed-point part of the Power ISA 3.0B that drivers use, on
-//! a POWER9 (PVR 004E1202), without address translation.
+//! a POWER9 (PVR 004E1202), with radix translation of guests under a host.
 //!
 //! [`Machine`] runs an [`Image`] on up to eight CPUs that share memory, an instruction each in turn; an [`Observer`] per CPU is notified of
 //! every instruction and takes the place of the performance monitor. Everything takes one cycle unless the observer returns another number,
@@ -83,12 +83,15 @@
 //!
 //! # What differs from a POWER9
 //!
-//! - An effective address is the real one except for its upper four bits, whatever MSR.IR and DR are. An access outside memory is a data or
-//!   instruction storage interrupt. Nothing is protected from problem state.
+//! - Unless LPCR has HR and UPRT, an effective address is the real one except for its upper four bits, whatever MSR.IR and DR are, and nothing
+//!   is protected from problem state. With both bits the trees of processes and of partitions translate, of 52 bits each and walked at
+//!   each access: no translation is kept, so that `tlbie` has nothing to do. An access outside memory is a data or instruction storage
+//!   interrupt. One across two pages that do not follow each other in memory is an alignment interrupt. The engine's devices are at
+//!   their effective addresses whatever the trees say.
 //! - There is no external interrupt and no decrementer: DEC and HDEC keep what is written to them. Interrupts between CPUs are absent.
 //! - A transaction fails for its own reasons only, never because of what another CPU does.
 //! - `stop` and `wait` end when the performance monitor has something pending, with MSR.EE on or off; the run latch is software's alone.
-//! - LPCR has a meaning in ILE, AIL and EVIRT only, PCR and LPIDR in nothing. FSCR starts with TAR and DSCR, HFSCR with all.
+//! - LPCR has a meaning in ILE, AIL, UPRT, EVIRT and HR only, PCR in nothing. FSCR starts with TAR and DSCR, HFSCR with all.
 //! - Where both FSCR and HFSCR keep problem state from a facility, the interrupt is the hypervisor's; HFSCR rules problem state with
 //!   MSR.HV=1 too. An interrupt leaves the tags mode, MSR bit 1, alone.
 //! - In 32-bit mode addresses, CR0 of record forms, XER and the count have 32 bits.
@@ -114,6 +117,7 @@ mod machine;
 mod observer;
 pub(crate) mod op;
 mod operands;
+mod radix;
 pub mod registers;
 mod restore;
 mod saved;
@@ -129,6 +133,7 @@ pub use super::turn::Turn;
 pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
 pub use operands::{Operands, operands, register};
+pub use radix::{RadixWalk, TreeWalk};
 pub use restore::{BadCpu, RestoreError};
 pub use saved::{CpuState, Saved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};

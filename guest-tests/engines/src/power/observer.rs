@@ -1,5 +1,6 @@
 //! The hooks of the engine: how a performance monitor is attached.
 
+use super::radix::{RadixWalk, TreeWalk};
 use super::registers::{bescr, msr, spr};
 use super::state::Core;
 use super::step::{Notice, Step};
@@ -107,6 +108,25 @@ impl<'a> CpuView<'a> {
     #[must_use]
     pub fn hypervisor(&self) -> bool {
         self.core.hypervisor()
+    }
+
+    /// How the trees translate the effective address `address` of an access in the state `state` (MSR), if they do. An access while only one
+    /// of MSR.IR and DR is set is taken as DR says.
+    #[must_use]
+    pub fn radix_walk(&self, address: u64, state: u64) -> Option<RadixWalk> {
+        self.core.look_up(address, state)
+    }
+
+    /// Whether radix trees translate addresses: LPCR has HR and UPRT.
+    #[must_use]
+    pub fn translates(&self) -> bool {
+        self.core.radix()
+    }
+
+    /// How the tree of the partition in LPIDR translates the guest real address `real`.
+    #[must_use]
+    pub fn partition_walk(&self, real: u64) -> Option<TreeWalk> {
+        self.core.partition_walk(self.core.peek_spr(spr::LPIDR), real)
     }
 
     /// A general purpose register; numbers above 31 read as 0.

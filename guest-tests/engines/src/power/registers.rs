@@ -107,8 +107,12 @@ pub mod lpcr {
     pub const ILE: u64 = 1 << 25;
     /// Bits 39:40: alternate interrupt location.
     pub const AIL: u64 = 3 << 23;
+    /// Bit 41: the entries of a process table describe the trees of processes.
+    pub const UPRT: u64 = 1 << 22;
     /// Bit 42: an attempt to use what only the hypervisor may use is an emulation assistance interrupt to it.
     pub const EVIRT: u64 = 1 << 21;
+    /// Bit 43: the host translates by radix trees.
+    pub const HR: u64 = 1 << 20;
 }
 
 /// Bit 4 of HID0: interrupts to the hypervisor are taken in little-endian mode (QEMU's `HID0_POWER9_HILE`).
@@ -180,6 +184,10 @@ pub mod spr {
     pub const HSPRG0: u16 = 304;
     /// Hypervisor software-use register 1.
     pub const HSPRG1: u16 = 305;
+    /// Hypervisor data storage interrupt status register.
+    pub const HDSISR: u16 = 306;
+    /// Hypervisor data address register.
+    pub const HDAR: u16 = 307;
     /// Hypervisor decrementer; storage only here.
     pub const HDEC: u16 = 310;
     /// Hypervisor save/restore register 0.
@@ -194,6 +202,8 @@ pub mod spr {
     pub const PCR: u16 = 338;
     /// Hypervisor emulation instruction register.
     pub const HEIR: u16 = 339;
+    /// Partition table control register.
+    pub const PTCR: u16 = 464;
     /// BESCR: the bits written as 1 are set.
     pub const BESCRS: u16 = 800;
     /// BESCR: the bits of the upper half written as 1 are set.
@@ -210,6 +220,8 @@ pub mod spr {
     pub const BESCR: u16 = 806;
     /// Target address register.
     pub const TAR: u16 = 815;
+    /// Access segment descriptor register: the guest real address of a hypervisor's storage interrupt.
+    pub const ASDR: u16 = 816;
     /// Instruction counter of a partition; storage only here.
     pub const IC: u16 = 848;
     /// Virtual time base; storage only here.
@@ -231,9 +243,9 @@ pub const POWER9_PVR: u64 = 0x004E_1202;
 
 /// Vectors of interrupts (Power ISA 3.0B, Book III, 6.5).
 pub mod vector {
-    /// Data storage: an access outside memory.
+    /// Data storage: an access outside memory, or one that no tree allows.
     pub const DATA_STORAGE: u16 = 0x300;
-    /// Instruction storage: an instruction outside memory.
+    /// Instruction storage: an instruction outside memory, or one that no tree allows.
     pub const INSTRUCTION_STORAGE: u16 = 0x400;
     /// External.
     pub const EXTERNAL: u16 = 0x500;
@@ -247,6 +259,10 @@ pub mod vector {
     pub const SYSTEM_CALL: u16 = 0xC00;
     /// Trace.
     pub const TRACE: u16 = 0xD00;
+    /// Hypervisor data storage: the partition's tree does not allow the access.
+    pub const HYPERVISOR_DATA_STORAGE: u16 = 0xE00;
+    /// Hypervisor instruction storage: the partition's tree does not allow the fetch.
+    pub const HYPERVISOR_INSTRUCTION_STORAGE: u16 = 0xE20;
     /// Hypervisor emulation assistance.
     pub const EMULATION_ASSISTANCE: u16 = 0xE40;
     /// Performance monitor.
@@ -275,8 +291,12 @@ pub mod reason {
     pub const TRACED_LOAD: u64 = 1 << 28;
     /// Bit 36 of a trace interrupt: the instruction stored, or was `dcbtst`.
     pub const TRACED_STORE: u64 = 1 << 27;
-    /// Bit 33 of an instruction storage interrupt, and of DSISR: there is no memory at this address.
+    /// Bit 33 of an instruction storage interrupt, and of DSISR: there is no memory at this address, or no translation.
     pub const NO_MEMORY: u64 = 1 << 30;
+    /// Bit 35 of an instruction storage interrupt: a page that may not be executed.
+    pub const NOT_EXECUTABLE: u64 = 1 << 28;
+    /// Bit 36 of DSISR: a page that may not be accessed so.
+    pub const PROTECTED: u64 = 1 << 27;
     /// Bit 38 of DSISR: the access was a store.
     pub const STORE: u64 = 1 << 25;
 }

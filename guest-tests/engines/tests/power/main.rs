@@ -6,5 +6,6 @@ mod instructions;
 mod interrupts;
 mod observed;
 mod properties;
+mod radix;
 mod saved;
 mod support;

@@ -318,6 +318,18 @@ impl Kernel {
         self.a.bl(self.enter_state);
     }
 
+    /// Goes to a guest at `code`: privileged state without hypervisor privilege, with its addresses translated. Continues as
+    /// [`enter_supervisor`](Kernel::enter_supervisor) does.
+    pub fn enter_guest(&mut self, code: Label) {
+        self.a.load_address(R3, code);
+        self.a.mfmsr(R4);
+        self.a.load(R5, msr::HV);
+        self.a.andc(R4, R4, R5);
+        self.a.load(R5, msr::IR | msr::DR);
+        self.a.or(R4, R4, R5);
+        self.a.bl(self.enter_state);
+    }
+
     /// Continues in problem state after its last system call.
     pub fn resume_user(&mut self) {
         self.a.bl(self.resume_user);

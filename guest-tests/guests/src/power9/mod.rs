@@ -19,6 +19,7 @@ mod linux_driver;
 mod masked;
 mod measured;
 pub mod nest;
+mod nested_walks;
 mod overflow;
 mod probe;
 mod sample;
@@ -43,5 +44,6 @@ super::guests! {
     "branch-history" 1 companion branch_history "reads a known sequence of branches back under every filter";
     "latency" 1 companion latency "times sampled loads from each level";
     "measured" 1 companion measured "counts events of caches, translation and prediction whose numbers are known";
+    "nested-walks" 1 companion nested_walks "counts the walks of a guest whose tables a host translates";
     "hostile" 1 steps hostile "writes arbitrary values to every register, then counts";
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use vm_pmu::Signal;
-use vm_pmu::arch::event::{Amount, Catalogue, Drive, Entry, Internal, Reloads, Test, When};
-use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
+use vm_pmu::arch::event::{Amount, Catalogue, Drive, Entry, Internal, NestedEvent, Reloads, Test, When};
+use vm_pmu::arch::feed::{FabricCommand, GuestLevel, NestedWalk, Stage, Traits};
 
 /// The signals whose sum an entry is; where a unit mask leaves classes out, those of its clear bits.
 ///
@@ -203,10 +203,34 @@ fn listed(codes: u32) -> String {
     codes.join("|")
 }
 
+/// The words of a set of bits, joined.
+fn chosen(bits: u8, words: &[&str]) -> String {
+    let chosen: Vec<&str> = words.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect();
+    chosen.join("|")
+}
+
+fn nested(event: NestedEvent) -> String {
+    const SIZES: [&str; 5] = ["4K", "64K", "2M", "1G", "none"];
+    let levels = |levels: u8| chosen(levels, &GuestLevel::ALL.map(GuestLevel::word));
+    match event {
+        NestedEvent::First { guests, hosts } => {
+            format!("first look-ups: guest {}, host {}", chosen(guests, &SIZES), chosen(hosts, &SIZES))
+        }
+        NestedEvent::LookUp { levels: of, hosts } => format!("look-ups of walks: {}, host {}", levels(of), chosen(hosts, &SIZES)),
+        NestedEvent::WalkCache { levels: of, known } => {
+            format!("host walks below a known directory: {}, level {}", levels(of), chosen(known, &["1", "2", "3"]))
+        }
+        NestedEvent::Walker { number, levels: of, phases } => {
+            format!("cycles of walker {number}: {}, {}", levels(of), chosen(phases, &NestedWalk::WORDS))
+        }
+    }
+}
+
 fn made(internal: Internal) -> String {
     match internal {
         Internal::Clock => "the clock of its unit".to_owned(),
         Internal::Request => "requests that its unit serves".to_owned(),
+        Internal::Nested(event) => nested(event),
         Internal::Posting => "postings of its group".to_owned(),
         Internal::Suspended => "nothing: the counter is off".to_owned(),
         Internal::Never => "nothing: it never occurs".to_owned(),

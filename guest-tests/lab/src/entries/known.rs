@@ -53,14 +53,14 @@ fn engine_supplies(part: Part, signal: Signal) -> bool {
 #[must_use]
 pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
     let made = companion.map_or(SignalSet::EMPTY, companion::Builder::supplied);
-    let requests = companion.map_or(Records::NONE, |_| Records::REQUESTS);
+    let told = companion.map_or(Records::NONE, |_| Records::REQUESTS.with(Records::NESTED));
     let own = match part {
         // These parts do not sample single instructions.
         Part::K8(_) | Part::Knl(_) => Records::NONE,
         Part::Power9(_) | Part::Itanium(_) | Part::Montecito(_) => Records::EVERY,
     };
     let signals = Signal::all().filter(|signal| engine_supplies(part, *signal)).collect::<SignalSet>();
-    Supply { signals: signals.union(&made), records: own.with(requests) }
+    Supply { signals: signals.union(&made), records: own.with(told) }
 }
 
 /// What the engine and the companion of one part can report. An embedder reports anything else.
@@ -164,7 +164,7 @@ impl Known {
         match entry.drive {
             Drive::Signals if entry.initiator == Initiator::Other && !entry.signals.is_empty() => "embedder".to_owned(),
             Drive::Signals => self.by(&driven::sources(entry)),
-            Drive::Internal(Internal::Request) => "companion".to_owned(),
+            Drive::Internal(Internal::Request | Internal::Nested(_)) => "companion".to_owned(),
             Drive::Sampled { tests, amount } if records::fidelity(tests, amount) == Fidelity::Embedder => {
                 "records of an embedder".to_owned()
             }
@@ -219,6 +219,7 @@ const fn of_model(internal: Internal) -> Fidelity {
         // times between stages are those of records.
         Internal::Clock
         | Internal::Request
+        | Internal::Nested(_)
         | Internal::DataAddressCapture
         | Internal::InstructionAddressCapture
         | Internal::QualifiedCycles

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use vm_pmu::arch::event::{Entry, Fidelity, Internal};
+use vm_pmu::arch::event::{Entry, Fidelity, Internal, NestedEvent};
 use vm_pmu::litmus::Litmus;
 
 use super::each;
@@ -26,6 +26,10 @@ fn shown(part: &str, internal: Internal) -> Shown {
         Internal::Clock if part == "knl" => Guest("untile-clocks"),
         Internal::Clock | Internal::Posting => Guest("nest-control"),
         Internal::Request => Here,
+        Internal::Nested(NestedEvent::First { .. }) => file("nested-first-look-ups-by-size"),
+        Internal::Nested(NestedEvent::LookUp { .. }) => file("nested-look-ups-of-walks"),
+        Internal::Nested(NestedEvent::WalkCache { .. }) => file("nested-walk-cache-by-level"),
+        Internal::Nested(NestedEvent::Walker { .. }) => file("nested-walker-cycles"),
         Internal::Overflow(_) => Guest("trigger-chain"),
         Internal::Rewind(counter) => file(&format!("marked-pmc{counter}-rewind")),
         Internal::Saved(counter) => file(&format!("marked-pmc{counter}-saved")),

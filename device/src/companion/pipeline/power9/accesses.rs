@@ -74,10 +74,11 @@ impl Core {
             return;
         }
         let mut finished = 0;
-        for (at, touch) in (times.issued..).zip(touches) {
+        for ((at, place), touch) in (times.issued..).zip(1..).zip(touches) {
             count_slice(touch, tally);
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
+                self.walkers.walk(place, at, touch.translation);
             }
             let done = if executed.instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)

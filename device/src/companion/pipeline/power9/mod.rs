@@ -15,6 +15,7 @@ mod shared;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod walkers;
 mod watch;
 
 use vm_pmu_arch::feed::Signal;
@@ -39,6 +40,7 @@ pub(super) use shared::Shared;
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, is_watched, reason_signals, signals_of};
 use vm_pmu_arch::feed::Traits;
+use walkers::Walkers;
 use watch::Queue;
 
 /// Slices of the core.
@@ -151,6 +153,7 @@ pub(super) struct Core {
     absent: (u64, u64),
     /// The stores of the core that have been reported.
     stores_seen: u64,
+    pub(super) walkers: Walkers,
     /// The instruction that was executed last.
     life: Life,
     /// What the threads of the core share. While none competes, it is the thread's own.
@@ -226,6 +229,7 @@ impl Core {
             counted: 0,
             absent: (0, 0),
             stores_seen: 0,
+            walkers: Walkers::new(),
             life: Life::default(),
             shared: Box::new(Shared::new()),
         }
@@ -264,6 +268,7 @@ impl Core {
         self.window.shift(cycles);
         self.registers.shift(cycles);
         self.stores.shift(cycles);
+        self.walkers.until.iter_mut().for_each(|until| *until += cycles);
     }
 
     /// An instruction has been executed.
@@ -316,6 +321,7 @@ impl Core {
         let row = rows::of(instruction);
         let operation = instruction.operation.unwrap_or(UNKNOWN);
         let share = Share::of(threads.count());
+        self.walkers.second = 0;
         self.fetch(instruction, found, share, tally);
         let loads = found.touches().iter().any(super::Touch::loads);
         let stores = found.touches().iter().any(super::Touch::stores);
@@ -362,6 +368,7 @@ impl Core {
         let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
         self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
+        self.walkers.walk(0, self.fetched, found.walk);
         let delay = u64::from(found.translation) + u64::from(found.line);
         self.fetched = (self.fetched + 1).max(room) + delay;
         let turned = core::mem::take(&mut self.turned);

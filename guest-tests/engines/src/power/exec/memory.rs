@@ -224,7 +224,7 @@ impl Core {
     fn load_reserve(&mut self, w: Word, size: u8) -> Result<(), Fault> {
         let address = self.reserved_address(w, size)?;
         let value = self.load(address, size)?;
-        self.reserve(Self::real(address));
+        self.reserve(self.step.access.map_or(address, |access| access.real));
         self.gpr[w.rt()] = value;
         self.class(Class::Load);
         if let Some(access) = &mut self.step.access {
@@ -235,7 +235,8 @@ impl Core {
 
     fn store_conditional(&mut self, w: Word, size: u8) -> Result<(), Fault> {
         let address = self.reserved_address(w, size)?;
-        let stored = self.take_reservation(Self::real(address));
+        let real = self.translated(address, true)?;
+        let stored = self.take_reservation(real);
         if stored {
             self.store(address, size, self.gpr[w.rt()])?;
             if let Some(access) = &mut self.step.access {

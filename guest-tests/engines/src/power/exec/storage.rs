@@ -58,11 +58,12 @@ impl Core {
 
     fn zero_block(&mut self, w: Word) -> Result<(), Fault> {
         let address = self.effective(self.ra_or_zero(w).wrapping_add(self.gpr[w.rb()])) & !(BLOCK - 1);
+        let real = self.translated(address, true)?;
         for at in (0..BLOCK).step_by(8) {
             self.store(address + at, 8, 0)?;
         }
         self.class(Class::Store);
-        self.step.access = Some(Access { address, real: Self::real(address), size: BLOCK as u8, store: true, reserve: false });
+        self.step.access = Some(Access { address, real, size: BLOCK as u8, store: true, reserve: false });
         Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl Core {
                 self.class(Class::Load);
                 let value = [self.load(address, 8)?, self.load(address.wrapping_add(8), 8)?];
                 self.set_vector(target, value);
-                self.accessed(address, false);
+                self.accessed(address, false)?;
             }
             Op::Stxvd2x => {
                 let address = address();
@@ -71,7 +71,7 @@ impl Core {
                 // The farther half first: if it is refused, nothing has been stored.
                 self.store(address.wrapping_add(8), 8, lower)?;
                 self.store(address, 8, upper)?;
-                self.accessed(address, true);
+                self.accessed(address, true)?;
             }
             _ => {
                 let [a, b, t] = [w.ra() | high(2), w.rb() | high(1), target].map(|number| self.vector(number));
@@ -89,9 +89,11 @@ impl Core {
     }
 
     /// The step's access is one of 16 bytes.
-    fn accessed(&mut self, address: u64, store: bool) {
+    fn accessed(&mut self, address: u64, store: bool) -> Result<(), Fault> {
         let address = self.effective(address);
+        let real = self.translated(address, store)?;
         self.step.vector = true;
-        self.step.access = Some(crate::power::step::Access { address, real: Self::real(address), size: 16, store, reserve: false });
+        self.step.access = Some(crate::power::step::Access { address, real, size: 16, store, reserve: false });
+        Ok(())
     }
 }

@@ -56,6 +56,10 @@ impl<S> Default for Blocks<S> {
 impl<S> Blocks<S> {
     /// The block at the address of `core`; none if its first instruction is not one for Unicorn. `sum` returns what steps add together.
     pub(super) fn at(&mut self, core: &Core, sum: impl FnOnce(&[Step]) -> S) -> Found<S> {
+        // Translation is the interpreter's.
+        if core.radix() {
+            return Found { block: None, changed: None };
+        }
         let floating = core.need_floating().is_ok();
         let key = (core.pc, core.msr & MODE, floating);
         let real = Core::real(core.pc);
