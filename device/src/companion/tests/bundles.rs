@@ -280,6 +280,19 @@ fn a_bundle_of_several_branches_counts_once_by_its_outcome() {
 }
 
 #[test]
+fn k16_the_second_branch_of_a_bundle_is_taken_as_predicted() {
+    // PI-K16: { .bbb (p6) br; (p7) br; nop.b }, the first predicted not taken. One bundle, two branches, all right.
+    let companion = of(&parts::ITANIUM);
+    let mut processor = Processor::new(&companion);
+    let bundle = Bundle::new(BBB | STOP, [RELATIVE | SPNT | P6, RELATIVE | 7, NOP]);
+    processor.branch(HERE, bundle, 0, None);
+    processor.branch(HERE, bundle, 1, Some(THERE));
+    assert_eq!(processor.verdicts("multiway_taken"), [1, 0, 0]);
+    assert_eq!(processor.cells("relative"), [1, 0, 1, 0, 0]);
+    assert_eq!(processor.get(Signal::PipelineFlushes), 0);
+}
+
+#[test]
 fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     let companion = of(&parts::ITANIUM);
     let mut processor = Processor::new(&companion);

@@ -295,10 +295,10 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     report(true, &Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() });
     let load = |access| access_of(Class::Load, access);
     let store = |access: Access| access_of(Class::Store, Access { kind: AccessKind::Store, ..access });
-    match round % 8 {
+    match round % 9 {
         0 => {
             // The queue of loads of a slice, and the recirculation queue.
-            let slice = round / 8 % 2;
+            let slice = round / 9 % 2;
             for number in 0..32 {
                 let there = from_memory(number);
                 load(Access { address: there.address + 8 * slice, physical: there.physical + 8 * slice, ..there })(&mut report, false);
@@ -362,10 +362,16 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
                 report(false, &Instruction { address, ..load });
             }
         }
+        7 => {
+            // The queue of accesses that wait for translations.
+            let untranslated = |number: u64| at(0x10_0000_0000 + (round * 16 + number << 24));
+            (0..8).for_each(|number| load(untranslated(number))(&mut report, false));
+            load(untranslated(8))(&mut report, true);
+        }
         _ => {
             // Finished loads behind one that has not, and then stores.
             load(from_memory(0))(&mut report, false);
-            (0..80).for_each(|number| load(hit(number % 2 + round / 8 % 2 * 2))(&mut report, false));
+            (0..80).for_each(|number| load(hit(number % 2 + round / 9 % 2 * 2))(&mut report, false));
             load(from_memory(1))(&mut report, false);
             (0..80).for_each(|number| store(hit(number))(&mut report, false));
         }
@@ -426,7 +432,7 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
             multiply(|instruction| rig.run(&mut follower.0, instruction));
         }
         if profile.name == "power9" {
-            for round in 0..24 {
+            for round in 0..27 {
                 rivals(round, |second, instruction| rig.run(&mut followers[usize::from(second)].0, instruction));
             }
         }

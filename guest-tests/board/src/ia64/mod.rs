@@ -338,6 +338,10 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
+        if self.companion.as_ref().is_some_and(|following| following.follower.keeps_time()) {
+            // Its cycles come with the instruction after it: the companion sees that execution went on elsewhere.
+            return Alerts { cycles: Some(0), ..Alerts::NONE };
+        }
         self.advance(Signal::Cycles, u64::from(notice.cycles));
         Alerts::NONE
     }

@@ -1,5 +1,5 @@
-//! The known answers PI-K1 to PI-K16 of `docs/notes/pipelines-ia64.md`, section I3: each is worked out there by hand. PI-K16 is the predictor's
-//! where it is about branches.
+//! The known answers PI-K1 to PI-K16 of `docs/notes/pipelines-ia64.md`, section I3: each is worked out there by hand. How the branches
+//! of PI-K16 are predicted is in `device/src/companion/tests/bundles.rs`.
 
 use super::*;
 
