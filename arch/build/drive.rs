@@ -72,6 +72,7 @@ fn test(word: &str) -> Result<String, String> {
         "next_to_finish" => reached("NextToFinish"),
         "next_to_complete" => reached("NextToComplete"),
         "decimal" => is("DECIMAL"),
+        "weakly_predicted" => is("WEAKLY_PREDICTED"),
         "probe" => is("PROBE"),
         "larx" => is("RESERVE"),
         "stcx" => is("CONDITIONAL"),

@@ -88,6 +88,8 @@ bitflags! {
         /// A branch that the second stage of the prediction served: on the first Itanium the target address cache and the prediction
         /// tables.
         const PREDICTED_SECOND = 1 << 30;
+        /// A conditional branch that the predictor does not hold for strongly biased.
+        const WEAKLY_PREDICTED = 1 << 31;
     }
 }
 

@@ -1284,4 +1284,24 @@ signals! {
     SlotsOvercountedStop = "slots_overcounted_stop": Event Events,
     /// Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
     SlotsOvercountedImplicit = "slots_overcounted_implicit": Event Events,
+    /// Loads whose line the second level had from the prefetcher, not used before.
+    LoadsFromL2Prefetched = "loads_from_l2_prefetched": Event Events,
+    /// Loads whose line the third level had from the prefetcher, not used before.
+    LoadsFromL3Prefetched = "loads_from_l3_prefetched": Event Events,
+    /// Fetches whose line the second level had from the prefetcher of data, not used before.
+    FetchesFromL2Prefetched = "fetches_from_l2_prefetched": Event Events,
+    /// Fetches whose line the third level had from the prefetcher of data, not used before.
+    FetchesFromL3Prefetched = "fetches_from_l3_prefetched": Event Events,
+    /// Page-table entries read for an instruction's address whose line the second level had from the prefetcher of data, not used before.
+    InstructionWalksFromL2Prefetched = "instruction_walks_from_l2_prefetched": Event Events,
+    /// Page-table entries read for an instruction's address whose line the third level had from the prefetcher of data, not used before.
+    InstructionWalksFromL3Prefetched = "instruction_walks_from_l3_prefetched": Event Events,
+    /// Last entries of walks for data whose line the second level had from the prefetcher of data, not used before.
+    DataWalkLeavesFromL2Prefetched = "data_walk_leaves_from_l2_prefetched": Event Events,
+    /// Last entries of walks for data whose line the third level had from the prefetcher of data, not used before.
+    DataWalkLeavesFromL3Prefetched = "data_walk_leaves_from_l3_prefetched": Event Events,
+    /// Lines that the third level gave up, that the prefetcher had brought and nobody had used.
+    L3CastoutsPrefetched = "l3_castouts_prefetched": Event Events,
+    /// Conditional branches whose direction a counter in one of its two weak states predicted.
+    BranchesWeaklyPredicted = "branches_weakly_predicted": Event Events,
 }

@@ -35,6 +35,8 @@ static void fill_in_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome,
   record->page_bits = outcome->page_bits;
   record->walk_source = outcome->walk_source;
   record->flags |= (outcome->flags & VM_PMU_OUTCOME_WALK_SOURCE) != 0 ? VM_PMU_RECORD_WALK_SOURCE : 0;
+  record->reload_source = outcome->reload_source;
+  record->flags |= (outcome->flags & VM_PMU_OUTCOME_RELOAD_SOURCE) != 0 ? VM_PMU_RECORD_RELOAD_SOURCE : 0;
   record->store_outcome = outcome->store_outcome;
   record->fabric_command = outcome->fabric_command;
   for (number = 0; number < cpu->instruction.access_count; number++) {

@@ -371,6 +371,11 @@
 #define VM_PMU_OUTCOME_WALK_SOURCE (1 << 5)
 
 /**
+ * In VmPmuOutcome::flags: `reload_source` is known.
+ */
+#define VM_PMU_OUTCOME_RELOAD_SOURCE (1 << 6)
+
+/**
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
@@ -2508,6 +2513,10 @@ typedef struct {
    * VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
    */
   uint8_t fabric_command;
+  /**
+   * With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
+   */
+  uint8_t reload_source;
 } VmPmuOutcome;
 
 /**
@@ -6287,6 +6296,46 @@ typedef enum VmPmuSignal {
    * Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
+  /**
+   * Loads whose line the second level had from the prefetcher, not used before.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L2_PREFETCHED = 610,
+  /**
+   * Loads whose line the third level had from the prefetcher, not used before.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L3_PREFETCHED = 611,
+  /**
+   * Fetches whose line the second level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L2_PREFETCHED = 612,
+  /**
+   * Fetches whose line the third level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L3_PREFETCHED = 613,
+  /**
+   * Page-table entries read for an instruction's address whose line the second level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L2_PREFETCHED = 614,
+  /**
+   * Page-table entries read for an instruction's address whose line the third level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L3_PREFETCHED = 615,
+  /**
+   * Last entries of walks for data whose line the second level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L2_PREFETCHED = 616,
+  /**
+   * Last entries of walks for data whose line the third level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L3_PREFETCHED = 617,
+  /**
+   * Lines that the third level gave up, that the prefetcher had brought and nobody had used.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_PREFETCHED = 618,
+  /**
+   * Conditional branches whose direction a counter in one of its two weak states predicted.
+   */
+  VM_PMU_SIGNAL_BRANCHES_WEAKLY_PREDICTED = 619,
 } VmPmuSignal;
 
 /*
@@ -6323,6 +6372,7 @@ typedef enum VmPmuSignal {
 #define VM_PMU_TRAIT_PAGE_WALKER (UINT32_C(1) << 28)
 #define VM_PMU_TRAIT_PREDICTED_FIRST (UINT32_C(1) << 29)
 #define VM_PMU_TRAIT_PREDICTED_SECOND (UINT32_C(1) << 30)
+#define VM_PMU_TRAIT_WEAKLY_PREDICTED (UINT32_C(1) << 31)
 
 /*
  * VmPmuRecord::line_states.

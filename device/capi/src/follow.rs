@@ -126,6 +126,8 @@ pub const VM_PMU_OUTCOME_FETCH_PREFETCH: u32 = 1 << 3;
 pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
 /// In VmPmuOutcome::flags: `walk_source` is known.
 pub const VM_PMU_OUTCOME_WALK_SOURCE: u32 = 1 << 5;
+/// In VmPmuOutcome::flags: `reload_source` is known.
+pub const VM_PMU_OUTCOME_RELOAD_SOURCE: u32 = 1 << 6;
 
 /// The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 #[derive(Clone, Copy, Debug)]
@@ -175,6 +177,8 @@ pub struct VmPmuOutcome {
     pub store_outcome: u8,
     /// VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
     pub fabric_command: u8,
+    /// With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
+    pub reload_source: u8,
 }
 
 fn translation(value: Translation) -> u8 {
@@ -190,7 +194,7 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         DataSource::Cache(level) => (number(&DATA, &DataSource::Cache(1)), level),
         other => (number(&DATA, &other), 0),
     };
-    let walk_source = outcome.walk_source.reload_code();
+    let (walk_source, reload_source) = (outcome.walk_code(), outcome.reload_code());
     VmPmuOutcome {
         size: size_of::<VmPmuOutcome>(),
         fetch_address: fetch.address,
@@ -199,7 +203,8 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
             | flag(fetch.pending, VM_PMU_OUTCOME_FETCH_PENDING)
             | flag(fetch.prefetch, VM_PMU_OUTCOME_FETCH_PREFETCH)
             | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES)
-            | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE),
+            | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE)
+            | flag(reload_source.is_some(), VM_PMU_OUTCOME_RELOAD_SOURCE),
         latency: outcome.latency,
         fetch_latency: fetch.latency,
         cycles: outcome.cycles.unwrap_or(0),
@@ -220,6 +225,7 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         stall_reason: outcome.stall_reason,
         store_outcome: number(&STORE_OUTCOMES, &outcome.store_outcome),
         fabric_command: number(&FABRIC_COMMANDS, &outcome.command),
+        reload_source: reload_source.unwrap_or(0),
     }
 }
 

@@ -57,6 +57,7 @@ impl Follower<'_> {
         let (translation, cost) = self.translate(DATA, access.address, tables);
         if !self.outcome.accessed {
             (self.outcome.page_bits, self.outcome.walk_source) = (self.page.bits, self.page.source);
+            self.outcome.walk_prefetched = self.page.prefetched;
         }
         self.translated(ask, translation, cost);
         let end = access.address.wrapping_add(size - 1);
@@ -114,7 +115,12 @@ impl Follower<'_> {
     /// A line was accessed.
     #[inline]
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
+        // What the prefetcher asks for meanwhile is not this line.
+        let prefetched = core::mem::take(&mut self.prefetched);
         if level != Some(Level::First) {
+            if prefetched && ask == Ask::Load {
+                self.tally.add(if level == Some(Level::Third) { Signal::LoadsFromL3Prefetched } else { Signal::LoadsFromL2Prefetched }, 1);
+            }
             if let Some(pipeline) = self.pipeline() {
                 pipeline.missed(latency, Source::of(level, source));
             }
@@ -123,6 +129,7 @@ impl Follower<'_> {
             self.timing.store(0, &mut self.tally);
         }
         if self.note(latency, source, translation) {
+            self.outcome.prefetched = prefetched;
             (self.outcome.command, self.outcome.store_outcome) = (command(ask, level, source), store_outcome(ask, level, source));
         }
     }

@@ -32,7 +32,7 @@ const OF_ALL: &[Signal] = &[
 ];
 
 /// Without bundles.
-const OF_KINDS: &[Signal] = &[Signal::FrontEndResteersConditional];
+const OF_KINDS: &[Signal] = &[Signal::FrontEndResteersConditional, Signal::BranchesWeaklyPredicted];
 
 /// With bundles, whose branches all may have a predicate.
 const OF_BUNDLES: &[Signal] = &[

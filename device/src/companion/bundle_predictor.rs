@@ -203,7 +203,10 @@ impl Path {
     fn dynamic(&mut self, tables: &Tables, name: u64, branch: &Branch, taken: bool) -> Option<(bool, bool)> {
         let start = if branch.hint { WEAKLY_TAKEN } else { WEAKLY_NOT_TAKEN };
         let decides = !(branch.counted || branch.always || branch.fixed);
-        decides.then(|| tables.direction(name, taken, &mut self.outcomes, start))
+        decides.then(|| {
+            let (expected, known, _) = tables.direction(name, taken, &mut self.outcomes, start);
+            (expected, known)
+        })
     }
 
     /// What a predictor of one stage expects. Counted loops are known from their counter.

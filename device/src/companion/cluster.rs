@@ -129,6 +129,8 @@ pub(super) struct Cluster {
     pub(super) code_written: bool,
     /// The state of the last requested line in the level that had it, if the first level could not serve the request.
     pub(super) held: LineState,
+    /// Whether the last request that the first level could not serve is the first use of a line that the prefetcher brought.
+    pub(super) prefetched: bool,
 }
 
 fn lines(bytes: u64, bits: u8) -> u64 {
@@ -165,6 +167,7 @@ impl Cluster {
             listeners: 0,
             code_written: false,
             held: LineState::Invalid,
+            prefetched: false,
         }
     }
 

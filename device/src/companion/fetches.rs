@@ -60,6 +60,10 @@ impl Follower<'_> {
             _ => Cause::FetchMemory,
         };
         let missed = level != Some(Level::First);
+        if core::mem::take(&mut self.prefetched) {
+            let third = level == Some(Level::Third);
+            self.tally.add(if third { Signal::FetchesFromL3Prefetched } else { Signal::FetchesFromL2Prefetched }, 1);
+        }
         if matches!(self.outcome.fetch_source, FetchSource::Unknown | FetchSource::L1) {
             self.outcome.fetch_source = match level {
                 Some(Level::First) => FetchSource::L1,
@@ -146,6 +150,16 @@ impl Follower<'_> {
             let source = if level == Some(Level::Sibling) { DataSource::Cache(2) } else { source };
             signals::count_entry(side == CODE, depth, depth == last, source, &mut self.tally);
             self.page.source = source;
+            self.page.prefetched = core::mem::take(&mut self.prefetched);
+            if self.page.prefetched {
+                let signal = match (side, level) {
+                    (CODE, Some(Level::Third)) => Some(Signal::InstructionWalksFromL3Prefetched),
+                    (CODE, _) => Some(Signal::InstructionWalksFromL2Prefetched),
+                    (_, Some(Level::Third)) => Some(Signal::DataWalkLeavesFromL3Prefetched).filter(|_| depth == last),
+                    (_, _) => Some(Signal::DataWalkLeavesFromL2Prefetched).filter(|_| depth == last),
+                };
+                signal.into_iter().for_each(|signal| self.tally.add(signal, 1));
+            }
             match leaf {
                 Some(leaf) if depth == last => self.tally.add(leaf, 1),
                 None if depth < last => self.tally.add(Signal::InstructionWalkDirectories, 1),

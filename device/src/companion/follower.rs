@@ -47,6 +47,10 @@ pub struct Outcome {
     /// Its cycles, known from its delivery on; `None` if the companion does not keep time. With a
     /// [pipeline](super::Profile::pipeline) those that dispatch took since the last delivery.
     pub cycles: Option<u32>,
+    /// Whether the line of that access had been brought by the prefetcher, and this is its first use: on POWER9 it had the state Mepf.
+    pub prefetched: bool,
+    /// The same of the line that the last page-table entry was read from.
+    pub walk_prefetched: bool,
     /// What its cluster asked the other caches and memory for, for the access whose latency is told.
     pub command: FabricCommand,
     /// What became of its store in the second level, if that took it.
@@ -59,11 +63,36 @@ pub struct Outcome {
     pub stall: u32,
     /// The reason of its stall: POWER9's SIER\[FIN_STALL_REASON].
     pub stall_reason: u8,
-    /// Further properties that the pipeline finds: [`Traits::STORE_FORWARDED`], [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and
-    /// [`Traits::DECIMAL`].
+    /// Further properties: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds, [`Traits::STORE_FORWARDED`],
+    /// [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and [`Traits::DECIMAL`].
     pub traits: Traits,
     /// Whether it has made an access already.
     pub(super) accessed: bool,
+}
+
+impl Outcome {
+    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), or of the state Mepf.
+    #[must_use]
+    pub fn reload_code(&self) -> Option<u8> {
+        code(self.source, self.prefetched)
+    }
+
+    /// The same code of the line that the last page-table entry was read from.
+    #[must_use]
+    pub fn walk_code(&self) -> Option<u8> {
+        code(self.walk_source, self.walk_prefetched)
+    }
+}
+
+/// POWER9's code of a source (table A-6 of its guide).
+fn code(source: DataSource, prefetched: bool) -> Option<u8> {
+    const SECOND_PREFETCHED: u8 = 0x01;
+    const THIRD_PREFETCHED: u8 = 0x05;
+    match source {
+        DataSource::Cache(2) if prefetched => Some(SECOND_PREFETCHED),
+        DataSource::Cache(3) if prefetched => Some(THIRD_PREFETCHED),
+        source => source.reload_code(),
+    }
 }
 
 /// Bits of an address within the smallest page.
@@ -114,6 +143,8 @@ pub struct Follower<'a> {
     /// The piece of code that the fetcher read last, unless a transfer discarded it.
     pub(super) piece: Option<u64>,
     pub(super) outcome: Outcome,
+    /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
+    pub(super) prefetched: bool,
     pub(super) requests: Requests,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
@@ -151,6 +182,7 @@ impl<'a> Follower<'a> {
             line: None,
             piece: None,
             outcome: Outcome::default(),
+            prefetched: false,
             requests: Requests::new(),
             watched: false,
             demand: Demand::default(),
@@ -392,7 +424,7 @@ impl<'a> Follower<'a> {
         let cluster = self.system.clusters.get(self.cluster)?;
         let costs = &self.system.profile.costs;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written, held) = {
+        let (served, inner_bits, code_written, held, prefetched) = {
             let mut cluster = cluster.lock();
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
@@ -401,8 +433,10 @@ impl<'a> Follower<'a> {
                 Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out)?,
                 None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
             };
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held)
+            let prefetched = core::mem::take(&mut cluster.prefetched);
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, prefetched)
         };
+        self.prefetched = prefetched;
         if code_written {
             self.code_written(inner);
         }
@@ -510,6 +544,7 @@ impl<'a> Follower<'a> {
             }
         };
         self.outcome.prediction = verdict.prediction;
+        self.outcome.traits.set(Traits::WEAKLY_PREDICTED, verdict.weak);
         let tally = &mut self.tally;
         if transfer.kind.is_far() {
             self.path.place.leave();
@@ -523,7 +558,10 @@ impl<'a> Follower<'a> {
         }
         match &bundled {
             Some(bundled) => branches::count_bundled(transfer, bundled, tally),
-            None => branches::count(transfer, verdict.prediction, tally),
+            None => {
+                tally.add(Signal::BranchesWeaklyPredicted, u64::from(verdict.weak));
+                branches::count(transfer, verdict.prediction, tally);
+            }
         }
         if verdict.flush {
             tally.add(Signal::PipelineFlushes, 1);

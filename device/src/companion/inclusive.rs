@@ -30,16 +30,18 @@ impl Cluster {
         );
         tally.add(Signal::L2References, 1);
         tally.add(if ask.writes() { Signal::L2DataWrites } else { Signal::L2DataReads }, 1);
+        let hardware = matches!(ask, Ask::Hardware | Ask::HardwareStore);
         let (state, level) = match self.second.touch(outer, outer) {
             Some(word) => {
                 tally.add(Signal::L2DataLookupHits, 1);
+                self.used_in_second(Line(word), !hardware);
                 (Line(word).state(), Level::Second)
             }
             None => {
                 count_second_miss(ask, tally);
                 match self.third_has(outer, ask, tally) {
                     Some(state) => {
-                        self.second_takes(Line::new(outer, state), tally, out);
+                        self.second_takes(self.brought(Line::new(outer, state), hardware), tally, out);
                         (state, Level::Third)
                     }
                     None => return Served::Not(if ask.writes() { Request::ReadModified } else { Request::Read }),
@@ -66,6 +68,21 @@ impl Cluster {
             count_second_refill(state, tally);
         }
         Served::By(level)
+    }
+
+    /// A line as the second level takes it in, with the mark of the prefetcher if that asked for it. Only what lies before a level of victims
+    /// is marked.
+    fn brought(&self, line: Line, by_prefetcher: bool) -> Line {
+        let victims = self.shape.third.is_some_and(|(_, fill)| fill == Fill::Victims);
+        if by_prefetcher && victims { line.prefetched() } else { line }
+    }
+
+    /// The second level of data has the line: a use takes the mark of the prefetcher off.
+    fn used_in_second(&mut self, line: Line, uses: bool) {
+        self.prefetched = uses && line.is_prefetched();
+        if self.prefetched {
+            self.second.change(line.number(), line.number(), line.with_state(line.state()).0);
+        }
     }
 
     /// Whether the first level has the line, in a state that serves the request.
@@ -178,6 +195,9 @@ impl Cluster {
         let second = self.second_code.as_mut().unwrap_or(&mut self.second);
         if let Some(word) = second.touch(outer, outer) {
             self.held = Line(word).state();
+            if self.second_code.is_none() {
+                self.used_in_second(Line(word), true);
+            }
             tally.add(Signal::L2FetchHits, 1);
             tally.add(Signal::L2InstructionDemandHits, 1);
             tally.add(Signal::FetchesFromL2, 1);
@@ -241,6 +261,7 @@ impl Cluster {
         if ask != Ask::Fetch {
             tally.add(if found.is_some() { Signal::L3DataReadHits } else { Signal::L3DataReadMisses }, 1);
         }
+        self.prefetched = found.is_some_and(|word| Line(word).is_prefetched()) && !matches!(ask, Ask::Hardware | Ask::HardwareStore);
         let state = found.map(|word| Line(word).state())?;
         // A dirty line that stays here is written to memory from here, so the level before gets it clean.
         Some(if fill == Fill::Inclusive && state.dirty() { LineState::Exclusive } else { state })
@@ -287,7 +308,9 @@ impl Cluster {
             (Some((_, Fill::Victims)), Some(third)) => {
                 tally.add(Signal::L3Insertions, 1);
                 tally.add(Signal::L3CastinsMiss, 1);
-                let displaced = Line(third.put(victim.number(), Line::new(victim.number(), victim.state()).0));
+                let line = Line::new(victim.number(), victim.state());
+                let line = if victim.is_prefetched() { line.prefetched() } else { line };
+                let displaced = Line(third.put(victim.number(), line.0));
                 self.third_gives_up(displaced, tally, out);
             }
             (Some((_, Fill::Inclusive)), Some(third)) if dirty => {
@@ -308,6 +331,7 @@ impl Cluster {
         }
         tally.add(Signal::L3Castouts, 1);
         tally.add(Signal::L3Evictions, 1);
+        tally.add(Signal::L3CastoutsPrefetched, u64::from(displaced.is_prefetched()));
         if displaced.state().dirty() {
             out.push(displaced.number());
         }
@@ -345,7 +369,10 @@ impl Cluster {
         match self.second.peek(outer, outer) {
             // Permission to write a line that was here.
             Some(word) => self.second.change(outer, outer, Line(word).with_state(state).0),
-            None => self.second_takes(Line::new(outer, state), tally, out),
+            None => {
+                let line = self.brought(Line::new(outer, state), matches!(ask, Ask::Hardware | Ask::HardwareStore));
+                self.second_takes(line, tally, out);
+            }
         }
         if self.refill_first(core, ask, inner, state, tally) {
             count_system_refill(state, tally);

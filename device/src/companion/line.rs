@@ -23,7 +23,7 @@ impl LineState {
         match bits & 7 {
             1 => LineState::Shared,
             2 => LineState::Forward,
-            3 => LineState::Exclusive,
+            3 | PREFETCHED => LineState::Exclusive,
             4 => LineState::Owned,
             5 => LineState::Modified,
             _ => LineState::Invalid,
@@ -60,6 +60,8 @@ impl LineState {
 pub(super) struct Line(pub(super) u64);
 
 const BYPASS: u64 = 8;
+/// In place of the state: exclusive, brought by the prefetcher and not used since. POWER calls the state Mepf.
+const PREFETCHED: u64 = 6;
 
 impl Line {
     pub(super) fn new(number: u64, state: LineState) -> Line {
@@ -81,6 +83,15 @@ impl Line {
     /// The next level does not keep it when it is displaced.
     pub(super) fn bypassing(self) -> Line {
         Line(self.0 | BYPASS)
+    }
+
+    /// The prefetcher brought it, and nobody has used it. Only of an exclusive line this is known.
+    pub(super) fn prefetched(self) -> Line {
+        if self.state() == LineState::Exclusive { Line(self.0 & !7 | PREFETCHED) } else { self }
+    }
+
+    pub(super) fn is_prefetched(self) -> bool {
+        self.0 & 7 == PREFETCHED
     }
 
     pub(super) fn bypasses(self) -> bool {

@@ -69,9 +69,9 @@ impl Tables {
     }
 
     /// Predicts and learns the direction of the conditional branch at `address`, whose counters start at `start`. Also returns whether the
-    /// branch had an entry.
+    /// branch had an entry, and whether the counter was in one of its two weak states.
     #[inline]
-    pub(super) fn direction(&self, address: u64, taken: bool, last: &mut u64, start: u8) -> (bool, bool) {
+    pub(super) fn direction(&self, address: u64, taken: bool, last: &mut u64, start: u8) -> (bool, bool, bool) {
         // Without histories of single branches the thread's history decides, and a counter that was used is the entry.
         let (outcomes, known) = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
             None => (*last & self.outcomes, false),
@@ -83,14 +83,14 @@ impl Tables {
         };
         *last = *last << 1 | u64::from(taken);
         let place = (Tables::fold(address) << self.history | outcomes) & self.index;
-        let Some(counter) = self.counters.get(place as usize) else { return (false, known) };
+        let Some(counter) = self.counters.get(place as usize) else { return (false, known, false) };
         let before = counter.load(Relaxed).min(STRONGLY_TAKEN + 1);
         let value = before.checked_sub(1).unwrap_or(start);
         let next = 1 + if taken { (value + 1).min(STRONGLY_TAKEN) } else { value.saturating_sub(1) };
         if next != before {
             counter.store(next, Relaxed);
         }
-        (value > WEAKLY_NOT_TAKEN, known || before != 0)
+        (value > WEAKLY_NOT_TAKEN, known || before != 0, matches!(value, WEAKLY_NOT_TAKEN | WEAKLY_TAKEN))
     }
 
     /// The lowest 48 bits of the remembered target of the branch at `address`.
@@ -146,11 +146,13 @@ pub(super) struct Verdict {
     pub(super) stack_hit: bool,
     /// A call pushed the oldest entry off the stack.
     pub(super) stack_overflow: bool,
+    /// The counter that decided was in one of its two weak states.
+    pub(super) weak: bool,
 }
 
 impl Verdict {
     pub(super) const RIGHT: Verdict =
-        Verdict { prediction: Prediction::Right, flush: false, bubble: false, stack_hit: false, stack_overflow: false };
+        Verdict { prediction: Prediction::Right, flush: false, bubble: false, stack_hit: false, stack_overflow: false, weak: false };
 }
 
 /// What a call left for its return.
@@ -216,7 +218,9 @@ impl Path {
         let frame = Frame { address: next, state: None };
         match kind {
             BranchKind::Conditional => {
-                if tables.direction(address, taken, &mut self.outcomes, WEAKLY_NOT_TAKEN).0 != taken {
+                let (expected, _, weak) = tables.direction(address, taken, &mut self.outcomes, WEAKLY_NOT_TAKEN);
+                verdict.weak = weak;
+                if expected != taken {
                     verdict.prediction = Prediction::WrongDirection;
                 } else if taken {
                     verdict.bubble = !tables.target(address, target);

@@ -202,6 +202,18 @@ const PREFETCHER: &[Signal] = &[
 ];
 /// With a prefetcher and a third level.
 const PREFETCHER_OF_THIRD: &[Signal] = &[Signal::DataPrefetchesFromL3];
+/// With a prefetcher, a second level that every line passes through, and a third level of victims: lines whose first use this is.
+const PREFETCHED: &[Signal] = &[
+    Signal::LoadsFromL2Prefetched,
+    Signal::LoadsFromL3Prefetched,
+    Signal::FetchesFromL2Prefetched,
+    Signal::FetchesFromL3Prefetched,
+    Signal::InstructionWalksFromL2Prefetched,
+    Signal::InstructionWalksFromL3Prefetched,
+    Signal::DataWalkLeavesFromL2Prefetched,
+    Signal::DataWalkLeavesFromL3Prefetched,
+    Signal::L3CastoutsPrefetched,
+];
 const WALK_CACHE: &[Signal] = &[Signal::WalkCacheMisses];
 
 /// With pages of 64 KiB in the first level and a page-walk cache: radix tables as POWER has them.
@@ -313,7 +325,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 20] = [
+    let parts: [(bool, &[Signal]); 21] = [
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.protocol == Protocol::Mesif, PASSED_ON),
@@ -330,6 +342,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
+        (profile.prefetcher.is_some() && !exclusive && third == Some(Fill::Victims), PREFETCHED),
         (translation.walk_entries > 0, WALK_CACHE),
         (translation.walk_entries > 0 && translation.data[0].iter().any(|buffer| buffer.page_bits.contains(&16)), RADIX),
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),

@@ -80,6 +80,7 @@ const LARGEST_CUT: u32 = 30;
 pub(super) struct Page {
     pub(super) bits: u8,
     pub(super) source: DataSource,
+    pub(super) prefetched: bool,
 }
 
 /// Where a translation was found.

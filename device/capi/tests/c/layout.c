@@ -194,6 +194,7 @@ AT(VmPmuOutcome, stages, 96);
 AT(VmPmuOutcome, stall_reason, 98);
 AT(VmPmuOutcome, store_outcome, 99);
 AT(VmPmuOutcome, fabric_command, 100);
+AT(VmPmuOutcome, reload_source, 101);
 
 AT(VmPmuPlace, amount, 8);
 AT(VmPmuPlace, signal, 16);

@@ -248,6 +248,35 @@ fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
+/// Streams that POWER9's prefetcher runs ahead of, and what first uses the lines that it brought: loads, fetches and walks, from the second
+/// level and, where other lines of their set have come in between, from the third; and nobody.
+fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
+    /// Lines of one set of the second level, and of both levels.
+    const SECOND: u64 = 0x1_0000;
+    const BOTH: u64 = 0x8_0000;
+    // The first line of a stream, what comes in between, and what is then loaded and executed: data themselves, or pages that nobody else
+    // uses, whose entries are the data.
+    let entries = |page: u64| (0x7000_0000 + page * 128, (page + 3) << 16, (page + 4) << 16);
+    let data = |first: u64| (first, first + 3 * 128, first + 4 * 128);
+    let streams = [
+        (entries(0x3000), 0, 0),
+        (data(0x6800_0000), 0, 0),
+        (entries(0x3100), SECOND, 8),
+        (data(0x6810_0000), SECOND, 8),
+        (data(0x6820_0000), BOTH, 40),
+    ];
+    for ((first, loaded, executed), apart, others) in streams {
+        let mut load_of = |address: u64| report(&Instruction { class: Class::Load, accesses: &[load(address)], ..Instruction::default() });
+        // Lines 3 and 4 are brought.
+        (0..3).for_each(|line| load_of(first + line * 128));
+        for line in [3, 4] {
+            (1..=others).for_each(|number| load_of(first + line * 128 + number * apart));
+        }
+        load_of(loaded);
+        report(&Instruction { address: executed, physical: executed, length: 4, ..Instruction::default() });
+    }
+}
+
 #[test]
 fn what_it_says_it_makes_it_makes_and_nothing_else() {
     for profile in parts::ALL {
@@ -270,6 +299,14 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
             let number = follower.0.number() as u64;
             bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
             crowd(|instruction| rig.run(&mut follower.0, instruction));
+        }
+        if profile.name == "power9"
+            && let Some((follower, _)) = followers.first_mut()
+        {
+            prefetched(|instruction| {
+                follower.execute(instruction, &mut Sizes);
+                rig.deliver(follower);
+            });
         }
         let (made, said): (Vec<&str>, Vec<&str>) = (
             Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),

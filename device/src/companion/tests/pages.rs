@@ -198,4 +198,6 @@ fn a_prefetched_line_is_counted_where_it_came_from() {
     (0..6).for_each(&mut read);
     let places = [Signal::DataPrefetchesFromL3, Signal::DataPrefetchesFromOtherCore, Signal::DataPrefetchesFromLocalMemory];
     assert_eq!(places.map(|signal| rig.get(0, signal)), [0, 0, 5]);
+    // Lines 3 to 5 were used after that for the first time.
+    assert_eq!([Signal::LoadsFromL2Prefetched, Signal::LoadsFromL3Prefetched].map(|signal| rig.get(0, signal)), [3, 0]);
 }

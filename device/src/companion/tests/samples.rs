@@ -5,19 +5,19 @@
 //! launched when it is issued, a cycle after its dispatch, and finds four cycles later that it misses. All before it has completed.
 
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::feed::{Context, Memory, Record, Sample, Traits};
+use vm_pmu_arch::feed::{Branch, Context, Memory, Record, Sample, Traits};
 use vm_pmu_arch::power9::encode::{EventCode, Options, encode};
 use vm_pmu_arch::power9::{Mmcra, Sier, ThreadControl, spr};
 
 use super::super::Clock;
 use super::*;
 
-/// Pages of 64 KiB, with no table in memory.
-struct Direct;
+/// Pages of 64 KiB, whose entry is at an address, or of which no table is read.
+struct Direct(Option<u64>);
 
 impl PageTables for Direct {
     fn walk(&mut self, _address: u64) -> Walk {
-        Walk::direct(16)
+        Walk { entries: [self.0.unwrap_or(0), 0, 0, 0, 0], levels: u8::from(self.0.is_some()), ..Walk::direct(16) }
     }
 }
 
@@ -37,8 +37,8 @@ const FREE: Register = Register(200);
 impl Sampling {
     fn new() -> Sampling {
         let line: fn(usize, u32) = |_, _| {};
-        let machine = topology::Builder::new("power9").unwrap().threads(4).build(line).unwrap();
-        Sampling { machine, companion: Builder::new("power9").unwrap().threads(4).clock(Clock::Companion).always().build() }
+        let machine = topology::Builder::new("power9").unwrap().packages(2).threads(4).build(line).unwrap();
+        Sampling { machine, companion: Builder::new("power9").unwrap().packages(2).threads(4).clock(Clock::Companion).always().build() }
     }
 
     fn write(&self, register: u16, value: u64) {
@@ -71,23 +71,35 @@ impl Sampling {
 struct Thread<'a> {
     sampling: &'a Sampling,
     follower: Follower<'a>,
+    /// Where the entry of the next page is read.
+    table: Option<u64>,
 }
 
 impl<'a> Thread<'a> {
     fn new(sampling: &'a Sampling) -> Thread<'a> {
-        let mut follower = sampling.companion.follower(0).unwrap();
-        follower.sync(&sampling.machine.thread(0).unwrap().demand());
-        Thread { sampling, follower }
+        Thread::numbered(sampling, 0)
+    }
+
+    fn numbered(sampling: &'a Sampling, number: usize) -> Thread<'a> {
+        let mut follower = sampling.companion.follower(number).unwrap();
+        follower.sync(&sampling.machine.thread(number).unwrap().demand());
+        Thread { sampling, follower, table: None }
     }
 
     /// Executes an instruction that needs no fetch, and reports it, as the one that is sampled or as another.
     fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
-        let pmu = self.sampling.machine.thread(0).unwrap();
-        self.follower.execute(instruction, &mut Direct);
+        let pmu = self.sampling.machine.thread(self.follower.number()).unwrap();
+        self.follower.execute(instruction, &mut Direct(self.table));
         self.follower.deliver(&pmu, &[], |outcome| {
             let totals = pmu.totals();
             totals.add(Signal::InstructionsRetired, 1);
             totals.add(Signal::MatchedInstructions, u64::from(sampled));
+            let branch = instruction.transfer.map(|transfer| Branch {
+                kind: transfer.kind,
+                taken: transfer.taken,
+                target: transfer.target,
+                prediction: outcome.prediction,
+            });
             let memory = instruction.accesses.first().map(|access| Memory {
                 address: access.address,
                 size: access.size,
@@ -99,7 +111,8 @@ impl<'a> Thread<'a> {
             });
             let sample = Sample {
                 traits: outcome.traits | if sampled { Traits::MATCHED } else { Traits::empty() },
-                walk_source: outcome.walk_source.reload_code(),
+                reload_source: outcome.reload_code(),
+                walk_source: outcome.walk_code(),
                 store_outcome: outcome.store_outcome,
                 page_bits: outcome.page_bits,
                 fabric: vm_pmu_arch::feed::Fabric { command: outcome.command, ..Default::default() },
@@ -108,7 +121,7 @@ impl<'a> Thread<'a> {
                 stall_reason: outcome.stall_reason,
                 ..Sample::default()
             };
-            pmu.record(&Record { memory, sample, cycles: outcome.cycles.unwrap_or(1), ..Record::at(0x1000) });
+            pmu.record(&Record { branch, memory, sample, cycles: outcome.cycles.unwrap_or(1), ..Record::at(0x1000) });
             pmu.service();
         });
     }
@@ -131,12 +144,11 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// What a load from memory counts of the event of this code.
-fn of_load_from_memory(code: u64) -> u64 {
+/// What the first thread and one of another chip count of the event of this code, on the first.
+fn counted(code: u64, execute: impl FnOnce(&mut Thread<'_>, &mut Thread<'_>)) -> u64 {
     let sampling = Sampling::new();
     sampling.program(code, (0, 0));
-    let mut thread = Thread::new(&sampling);
-    load_from_memory(&mut thread);
+    execute(&mut Thread::new(&sampling), &mut Thread::numbered(&sampling, 4));
     (0..4).map(|number| sampling.read(spr::PMC1 + number)).sum()
 }
 
@@ -173,7 +185,7 @@ fn ka5_the_events_of_a_load_from_memory() {
         (0x4_0132, 1),
     ];
     for (code, expected) in rows {
-        assert_eq!(of_load_from_memory(code), expected, "{code:X}h");
+        assert_eq!(counted(code, |thread, _| load_from_memory(thread)), expected, "{code:X}h");
     }
 }
 
@@ -223,4 +235,168 @@ fn ka5_sier_says_what_held_the_load_up() {
     assert!(sier.iss_stall() && sier.cmpl_stall() && sier.pempty() && sier.cmpl());
     // Local memory; not merged, not forwarded.
     assert_eq!((sier.ldst(), sier.data_src(), sier.load_merge(), sier.st_fwd()), (4, 1, false, false));
+}
+
+/// PM_MRK_ST_L2DISP_TO_CMPL_CYC, PM_MRK_ST_DRAIN_TO_L2DISP_CYC, PM_MRK_FAB_RSP_RWITM_CYC, PM_MRK_FAB_RSP_DCLAIM and its cycles, and
+/// PM_MRK_ST_CMPL_INT.
+const OF_STORES: [u64; 6] = [0x1_F150, 0x3_F150, 0x4_F150, 0x3_0154, 0x2_F152, 0x3_0134];
+
+#[test]
+fn a_store_to_a_line_of_the_second_level_needs_nothing_from_elsewhere() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, true);
+    };
+    // It leaves its queue a cycle after its completion, and the second level takes it up a cycle later, for 15.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [15, 1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_store_waits_for_the_one_before_it_on_its_way_to_the_second_level() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, false);
+        thread.store(0x10_0008, true);
+    };
+    // Both complete at 7. The first leaves its queue at 8 and is taken up at 9; the second leaves at 9 and is taken up at 11.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [15, 2, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_store_to_a_line_that_no_cache_has_reads_it_to_modify_it() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0400, true);
+    };
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [340, 1, 340, 0, 0, 0]);
+}
+
+#[test]
+fn a_store_to_a_line_that_others_share_claims_it() {
+    let execute = |thread: &mut Thread<'_>, other: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        other.load(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, true);
+    };
+    // The answer of others takes 100 cycles.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [100, 1, 0, 1, 100, 0]);
+}
+
+#[test]
+fn a_store_to_a_line_that_another_chip_has_modified_gets_it_from_there() {
+    let execute = |thread: &mut Thread<'_>, other: &mut Thread<'_>| {
+        thread.load(0x10_0400, false);
+        other.store(0x10_0000, false);
+        thread.settle();
+        thread.store(0x10_0000, true);
+    };
+    // 100 cycles from another cache, and 310 more from another chip.
+    assert_eq!(OF_STORES.map(|code| counted(code, execute)), [410, 1, 410, 0, 0, 1]);
+}
+
+#[test]
+fn a_load_that_takes_the_data_of_a_store_is_told_as_one() {
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.store(0x10_0008, false);
+        thread.load(0x10_0008, true);
+    };
+    // PM_MRK_ST_FWD.
+    assert_eq!(counted(0x3_012C, execute), 1);
+    // One from beside it is none.
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        thread.load(0x10_0000, false);
+        thread.store(0x10_0008, false);
+        thread.load(0x10_0010, true);
+    };
+    assert_eq!(counted(0x3_012C, execute), 0);
+}
+
+#[test]
+fn the_decimal_unit_finishes_its_instructions() {
+    let of = |class: Class| {
+        counted(0x2_0132, |thread, _| {
+            let operation = Some(Operation { width: 8, reads: &[FREE], writes: &[Register(1)], ..Operation::default() });
+            thread.run(&Instruction { class, operation, ..Instruction::default() }, true);
+        })
+    };
+    // PM_MRK_DFU_FIN.
+    assert_eq!([of(Class::Decimal), of(Class::FloatAdd)], [1, 0]);
+}
+
+/// Loads lines 0 to 2 of a page, so that the prefetcher asks for lines 3 and 4.
+fn stream(thread: &mut Thread<'_>, page: u64) {
+    (0..3).for_each(|line| thread.load(page + 128 * line, false));
+    thread.settle();
+}
+
+#[test]
+fn the_first_use_of_a_prefetched_line_is_told_apart() {
+    // PM_MRK_DATA_FROM_L2_MEPF and its cycles, PM_MRK_DATA_FROM_L2 and PM_MRK_DATA_FROM_L2_NO_CONFLICT.
+    let codes = [0x4_C120, 0x3_D144, 0x2_C126, 0x2_C120];
+    let first = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        stream(thread, 0x10_0000);
+        thread.load(0x10_0000 + 3 * 128, true);
+    };
+    // From the miss, four cycles after the launch, to the data: 15 - 4.
+    assert_eq!(codes.map(|code| counted(code, first)), [1, 11, 1, 0]);
+    let second = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        stream(thread, 0x10_0000);
+        thread.load(0x10_0000 + 3 * 128, false);
+        // Eight other lines of its set of the first level, 32 sets away each.
+        (1..=8).for_each(|number| thread.load(0x100_0000 + 0x1000 * number + 3 * 128, false));
+        thread.settle();
+        thread.load(0x10_0000 + 3 * 128, true);
+    };
+    assert_eq!(codes.map(|code| counted(code, second)), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_prefetched_line_keeps_its_mark_in_the_third_level() {
+    // PM_MRK_DATA_FROM_L3_MEPF and its cycles, PM_MRK_DATA_FROM_L3.
+    let codes = [0x2_D142, 0x1_415C, 0x4_D142];
+    let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+        stream(thread, 0x10_0000);
+        // The second level has 512 sets of eight: eight other lines of the set drive it out.
+        (1..=8).for_each(|number| thread.load(0x100_0000 + 0x1_0000 * number + 3 * 128, false));
+        thread.settle();
+        thread.load(0x10_0000 + 3 * 128, true);
+    };
+    assert_eq!(codes.map(|code| counted(code, execute)), [1, 32, 1]);
+}
+
+#[test]
+fn entries_of_page_tables_can_lie_in_prefetched_lines() {
+    // PM_MRK_DPTEG_FROM_L2_MEPF, PM_MRK_DPTEG_FROM_L2; PM_MRK_DPTEG_FROM_L3_MEPF, PM_MRK_DPTEG_FROM_L3.
+    let codes = [0x2_F140, 0x1_F142, 0x2_F142, 0x4_F142];
+    let execute = |displaced: bool| {
+        move |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
+            stream(thread, 0x10_0000);
+            let others = if displaced { 8 } else { 0 };
+            (1..=others).for_each(|number| thread.load(0x100_0000 + 0x1_0000 * number + 3 * 128, false));
+            thread.settle();
+            thread.table = Some(0x10_0000 + 3 * 128);
+            thread.load(0x200_0000, true);
+        }
+    };
+    assert_eq!(codes.map(|code| counted(code, execute(false))), [1, 1, 0, 0]);
+    assert_eq!(codes.map(|code| counted(code, execute(true))), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_branch_that_is_not_strongly_biased_is_told() {
+    let of = |before: u32| {
+        counted(0x1_0138, |thread, _| {
+            let transfer = Some(Transfer { kind: BranchKind::Conditional, taken: false, target: 0x2000 });
+            let branch = Instruction { class: Class::Branch, transfer, ..Instruction::default() };
+            (0..before).for_each(|_| thread.run(&branch, false));
+            thread.run(&branch, true);
+        })
+    };
+    // PM_MRK_BR_2PATH. A counter starts weakly not taken; once not taken, it is strongly so.
+    assert_eq!([of(0), of(1)], [1, 0]);
 }

@@ -170,6 +170,7 @@ fn of_traits(traits: Traits) -> &'static str {
         (Traits::DIVIDE, "division"),
         (Traits::LONG_LATENCY, "of long latency"),
         (Traits::DECIMAL, "decimal"),
+        (Traits::WEAKLY_PREDICTED, "weakly predicted"),
         (Traits::TRANSACTION_END, "tend."),
         (Traits::TRANSACTION_FAILED, "its transaction failed"),
     ];

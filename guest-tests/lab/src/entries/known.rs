@@ -123,7 +123,7 @@ impl Known {
     /// let warranted = |name: &str| Known::of(part).warrants(part.catalogue().event_named(name).unwrap());
     /// assert_eq!(warranted("PM_BR_CMPL"), Fidelity::Exact);
     /// assert_eq!(warranted("PM_DATA_FROM_L3"), Fidelity::Approximate);
-    /// assert_eq!(warranted("PM_MRK_ST_FWD"), Fidelity::Embedder);
+    /// assert_eq!(warranted("PM_MRK_FAB_RSP_BKILL"), Fidelity::Embedder);
     /// ```
     #[must_use]
     pub fn warrants(&self, entry: &Entry) -> Fidelity {

@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 use vm_pmu::Part;
 use vm_pmu_engines::image::Image;
-use vm_pmu_engines::power::assemble::{F1, F2, R0 as ZERO, R3, R5, R6, R7, R8};
+use vm_pmu_engines::power::assemble::{F1, F2, R0 as ZERO, R3, R5, R6, R7, R8, R9};
 use vm_pmu_engines::power::registers::msr;
 use vm_pmu_guests::power;
 use vm_pmu_guests::runtime::{Built, Kernel, here};
@@ -49,7 +49,7 @@ fn x86() -> Built<Image> {
     k.finish()
 }
 
-/// A barrier of translations, divisions, probe no-operations, vectors, moves, an invalidation for others, a transaction that loads from a
+/// A barrier of translations, divisions, probe no-operations, vectors, moves, an invalidation for others, loads without a translation, a transaction that loads from a
 /// line that no cache has, and one that stores more than it may.
 fn of_power() -> Image {
     let mut k = power::Kernel::new(true);
@@ -76,6 +76,12 @@ fn of_power() -> Image {
         k.a.fmr(F1, F2);
     }
     k.a.tlbie(R7, ZERO);
+    // Loads from a page whose translation has been forgotten.
+    k.a.load(R9, 0x110_0000);
+    for _ in 0..64 {
+        k.a.tlbie(R9, ZERO);
+        k.a.ld(R6, 0, R9);
+    }
     let outgrown = k.a.label();
     k.a.tbegin_dot();
     k.a.beq(outgrown);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use vm_pmu::Part;
 use vm_pmu::arch::event::{Drive, Entry, Fidelity, Test};
+use vm_pmu::arch::feed::{FabricCommand, Traits};
 use vm_pmu::arch::power9::encode::{Encoding, EventCode, Options as EncodeOptions, encode};
 use vm_pmu::companion::Clock;
 use vm_pmu_lab::entries::driven;
@@ -68,6 +69,9 @@ fn is_of_the_engine(entry: &Entry, known: &Known) -> bool {
             Test::Source(codes) => codes & !FAR & near() == 0,
             Test::WalkSource(_) => true,
             Test::Page(bits) => *bits != PAGE_BITS,
+            // What other chips share or have modified, and instructions that the engine does not execute: tests of the companion.
+            Test::Fabric(FabricCommand::Claim) | Test::StoreIntervention => true,
+            Test::Is(traits) => traits.intersects(Traits::DECIMAL),
             _ => false,
         }),
         Drive::Signals => driven::sources(entry).iter().any(|signal| known.engine_supplies(*signal)),
@@ -102,7 +106,10 @@ fn what_the_engine_of_power_tells_is_counted_beside_some_guest() {
     };
     let options = |limit| Options { limit, ..Options::default() };
     let image = images::medley(part).unwrap();
-    book(&vm_pmu_lab::runner::count_image("power9", "medley", &image, Clock::Embedder, &options(10_000), &groups.encodings).unwrap().1);
+    // With the companion's clock records have the stages of its pipeline.
+    for clock in [Clock::Embedder, Clock::Companion] {
+        book(&vm_pmu_lab::runner::count_image("power9", "medley", &image, clock, &options(10_000), &groups.encodings).unwrap().1);
+    }
     for (guest, steps) in GUESTS {
         book(&count("power9", guest, &options(steps), &groups.encodings).unwrap().1);
     }

@@ -1,14 +1,15 @@
 //! What the records of the POWER engine, and the companion's part of them, contain about a sampled instruction.
 
 use vm_pmu::arch::event::{Amount, Fidelity, Test};
-use vm_pmu::arch::feed::{Stage, Traits};
+use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
 
 /// The sources of data that the companion reports, one bit each, by their codes (POWER9 PMU User's Guide, table A-6): the second and the
-/// third level, modified data of another chip, clean and modified data of another core, the chip's memory and another's.
-const SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
+/// third level, each with the state Mepf too, modified data of another chip, clean and modified data of another core, the chip's memory and
+/// another's.
+const SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
 
 /// The same for page-table entries: the companion's walks get lines from other cores and chips only where they are modified.
-const WALK_SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
+const WALK_SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 1 << 0x15 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
 
 /// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone
 /// reports it, approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
@@ -19,7 +20,7 @@ const WALK_SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x19 | 1 << 0
 ///
 /// assert_eq!(fidelity(&[Test::Branch, Test::Taken], Amount::One), Fidelity::Exact);
 /// assert_eq!(fidelity(&[Test::Branch, Test::Mispredicted], Amount::One), Fidelity::Approximate);
-/// assert_eq!(fidelity(&[Test::StoreForwarded], Amount::One), Fidelity::Embedder);
+/// assert_eq!(fidelity(&[Test::TaggedIntervention], Amount::One), Fidelity::Embedder);
 /// ```
 #[must_use]
 pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
@@ -29,20 +30,20 @@ pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
     if fails(Traits::TRANSACTION_FAILED) && other {
         return Fidelity::Embedder;
     }
-    // Without stages, a store is taken up and done with when it completes.
-    if amount == Amount::SecondLevelMachine && tests.contains(&Test::Store) {
-        return Fidelity::Embedder;
-    }
     tests.iter().map(|test| of_test(*test)).fold(of_amount(amount), Fidelity::max)
 }
 
 const fn of_amount(amount: Amount) -> Fidelity {
     match amount {
         Amount::One => Fidelity::Exact,
-        Amount::Latency | Amount::Exposed | Amount::Stall | Amount::NextToComplete | Amount::InFlight | Amount::SecondLevelMachine => {
-            Fidelity::Approximate
-        }
-        Amount::Drain | Amount::Retries => Fidelity::Embedder,
+        Amount::Latency
+        | Amount::Exposed
+        | Amount::Stall
+        | Amount::NextToComplete
+        | Amount::InFlight
+        | Amount::SecondLevelMachine
+        | Amount::Drain => Fidelity::Approximate,
+        Amount::Retries => Fidelity::Embedder,
     }
 }
 
@@ -59,7 +60,8 @@ fn of_test(test: Test) -> Fidelity {
         | Test::Taken
         | Test::Backward
         | Test::Reached(Stage::Completed) => Fidelity::Exact,
-        Test::Is(traits) if traits.intersects(Traits::DECIMAL) => Fidelity::Embedder,
+        // The companion's, which knows decimal instructions by what it is told of them.
+        Test::Is(traits) if traits.intersects(Traits::DECIMAL | Traits::WEAKLY_PREDICTED) => Fidelity::Approximate,
         Test::Is(_) => Fidelity::Exact,
         Test::Reached(_)
         | Test::Mispredicted
@@ -67,14 +69,12 @@ fn of_test(test: Test) -> Fidelity {
         | Test::TranslationMiss
         | Test::Page(_)
         | Test::FetchMiss
-        | Test::FetchBeyond => Fidelity::Approximate,
-        Test::WalkSource(codes) if codes & WALK_SOURCES != 0 => Fidelity::Approximate,
-        Test::Source(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
-        Test::Source(_)
-        | Test::WalkSource(_)
+        | Test::FetchBeyond
         | Test::StoreForwarded
         | Test::StoreIntervention
-        | Test::Fabric(_)
-        | Test::TaggedIntervention => Fidelity::Embedder,
+        | Test::Fabric(FabricCommand::Read | FabricCommand::ReadToModify | FabricCommand::Claim) => Fidelity::Approximate,
+        Test::WalkSource(codes) if codes & WALK_SOURCES != 0 => Fidelity::Approximate,
+        Test::Source(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
+        Test::Source(_) | Test::WalkSource(_) | Test::Fabric(_) | Test::TaggedIntervention => Fidelity::Embedder,
     }
 }
