@@ -5,7 +5,8 @@ use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal,
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
 use super::follower::{Answer, Follower, SMALLEST_PAGE};
-use super::instruction::{Access, AccessKind};
+use super::ia64_register;
+use super::instruction::{Access, AccessKind, Instruction, Register};
 use super::pipeline::Source;
 use super::profile::WritePolicy;
 use super::signals;
@@ -215,6 +216,17 @@ impl Follower<'_> {
         while !self.combining.is_empty() {
             let Some(written) = self.combining.oldest(bytes) else { return };
             self.send(written);
+        }
+    }
+
+    /// The second level serves loads of floating-point registers, whatever the first has.
+    pub(super) fn load_floating(&mut self, instruction: &Instruction<'_>) {
+        let floating = |register: &Register| (ia64_register::FLOATING..ia64_register::PREDICATES).contains(&register.0);
+        let loads = instruction.accesses.iter().any(|access| access.kind == AccessKind::Load);
+        let served = matches!(self.outcome.source, DataSource::Cache(1 | 2));
+        if loads && served && instruction.operation.is_some_and(|operation| operation.writes.iter().any(floating)) {
+            self.outcome.source = DataSource::Cache(2);
+            self.outcome.latency = u32::from(self.system.profile.costs.second_floating);
         }
     }
 

@@ -376,6 +376,9 @@ impl<'a> Follower<'a> {
         for access in instruction.accesses {
             self.access(access, tables);
         }
+        if costs.second_floating != 0 {
+            self.load_floating(instruction);
+        }
         self.branch(instruction);
         if self.pipelined
             && let Some(pipeline) = &mut self.pipeline
@@ -448,7 +451,10 @@ impl<'a> Follower<'a> {
         }
         let answer = match served {
             Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
-            Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
+            Served::By(Level::Second) => {
+                let latency = if ask == Ask::Fetch && costs.second_code != 0 { costs.second_code } else { costs.second };
+                (Some(Level::Second), DataSource::Cache(2), u32::from(latency))
+            }
             Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
             Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
             Served::Not(request) => {

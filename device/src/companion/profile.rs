@@ -210,6 +210,11 @@ pub struct Costs {
     pub first: u16,
     /// Second level.
     pub second: u16,
+    /// Second level of code, if that takes another time; else 0.
+    pub second_code: u16,
+    /// Second level, to a load of a floating-point register, if the first level serves none of them; else 0. Such a load is known from the
+    /// numbers of [`ia64_register`](super::ia64_register). Its outcome has this latency; caches and time go as with other loads.
+    pub second_floating: u16,
     /// Third level.
     pub third: u16,
     /// Another cluster's cache in the package.

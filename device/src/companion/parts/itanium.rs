@@ -47,6 +47,8 @@ pub const ITANIUM: Profile = Profile {
         width: 6,
         first: 2,
         second: 6,
+        second_code: 0,
+        second_floating: 9,
         third: 21,
         other_cluster: 200,
         memory: 180,

@@ -51,6 +51,8 @@ pub const K8: Profile = Profile {
         width: 3,
         first: 3,
         second: 12,
+        second_code: 0,
+        second_floating: 0,
         third: 0,
         other_cluster: 150,
         memory: 123,

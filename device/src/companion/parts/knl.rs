@@ -52,6 +52,8 @@ pub const KNL: Profile = Profile {
         width: 2,
         first: 4,
         second: 17,
+        second_code: 0,
+        second_floating: 0,
         third: 0,
         other_cluster: 160,
         memory: 182,

@@ -48,6 +48,8 @@ pub const MONTECITO: Profile = Profile {
         width: 6,
         first: 1,
         second: 5,
+        second_code: 7,
+        second_floating: 6,
         third: 14,
         other_cluster: 225,
         memory: 200,

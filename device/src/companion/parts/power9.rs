@@ -49,6 +49,8 @@ pub const POWER9: Profile = Profile {
         width: 6,
         first: 4,
         second: 15,
+        second_code: 0,
+        second_floating: 0,
         third: 36,
         other_cluster: 100,
         memory: 340,

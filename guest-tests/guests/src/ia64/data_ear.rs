@@ -28,10 +28,15 @@ impl Part {
     /// The setting of the data event-address registers for captures at level 3: of misses whose latency is at least that of a unit mask, or
     /// of translations.
     pub(crate) fn data_captures(self, k: &mut Kernel, translations: bool, umask: u8) {
+        self.data_captures_at(k, 0b1000, translations, umask);
+    }
+
+    /// The same at the levels `plm`, one bit each.
+    fn data_captures_at(self, k: &mut Kernel, plm: u8, translations: bool, umask: u8) {
         match self {
             Part::Montecito => {
                 let mut pmc = montecito::Pmc40::default();
-                pmc.set_plm(0b1000);
+                pmc.set_plm(plm);
                 pmc.set_mode(u8::from(translations));
                 pmc.set_umask(umask);
                 pmc.set_ism(0b10);
@@ -39,7 +44,7 @@ impl Part {
             }
             Part::Itanium => {
                 let mut pmc = itanium::Pmc11::default();
-                pmc.set_plm(0b1000);
+                pmc.set_plm(plm);
                 pmc.set_tlb(translations);
                 pmc.set_umask(umask);
                 pmc.set_ism(0b10);
@@ -120,6 +125,14 @@ impl Part {
         }
     }
 
+    /// Cycles of a load of a floating-point register from the second level.
+    fn floating_latency(self) -> u16 {
+        match self {
+            Part::Montecito => 6,
+            Part::Itanium => 9,
+        }
+    }
+
     /// Cycles of loads from the second and third level and from memory, where another row of the bank is open.
     fn latencies(self) -> [u16; 3] {
         match self {
@@ -186,6 +199,7 @@ pub(crate) fn build(part: Part, more: impl FnOnce(&mut Kernel)) -> Result<vm_pmu
     for (chain, source) in [(PAGES, SECOND_LEVEL), (MORE_PAGES, WALKER)] {
         translations(&mut k, part, chase, chain, source);
     }
+    floating(&mut k, part);
     more(&mut k);
     k.end_main();
     k.finish()
@@ -240,6 +254,41 @@ fn overflow(k: &mut Kernel, part: Part, chase: Chase, chain: Chain, latency: u16
     k.check_is(&format!("{name}: PMD4"), R16, 0);
     k.write_pmc(4, 0);
     k.write_pmc(0, 0);
+}
+
+/// Loads of floating-point registers are served by the second level, although the first has the line: each is captured by the thresholds
+/// that it reaches.
+fn floating(k: &mut Kernel, part: Part) {
+    const TIMES: u64 = 5;
+    /// Bundles of no-operations: so many cycles between captures at least.
+    const APART: usize = 16;
+    let data = k.reserve(64);
+    k.a.load(R16, data);
+    k.a.put(ld8(R17, R16));
+    k.write_pmc(4, part.counter(CAPTURED, 0b0001, false));
+    let mut load = 0;
+    for umask in [1, 2, 0] {
+        part.data_captures_at(k, 0b0001, false, umask);
+        k.a.load(R16, data);
+        k.nops(APART);
+        k.write_pmd(4, 0);
+        k.repeat(TIMES, |k| {
+            load = k.a.address();
+            k.a.put(ldf8(F6, R16));
+            k.nops(APART);
+        });
+        // Frozen, so that loads of the checks are not captured.
+        k.write_pmc(0, 1);
+        let captured = part.least_latency(umask).is_some_and(|least| u32::from(part.floating_latency()) >= least);
+        k.read_pmd(R18, 4);
+        k.check_is(&format!("floating-point loads, unit mask {umask}"), R18, if captured { TIMES } else { 0 });
+        if umask == 0 {
+            let values = [data, part.missed(part.floating_latency()), part.captured_instruction(load, 0)];
+            check_registers(k, part, "the last floating-point load", values, false);
+        }
+        k.write_pmc(0, 0);
+    }
+    k.write_pmc(4, 0);
 }
 
 /// Every load of a pass misses the first-level buffer, and is captured under the unit mask of what has its translation.

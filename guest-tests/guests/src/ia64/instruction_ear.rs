@@ -220,7 +220,8 @@ pub(crate) fn build(part: Part) -> Result<vm_pmu_engines::image::Image, Assemble
     let caller = caller(&mut k);
     k.main();
     let (third, latencies): (_, [u16; 3]) = match part {
-        Part::Montecito => (MONTECITO_THIRD, [5, 14, 200 + 24 + 24]),
+        // The second level of code is its own, and takes seven cycles.
+        Part::Montecito => (MONTECITO_THIRD, [7, 14, 200 + 24 + 24]),
         Part::Itanium => (ITANIUM_THIRD, [6, 21, 180 + 16 + 16]),
     };
     for (lines, latency) in [SECOND, third, MEMORY].into_iter().zip(latencies) {
