@@ -493,11 +493,12 @@ fn class(op: Op, w: Word) -> Class {
         Op::Fcmpo | Op::Fcmpu => Class::FloatCompare,
         Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz | Op::Frsp => Class::FloatConvert,
         Op::Fabs | Op::Fmr | Op::Fnabs | Op::Fneg | Op::Fsel => Class::FloatMove,
-        Op::Isync => Class::Serializing,
+        // What changes the state of the thread, and execution goes on in the new one.
+        Op::Isync | Op::Hrfid | Op::Rfebb | Op::Rfid | Op::Sc => Class::Serializing,
         // `lwsync` does not wait until the stores before it are done.
         Op::Sync if w.0 >> 21 & 3 != 1 => Class::Fence,
         Op::Attn | Op::Clrbhrb | Op::Eieio | Op::Sync | Op::Dcbf | Op::Dcbst | Op::Icbi => Class::System,
-        Op::Hrfid | Op::Rfebb | Op::Rfid | Op::Sc | Op::Stop | Op::Wait => Class::System,
+        Op::Stop | Op::Wait => Class::System,
         Op::Mfbhrbe | Op::Mffs | Op::Mfimc | Op::Mfmsr | Op::Mfspr | Op::Mftb => Class::System,
         Op::Mtfsf | Op::Mtimc | Op::Mtmsr | Op::Mtmsrd | Op::Mtspr => Class::System,
         Op::Slbia | Op::Slbie | Op::Slbieg | Op::Slbsync | Op::Tlbie | Op::Tlbiel | Op::Tlbsync => Class::System,

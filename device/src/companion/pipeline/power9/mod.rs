@@ -323,9 +323,11 @@ impl Core {
         (0..row.operations).for_each(|_| self.window.take(completed + 1));
         self.write(found, times, completed);
         let writes = operation.writes;
+        // A load writes its data first of all: an update form writes the base too.
+        let based = writes.len() > 1 || !found.touches().iter().any(super::Touch::loads);
         for register in writes {
             self.history.take(completed + 1);
-            let moves = register.0 != ANY && operation.addresses.contains(register);
+            let moves = based && register.0 != ANY && operation.addresses.contains(register);
             let ready = match (register.0 == ANY, moves) {
                 // Through the shortest operation, whatever this one is.
                 (true, _) => self.ready(&[Register(ANY)]).max(times.dispatched + 1) + 2,

@@ -185,6 +185,30 @@ fn ka6_a_store_is_forwarded_to_a_load() {
 }
 
 #[test]
+fn a_load_into_its_own_address_register_is_no_update_form() {
+    // Each needs the data of the one before: issued at 1, 5 and 9.
+    let mut bench = Bench::new();
+    for _ in 0..3 {
+        bench.touch(0x1000, AccessKind::Load);
+        let operation = Operation { width: 8, addresses: &[Register(1)], writes: &[Register(1)], ..Operation::default() };
+        bench.run(&instruction(Class::Load, operation));
+    }
+    bench.finish().expect(16, &[(HeldOther, 1), (Reason::LoadFinish, 10), (Finish, 3), (AllFinished, 2)]);
+}
+
+#[test]
+fn the_base_of_an_update_form_is_ready_before_the_data() {
+    // The second one is issued two cycles after the first.
+    let mut bench = Bench::new();
+    for to in [1, 2] {
+        bench.touch(0x1000, AccessKind::Load);
+        let writes = &[Register(to), Register(3)];
+        bench.run(&instruction(Class::Load, Operation { width: 8, addresses: &[Register(3)], writes, ..Operation::default() }));
+    }
+    bench.finish().expect(10, &[(HeldOther, 1), (Reason::LoadFinish, 5), (Finish, 2), (AllFinished, 2)]);
+}
+
+#[test]
 fn ka7_a_mispredicted_branch_on_a_load() {
     let mut bench = Bench::new();
     bench.load(1, 0x1000, Some((SECOND, Source::Second)));

@@ -158,6 +158,7 @@ fn special_purpose_registers_that_others_wait_for_have_numbers() {
         (x(598, 0, 0, 0), "sync", Class::Fence, 0, &[], &[], &[]),
         (x(598, 1, 0, 0), "lwsync", Class::System, 0, &[], &[], &[]),
         (word(19, 0, 0, 0, 150 << 1), "isync", Class::Serializing, 0, &[], &[], &[]),
+        (word(19, 0, 0, 0, 18 << 1), "rfid", Class::Serializing, 0, &[], &[], &[]),
     ]);
 }
 
