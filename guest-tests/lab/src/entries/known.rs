@@ -265,7 +265,6 @@ mod tests {
             (0x04, Signal::LoadsFromL3),
             (0x14, Signal::LoadsFromOtherPackageClean),
             (0x15, Signal::LoadsFromOtherPackageModified),
-            (0x18, Signal::LoadsFromOtherCoreClean),
             (0x19, Signal::LoadsFromOtherCoreModified),
             (0x1B, Signal::LoadsFromLocalMemory),
             (0x1D, Signal::LoadsFromRemoteMemory),

@@ -4,12 +4,9 @@ use vm_pmu::arch::event::{Amount, Fidelity, Test};
 use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
 
 /// The sources of data that the companion reports, one bit each, by their codes (POWER9 PMU User's Guide, table A-6): the second and the
-/// third level, each with the state Mepf too, modified data of another chip, clean and modified data of another core, the chip's memory and
+/// third level, each with the state Mepf too, modified data of another chip and of another core, the chip's memory and
 /// another's.
-const SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
-
-/// The same for page-table entries: the companion's walks get lines from other cores and chips only where they are modified.
-const WALK_SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 1 << 0x15 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
+const SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 1 << 0x15 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
 
 /// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone
 /// reports it, approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
@@ -73,8 +70,7 @@ fn of_test(test: Test) -> Fidelity {
         | Test::StoreForwarded
         | Test::StoreIntervention
         | Test::Fabric(FabricCommand::Read | FabricCommand::ReadToModify | FabricCommand::Claim) => Fidelity::Approximate,
-        Test::WalkSource(codes) if codes & WALK_SOURCES != 0 => Fidelity::Approximate,
-        Test::Source(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
+        Test::Source(codes) | Test::WalkSource(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
         Test::Source(_) | Test::WalkSource(_) | Test::Fabric(_) | Test::TaggedIntervention => Fidelity::Embedder,
     }
 }
