@@ -129,9 +129,10 @@ static void records_are_captured(void) {
   check.stages = 1 << 12;
   EXPECT(vm_pmu_record(machine, 0, &check) == VM_PMU_STATUS_ERROR_ARGUMENT);
   check.stages = 0;
-  check.traits = 1u << 31;
+  /* Every bit of the traits is one. */
+  check.line_states = 1 << 4;
   EXPECT(vm_pmu_record(machine, 0, &check) == VM_PMU_STATUS_ERROR_ARGUMENT);
-  check.traits = 0;
+  check.line_states = 0;
   check.flags = 1u << 31;
   EXPECT(vm_pmu_record(machine, 0, &check) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT_OK(vm_pmu_machine_destroy(machine));
