@@ -42,7 +42,7 @@ pub struct Guest {
     /// The guest real address of the entry of its process table, which a walk reads before the root; `None` if there is none.
     pub process_entry: Option<u64>,
     /// The guest's walk: the addresses of its entries are guest real addresses. That of a guest which does not translate is
-    /// [`direct`](Walk::direct).
+    /// [`direct`](Walk::direct), with a page of all address bits: the page of the host then decides.
     pub walk: Walk,
     /// The guest real address that the virtual address is translated to.
     pub real: u64,

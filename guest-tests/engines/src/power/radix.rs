@@ -192,7 +192,7 @@ impl Core {
         }
         let address = address & ((1 << ADDRESS_BITS) - 1);
         let [_, table] = self.partition(lpid).ok_or(none)?;
-        if pid * ENTRY >> (12 + (table & TABLE_SIZE).min(24)) != 0 {
+        if (pid * ENTRY) >> (12 + (table & TABLE_SIZE).min(24)) != 0 {
             return Err(none);
         }
         let process_entry = (table & TABLE) + pid * ENTRY;

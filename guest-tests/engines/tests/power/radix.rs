@@ -25,8 +25,14 @@ const MIB2: u64 = 2 << 20;
 
 /// The guest's data, from [`DATA`] on: a page that both allow, one that the host lets be read, one that the host lacks, one that the guest
 /// lets be read, one that nobody has used, and one for privileged states alone.
-const PAGES: [u64; 6] =
-    [FREE | DATA, FREE | 2 * MIB2, FREE | 3 * MIB2, READ_ONLY | (DATA + 0x3000), LEAF | 7 | (DATA + 0x4000), FREE | 8 | (DATA + 0x5000)];
+const PAGES: [u64; 6] = [
+    FREE | DATA,
+    FREE | (2 * MIB2),
+    FREE | (3 * MIB2),
+    READ_ONLY | (DATA + 0x3000),
+    LEAF | 7 | (DATA + 0x4000),
+    FREE | 8 | (DATA + 0x5000),
+];
 
 /// The effective address of page `number`.
 const fn page(number: u64) -> u64 {

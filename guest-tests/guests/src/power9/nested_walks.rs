@@ -217,17 +217,17 @@ fn tables() -> Vec<u8> {
     put(PROCESSES, 2 * PROCESS, WHOLE | GUEST_ROOT);
     put(HOST_ROOT, 0, VALID | HOST_SECOND | NINE);
     put(HOST_SECOND, 0, VALID | HOST_THIRD | NINE);
-    (0..16).for_each(|page| put(HOST_THIRD, page, PAGE | page * MIB2));
+    (0..16).for_each(|page| put(HOST_THIRD, page, PAGE | (page * MIB2)));
     put(GUEST_ROOT, 0, VALID | GUEST_SECOND | NINE);
     put(GUEST_SECOND, 0, VALID | GUEST_CODE | NINE);
     put(GUEST_SECOND, DATA >> 30, VALID | GUEST_DATA | NINE);
-    (0..2).for_each(|page| put(GUEST_CODE, page, PAGE | page * MIB2));
-    (0..3).for_each(|table| put(GUEST_DATA, table, VALID | GUEST_PAGES + table * KIB4 | NINE));
+    (0..2).for_each(|page| put(GUEST_CODE, page, PAGE | (page * MIB2)));
+    (0..3).for_each(|table| put(GUEST_DATA, table, VALID | (GUEST_PAGES + table * KIB4) | NINE));
     for page in 0..PAGES {
-        put(GUEST_PAGES, page, PAGE | FIRST + page * KIB4);
+        put(GUEST_PAGES, page, PAGE | (FIRST + page * KIB4));
     }
     for (number, page) in (0..).zip(CROWD) {
-        put(GUEST_PAGES, page, PAGE | OTHER + number * KIB4);
+        put(GUEST_PAGES, page, PAGE | (OTHER + number * KIB4));
     }
     bytes
 }

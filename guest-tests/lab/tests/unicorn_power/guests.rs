@@ -62,6 +62,7 @@ guests! {
     branch_history_shows_the_same "branch-history";
     latency_shows_the_same "latency";
     measured_shows_the_same "measured";
+    nested_walks_shows_the_same "nested-walks";
     hostile_shows_the_same "hostile";
     nest_memory_shows_the_same "nest-memory";
     nest_control_shows_the_same "nest-control";
