@@ -110,9 +110,7 @@ fn companion(criterion: &mut Criterion) {
         }
     }
     for profile in parts::ALL {
-        let profile =
-            Profile { pipeline: profile.pipeline.or((profile.name == "montecito").then_some(Microarchitecture::Montecito)), ..**profile };
-        let companion = Builder::of(&profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
+        let companion = Builder::of(profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
         let mut follower = companion.follower(0).expect("one thread");
         follower.sync(&demand(&[Signal::Cycles]));
         let mut additions = |name: &str, follower: &mut Follower<'_>| {

@@ -158,9 +158,8 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
 
 #[test]
 fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_step() {
-    let profile = super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..parts::MONTECITO };
     let run = |block: usize, restores: bool| {
-        let build = || Builder::of(&profile).threads(1).clock(Clock::Companion).build();
+        let build = || Builder::new("montecito").unwrap().threads(1).clock(Clock::Companion).build();
         let (first, second, rig) = (build(), build(), Rig::new(1));
         let (mut here, mut there, mut count) = (follow(&first, 0), follow(&second, 0), 0);
         let mut drive = |follower: &mut Follower<'_>, seed: u64| {
@@ -270,6 +269,7 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
             let number = follower.0.number() as u64;
             bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
             crowd(|instruction| rig.run(&mut follower.0, instruction));
+            stalls::waits(0x6000_0000 + (number << 20), |instruction| rig.run(&mut follower.0, instruction));
         }
         let (made, said): (Vec<&str>, Vec<&str>) = (
             Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),

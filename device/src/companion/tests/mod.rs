@@ -8,6 +8,7 @@ mod pages;
 mod places;
 mod requests;
 mod rules;
+mod stalls;
 mod threads;
 
 use alloc::vec::Vec;

@@ -5,7 +5,7 @@
 //!
 //! # What a step adds
 //!
-//! - A bundle is one cycle, at its first instruction, unless a companion keeps the time; so is an interruption. Cycles in which a thread
+//! - A bundle is one cycle, at its first instruction, and so is an interruption, unless a companion keeps the time. Cycles in which a thread
 //!   waits for data, or threads change places, belong to the thread in the foreground; those of a halted core are halted cycles of each of
 //!   its threads.
 //! - An instruction belongs to the PSR it starts with; a taken interruption to the one that it interrupts.
@@ -235,6 +235,17 @@ impl<'a> Cpu<'a> {
         held.then(|| u32::try_from(passed).unwrap_or(u32::MAX))
     }
 
+    /// An interruption, or a procedure of the firmware, which takes no time of its own, with a companion that keeps the time. Returns the
+    /// cycles it took.
+    fn interrupt_accompanied(&mut self, notice: &Notice) -> Option<u32> {
+        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time())?;
+        if let Taken::Interruption(_) = notice.taken {
+            following.interrupt();
+        }
+        let passed = following.follower.deliver(&self.thread, &[], |_| {});
+        Some(u32::try_from(passed).unwrap_or(u32::MAX))
+    }
+
     /// What to report to the processor of a miss of the third level.
     fn miss(&self, step: &Step) -> Option<L3Miss> {
         let following = self.companion.as_ref().filter(|following| self.tells_misses && following.follower.is_active())?;
@@ -337,6 +348,9 @@ impl Observer for Cpu<'_> {
             if self.thread.reached(signal) {
                 self.thread.service();
             }
+        }
+        if let Some(cycles) = self.interrupt_accompanied(notice) {
+            return Alerts { cycles: Some(cycles), ..Alerts::NONE };
         }
         self.advance(Signal::Cycles, u64::from(notice.cycles));
         Alerts::NONE

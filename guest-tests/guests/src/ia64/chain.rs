@@ -14,7 +14,8 @@ use vm_pmu_engines::ia64::assemble::*;
 
 /// Where arrays begin.
 const ARRAY: u64 = 0x40_0C00;
-/// Bundles of no-operations after each load, four cycles, so that loads stay apart.
+/// Bundles of no-operations after each load and the use of its data, four cycles, so that loads stay apart: the use waits in the last stage
+/// but one, two groups after it was dispersed.
 const APART: usize = 8;
 
 /// Lines that are chained.
@@ -58,6 +59,7 @@ impl Chase {
         let again = k.a.mark();
         let load = k.a.address();
         k.a.put(ld8(R16, R16));
+        k.a.put(mov(R18, R16));
         k.nops(APART);
         k.a.put(br_cloop(again));
         k.system_call();
@@ -92,7 +94,7 @@ impl Chain {
         k.a.put(st8(R4, R3));
     }
 
-    /// Follows it in user code from the first line, `loads` loads, with `state` set in PSR in addition. Changes r16 and r17.
+    /// Follows it in user code from the first line, `loads` loads, with `state` set in PSR in addition. Changes r16 to r18.
     pub(crate) fn follow(&self, k: &mut Kernel, chase: Chase, loads: u64, state: u64) {
         k.a.load(R16, self.line(0));
         k.a.load(R17, loads - 1);
