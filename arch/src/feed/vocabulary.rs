@@ -1284,4 +1284,27 @@ signals! {
     SlotsOvercountedStop = "slots_overcounted_stop": Event Events,
     /// Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
     SlotsOvercountedImplicit = "slots_overcounted_implicit": Event Events,
+    /// Advanced loads and check loads of integers that displaced the entry of another register from the table of advanced loads, or took one
+    /// of its last places as the part counts them.
+    AdvancedLoadReplacementsInteger = "advanced_load_replacements_integer": Event Events,
+    /// The same of floating-point numbers.
+    AdvancedLoadReplacementsFloatingPoint = "advanced_load_replacements_floating_point": Event Events,
+    /// Speculative integer loads that were deferred because the page table had no translation.
+    DeferredLoadsWalkMiss = "deferred_loads_walk_miss": Event Events,
+    /// Speculative integer loads that were deferred because the translation buffers missed.
+    DeferredLoadsTranslationMiss = "deferred_loads_translation_miss": Event Events,
+    /// Speculative integer loads that were deferred because their translation would have faulted.
+    DeferredLoadsTranslationFault = "deferred_loads_translation_fault": Event Events,
+    /// Speculative integer loads that were deferred because their address was a NaT.
+    DeferredLoadsNat = "deferred_loads_nat": Event Events,
+    /// Speculative integer loads that were deferred because the processor status asked for it.
+    DeferredLoadsExceptionDeferral = "deferred_loads_exception_deferral": Event Events,
+    /// Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did.
+    FloatingPointUnsafeTrapping = "floating_point_unsafe_trapping": Event Events,
+    /// Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did not.
+    FloatingPointUnsafePassing = "floating_point_unsafe_passing": Event Events,
+    /// Checks of floating-point flags that went to recovery.
+    FloatingPointFlagChecksFailed = "floating_point_flag_checks_failed": Event Events,
+    /// Floating-point instructions with a tiny result and no trap of it enabled, whether it became zero or not.
+    FloatingPointTinyResults = "floating_point_tiny_results": Event Events,
 }

@@ -4,7 +4,7 @@ use vm_pmu::arch::feed::{Demand, Signal, Totals};
 use vm_pmu::arch::ia64::register_stack_event;
 use vm_pmu::companion::Bundle;
 
-use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Step, SwitchCause, Unit};
+use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Deferral, Step, SwitchCause, Unit};
 
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
@@ -40,6 +40,13 @@ const SUPPLIED: &[Signal] = &[
     Signal::UncacheableLoads,
     Signal::UncacheableStores,
     Signal::DeferredLoads,
+    Signal::DeferredLoadsNat,
+    Signal::DeferredLoadsExceptionDeferral,
+    Signal::AdvancedLoadReplacementsInteger,
+    Signal::AdvancedLoadReplacementsFloatingPoint,
+    Signal::FloatingPointTinyResults,
+    Signal::FloatingPointFlushesToZero,
+    Signal::FloatingPointFlagChecksFailed,
     Signal::AdvancedChecksInteger,
     Signal::AdvancedChecksFloatingPoint,
     Signal::AdvancedChecksFailedInteger,
@@ -108,7 +115,15 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     }
     sink.add(Signal::FloatingPointOperations, u64::from(step.floating_operations));
     sink.add(Signal::SerializationsRetired, u64::from(step.serialize_instruction));
-    sink.add(Signal::DeferredLoads, u64::from(step.deferred));
+    if let Some(deferral) = step.deferred {
+        deferred(step, deferral, sink);
+    }
+    if let Some(floating) = step.crowded {
+        let [integer, float] = [Signal::AdvancedLoadReplacementsInteger, Signal::AdvancedLoadReplacementsFloatingPoint];
+        sink.add(if floating { float } else { integer }, 1);
+    }
+    sink.add(Signal::FloatingPointTinyResults, u64::from(step.tiny));
+    sink.add(Signal::FloatingPointFlushesToZero, u64::from(step.flushed_to_zero));
     if let Some(access) = &step.access {
         memory(access, sink);
     }
@@ -117,6 +132,17 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     }
     if let Some(level) = step.stack_level.filter(|_| step.predicate || step.class == Class::RegisterStack) {
         register_stack_event(level.current, level.dirty).into_iter().for_each(|(signal, amount)| sink.add(signal, amount));
+    }
+}
+
+/// Adds a speculative load that was deferred. Reasons are told of integer loads alone.
+fn deferred(step: &Step, deferral: Deferral, sink: &Sink<'_>) {
+    sink.add(Signal::DeferredLoads, 1);
+    let integer = matches!(step.encoding >> 37, 4 | 5);
+    match deferral {
+        Deferral::Nat => sink.add(Signal::DeferredLoadsNat, u64::from(integer)),
+        Deferral::Asked => sink.add(Signal::DeferredLoadsExceptionDeferral, u64::from(integer)),
+        Deferral::Fault => {}
     }
 }
 
@@ -163,6 +189,9 @@ pub(super) fn memory(access: &Access, sink: &Sink<'_>) {
 }
 
 fn checked(check: Check, sink: &Sink<'_>) {
+    if check.flags {
+        return sink.add(Signal::FloatingPointFlagChecksFailed, u64::from(check.failed));
+    }
     let signal = match (check.advanced, check.failed, check.floating) {
         (true, true, false) => Signal::AdvancedChecksFailedInteger,
         (true, true, true) => Signal::AdvancedChecksFailedFloatingPoint,

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// How many entries there are.
 pub(crate) const ENTRIES: usize = 32;
+/// The places whose taking counts as if an entry were displaced (Montecito manual, 4.15, ALAT_CAPACITY_MISS).
+const LAST: usize = 2;
 
 /// Whose load it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +46,16 @@ impl Alat {
         self.entries.iter()
     }
 
-    /// An advanced load of `size` bytes at `physical`.
-    pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) {
+    /// An advanced load of `size` bytes at `physical`. Returns whether it displaces an entry of another register or takes one of the last
+    /// [`LAST`] places.
+    pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) -> bool {
+        let crowded = !self.holds(target) && self.entries.len() + LAST >= ENTRIES;
         self.remove(target);
         if self.entries.len() == ENTRIES {
             self.entries.pop_front();
         }
         self.entries.push_back(AdvancedLoad { target, physical, size });
+        crowded
     }
 
     pub(crate) fn remove(&mut self, target: Target) {
@@ -91,6 +96,15 @@ mod tests {
         }
         assert!(!alat.holds(Target::General(0)));
         assert!(alat.holds(Target::General(1)) && alat.holds(Target::General(32)));
+    }
+
+    #[test]
+    fn the_last_two_places_are_told_and_the_own_entry_of_a_register_is_not() {
+        let mut alat = Alat::default();
+        let mut insert = |register| alat.insert(Target::General(register), 0x1000, 8);
+        assert!((0..30).all(|register| !insert(register)));
+        assert!(insert(30) && insert(31) && insert(32));
+        assert!(!insert(32) && !insert(1));
     }
 
     #[test]

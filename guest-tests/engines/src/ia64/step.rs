@@ -114,8 +114,10 @@ pub struct Check {
     pub advanced: bool,
     /// `ld.c`, rather than `chk`.
     pub load: bool,
-    /// Its register is a floating-point register.
+    /// Its register is a floating-point register, or it is `fchkf`.
     pub floating: bool,
+    /// `fchkf`, which checks flags rather than a register.
+    pub flags: bool,
     /// It failed: a `chk` branches to recovery, an `ld.c` loads again.
     pub failed: bool,
     /// Where a failed `chk` continues; 0 for `ld.c`.
@@ -166,6 +168,17 @@ impl Frame {
     }
 }
 
+/// Why a speculative load was deferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deferral {
+    /// Its address was a NaT.
+    Nat,
+    /// PSR.ed asked for it.
+    Asked,
+    /// It would have faulted.
+    Fault,
+}
+
 /// One retired instruction of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -214,11 +227,18 @@ pub struct Step {
     pub stack_level: Option<StackLevel>,
     /// A check.
     pub check: Option<Check>,
-    /// A speculative load that was deferred: its register got a NaT.
-    pub deferred: bool,
+    /// Why a speculative load was deferred, if it is one that was: its register got a NaT.
+    pub deferred: Option<Deferral>,
+    /// An advanced load, or a check load that failed, displaced the entry of another register from the table of advanced loads or took one of
+    /// its last two places: whether its own register is a floating-point one.
+    pub crowded: Option<bool>,
     /// Floating-point operations: 1 of a multiplication, an addition, a compare, a minimum, a conversion to an integer or an
     /// approximation, 2 of a multiplication and an addition in one, twice that of parallel forms.
     pub floating_operations: u8,
+    /// A floating-point result was tiny, and no trap of it enabled.
+    pub tiny: bool,
+    /// It became zero, as its status field asks.
+    pub flushed_to_zero: bool,
     /// `srlz.i`.
     pub serialize_instruction: bool,
     /// `hint @pause`.
