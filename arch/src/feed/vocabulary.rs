@@ -1307,4 +1307,30 @@ signals! {
     FloatingPointFlagChecksFailed = "floating_point_flag_checks_failed": Event Events,
     /// Floating-point instructions with a tiny result and no trap of it enabled, whether it became zero or not.
     FloatingPointTinyResults = "floating_point_tiny_results": Event Events,
+    /// Changes of the threads of a core that were wished and given up because the other thread was halted.
+    ThreadSwitchesGatedLowPower = "thread_switches_gated_low_power": Event Events,
+    /// Changes of the threads of a core that were held up by what was in the pipeline.
+    ThreadSwitchesGatedPipeline = "thread_switches_gated_pipeline": Event Events,
+    /// Changes of the threads of a core that were held up until the thread in the foreground had made progress.
+    ThreadSwitchesGatedProgress = "thread_switches_gated_progress": Event Events,
+    /// Cycles of the thread in the foreground in which a change of threads was held up.
+    ThreadSwitchGatedCycles = "thread_switch_gated_cycles": State Cycles,
+    /// Cycles from the wish to change threads until the thread that comes runs: those in which it is held up, and those of the change.
+    ThreadSwitchOverheadCycles = "thread_switch_overhead_cycles": State Cycles,
+    /// Cycles in which a change of threads was held up by a move to a control, application or indirect register.
+    ThreadSwitchRegisterCycles = "thread_switch_register_cycles": State Cycles,
+    /// Cycles in which a change of threads was held up by anything in the pipeline.
+    ThreadSwitchStalledCycles = "thread_switch_stalled_cycles": State Cycles,
+    /// Changes of threads decided 4 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter4 = "thread_switches_after_4": Event Events,
+    /// Changes of threads decided 8 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter8 = "thread_switches_after_8": Event Events,
+    /// Changes of threads decided 16 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter16 = "thread_switches_after_16": Event Events,
+    /// Changes of threads decided 32 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter32 = "thread_switches_after_32": Event Events,
+    /// Changes of threads decided 64 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter64 = "thread_switches_after_64": Event Events,
+    /// Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter128 = "thread_switches_after_128": Event Events,
 }

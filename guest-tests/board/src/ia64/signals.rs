@@ -4,7 +4,7 @@ use vm_pmu::arch::feed::{Demand, Signal, Totals};
 use vm_pmu::arch::ia64::register_stack_event;
 use vm_pmu::companion::Bundle;
 
-use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Deferral, Step, SwitchCause, Unit};
+use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Deferral, Gate, Step, Switch, SwitchCause, Unit};
 
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
@@ -66,6 +66,19 @@ const SUPPLIED: &[Signal] = &[
     Signal::ThreadSwitchesTimer,
     Signal::ThreadSwitchesHint,
     Signal::ThreadSwitchesLowPower,
+    Signal::ThreadSwitchesGatedLowPower,
+    Signal::ThreadSwitchesGatedPipeline,
+    Signal::ThreadSwitchesGatedProgress,
+    Signal::ThreadSwitchGatedCycles,
+    Signal::ThreadSwitchOverheadCycles,
+    Signal::ThreadSwitchRegisterCycles,
+    Signal::ThreadSwitchStalledCycles,
+    Signal::ThreadSwitchesAfter4,
+    Signal::ThreadSwitchesAfter8,
+    Signal::ThreadSwitchesAfter16,
+    Signal::ThreadSwitchesAfter32,
+    Signal::ThreadSwitchesAfter64,
+    Signal::ThreadSwitchesAfter128,
 ];
 
 /// What the interpreter adds although a companion would. A companion takes an access as misaligned when it leaves its eight bytes, the
@@ -95,6 +108,37 @@ pub(super) fn switched(cause: SwitchCause) -> Signal {
         SwitchCause::Hint => Signal::ThreadSwitchesHint,
         SwitchCause::LowPower => Signal::ThreadSwitchesLowPower,
     }
+}
+
+/// The signal of what held up a change of threads.
+pub(super) fn gated(gate: Gate) -> Signal {
+    match gate {
+        Gate::LowPower => Signal::ThreadSwitchesGatedLowPower,
+        Gate::Pipeline => Signal::ThreadSwitchesGatedPipeline,
+        Gate::Progress => Signal::ThreadSwitchesGatedProgress,
+    }
+}
+
+/// The changes that were decided so many cycles or more after the thread completed an instruction, from 4 cycles on, twice as many each.
+const AFTER: [Signal; 6] = [
+    Signal::ThreadSwitchesAfter4,
+    Signal::ThreadSwitchesAfter8,
+    Signal::ThreadSwitchesAfter16,
+    Signal::ThreadSwitchesAfter32,
+    Signal::ThreadSwitchesAfter64,
+    Signal::ThreadSwitchesAfter128,
+];
+
+/// Adds that a thread leaves the foreground.
+pub(super) fn left(switch: &Switch, sink: &Sink<'_>) {
+    sink.add(switched(switch.cause), 1);
+    for (number, signal) in AFTER.into_iter().enumerate() {
+        sink.add(signal, u64::from(switch.idle >= 4 << number));
+    }
+    sink.add(Signal::ThreadSwitchGatedCycles, switch.held);
+    sink.add(Signal::ThreadSwitchOverheadCycles, switch.held);
+    sink.add(Signal::ThreadSwitchRegisterCycles, switch.moving);
+    sink.add(Signal::ThreadSwitchStalledCycles, switch.moving);
 }
 
 /// Adds what `step` did, except cycles and accesses of the register stack engine.

@@ -1,6 +1,8 @@
 //! What is reported to an observer about each thing a thread did.
 
 pub use super::bundle::Unit;
+use serde::{Deserialize, Serialize};
+
 use super::stack::{rotated_floating, rotated_predicate, stacked};
 
 /// What an instruction mostly does.
@@ -288,7 +290,7 @@ pub struct Notice {
 }
 
 /// Why the threads of a core change places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SwitchCause {
     /// The thread in the foreground missed the third-level cache and its urgency was the lower one.
     L3Miss,
@@ -311,4 +313,10 @@ pub struct Switch {
     pub cause: SwitchCause,
     /// Cycles from now until the other thread, or this one, runs.
     pub cycles: u32,
+    /// Cycles since the thread that leaves completed an instruction.
+    pub idle: u64,
+    /// Cycles for which the change was held up,
+    pub held: u64,
+    /// and of these those for a move to a control, application or indirect register.
+    pub moving: u64,
 }

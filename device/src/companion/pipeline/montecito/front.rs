@@ -221,6 +221,11 @@ impl FrontEnd {
         self.dispersed = [begin - 1; BUFFER as usize];
     }
 
+    /// So many clocks pass for another thread.
+    pub(super) fn pause(&mut self, clocks: u64) {
+        self.known += clocks;
+    }
+
     /// The pipeline stalls in the clocks from `from` up to `to`.
     pub(super) fn stall(&mut self, from: u64, to: u64) {
         self.stalls.push(from, to, 0);

@@ -1,6 +1,6 @@
 //! The in-order pipeline of Montecito, for a thread alone on its core. Rules PM1 to PM44 and their sources are in
 //! `docs/notes/pipelines-ia64.md`. Left out are operations that the floating-point unit waits for (PM22, PM50), the size of the ALAT (PM47)
-//! and changes of threads (PM51 to PM57).
+//! and queues that threads share (PM56).
 
 mod dispersal;
 mod front;
@@ -9,6 +9,7 @@ mod memory;
 mod rows;
 mod saved;
 mod signals;
+mod switching;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use memory::{Asked, Memory};
 use rows::{Consumer, Kind, Port, Producer};
 pub(super) use signals::{EVENTS, STATES};
 use signals::{IDLE_STATES, REASONS, State};
+use switching::Switching;
 use vm_pmu_arch::feed::Signal;
 
 /// Steps from dispersal to REN, REG, EXE and DET (M1).
@@ -91,6 +93,7 @@ pub(super) struct Core {
     memory: Memory,
     /// When the last write of a register of the register stack engine is done.
     stack: u64,
+    switching: Switching,
 }
 
 /// Whether an instruction that waits for others was executed, not predicated off.
@@ -128,6 +131,7 @@ impl Core {
             values: [Value::default(); Register::COUNT + 1],
             memory: Memory::new(),
             stack: 0,
+            switching: Switching::new(),
         }
     }
 
@@ -147,6 +151,7 @@ impl Core {
         if enters {
             self.empty(tally);
             self.ready = self.front.arrive(instruction.address, found, self.dispersed, tally);
+            self.miss_code(found.code, found.line);
         }
         let (unit, template) = bundle.map_or((Unit::M, Template::Other), |bundle| (bundle.decoded().0, bundle.kind()));
         let row = rows::of(instruction, bundle.map(Bundle::decoded));
@@ -321,6 +326,9 @@ impl Core {
         let mut stall = Stall::new();
         let asked = self.detect(now);
         let memory = asked.most();
+        if self.filled >> self.place(DET) & 1 == 1 {
+            self.switching.complete(now + memory + 1);
+        }
         stall.family(State::Memory as u8, memory);
         stall.hold(State::DataCache as u8, 0, memory);
         asked.of().for_each(|(state, clocks)| stall.hold(state as u8, 0, clocks));
@@ -413,10 +421,16 @@ impl Core {
         if self.filled >> place & 1 == 0 {
             return;
         }
-        let Core { groups, memory, values, stack, .. } = self;
+        let Core { groups, memory, values, stack, switching, .. } = self;
         let Some(group) = groups.get_mut(place) else { return };
         group.executed = now;
         memory.execute(group, now);
+        for reference in group.references() {
+            let touch = &reference.touch;
+            if touch.missed && touch.source.is_beyond() && touch.loads() {
+                switching.miss(now, reference.arrival);
+            }
+        }
         for made in group.made() {
             if let Some(value) = values.get_mut(usize::from(made.register)) {
                 let arrival = group.references().get(usize::from(made.access)).map(|reference| reference.arrival);

@@ -23,6 +23,7 @@ impl Core {
         self.values.iter().for_each(|value| writer.words(&[number(&Producer::ALL, &value.producer), value.at]));
         self.memory.save(writer);
         writer.word(self.stack);
+        self.switching.save(writer);
     }
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -54,6 +55,6 @@ impl Core {
         }
         self.memory.load(reader, now)?;
         self.stack = time(reader, now)?;
-        Ok(())
+        self.switching.load(reader, now)
     }
 }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod rules;
+mod threads;
 
 use alloc::vec::Vec;
 
@@ -13,7 +14,7 @@ use super::super::super::ia64_register::{APPLICATION, FLOATING, PREDICATES};
 use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
 use super::super::touch::{Source, Touch};
-use super::super::{Continuation, Found};
+use super::super::{Continuation, Found, ThirdLevelMiss};
 use super::signals::State;
 use super::{Core, End, STATES};
 

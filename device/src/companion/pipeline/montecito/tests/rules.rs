@@ -200,14 +200,13 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
     let run = |restore: bool| {
         let (mut bench, mut state) = (Bench::new(), 7);
         random(&mut bench, &mut state, 500);
+        bench.core.track.clear();
         if restore {
             let mut writer = Writer::default();
             bench.core.save(&mut writer);
             let mut core = Core::new();
             core.load(&mut Reader(&writer.0)).unwrap();
             bench.core = core;
-        } else {
-            bench.core.track.clear();
         }
         random(&mut bench, &mut state, 500);
         let answer = bench.finish();
