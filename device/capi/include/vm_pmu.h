@@ -6258,6 +6258,102 @@ typedef enum VmPmuSignal {
    * Issue slots that count as not used although they are or were, before the end of a group within their bundle without a stop.
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
+  /**
+   * Advanced loads and check loads of integers that displaced the entry of another register from the table of advanced loads, or took one of its last places as the part counts them.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_INTEGER = 610,
+  /**
+   * The same of floating-point numbers.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_FLOATING_POINT = 611,
+  /**
+   * Speculative integer loads that were deferred because the page table had no translation.
+   */
+  VM_PMU_SIGNAL_DEFERRED_LOADS_WALK_MISS = 612,
+  /**
+   * Speculative integer loads that were deferred because the translation buffers missed.
+   */
+  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_MISS = 613,
+  /**
+   * Speculative integer loads that were deferred because their translation would have faulted.
+   */
+  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_FAULT = 614,
+  /**
+   * Speculative integer loads that were deferred because their address was a NaT.
+   */
+  VM_PMU_SIGNAL_DEFERRED_LOADS_NAT = 615,
+  /**
+   * Speculative integer loads that were deferred because the processor status asked for it.
+   */
+  VM_PMU_SIGNAL_DEFERRED_LOADS_EXCEPTION_DEFERRAL = 616,
+  /**
+   * Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_TRAPPING = 617,
+  /**
+   * Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did not.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_PASSING = 618,
+  /**
+   * Checks of floating-point flags that went to recovery.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_FLAG_CHECKS_FAILED = 619,
+  /**
+   * Floating-point instructions with a tiny result and no trap of it enabled, whether it became zero or not.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_TINY_RESULTS = 620,
+  /**
+   * Changes of the threads of a core that were wished and given up because the other thread was halted.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_LOW_POWER = 621,
+  /**
+   * Changes of the threads of a core that were held up by what was in the pipeline.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PIPELINE = 622,
+  /**
+   * Changes of the threads of a core that were held up until the thread in the foreground had made progress.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PROGRESS = 623,
+  /**
+   * Cycles of the thread in the foreground in which a change of threads was held up.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_GATED_CYCLES = 624,
+  /**
+   * Cycles from the wish to change threads until the thread that comes runs: those in which it is held up, and those of the change.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_OVERHEAD_CYCLES = 625,
+  /**
+   * Cycles in which a change of threads was held up by a move to a control, application or indirect register.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_REGISTER_CYCLES = 626,
+  /**
+   * Cycles in which a change of threads was held up by anything in the pipeline.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_STALLED_CYCLES = 627,
+  /**
+   * Changes of threads decided 4 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_4 = 628,
+  /**
+   * Changes of threads decided 8 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_8 = 629,
+  /**
+   * Changes of threads decided 16 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_16 = 630,
+  /**
+   * Changes of threads decided 32 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_32 = 631,
+  /**
+   * Changes of threads decided 64 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_64 = 632,
+  /**
+   * Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 633,
 } VmPmuSignal;
 
 /*
