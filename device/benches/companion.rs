@@ -5,10 +5,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet, Totals};
-use vm_pmu::companion::{
-    Access, AccessKind, Builder, Clock, Follower, Instruction, Microarchitecture, Operation, Profile, Register, Transfer, Untranslated,
-    parts,
-};
+use vm_pmu::companion::{Access, AccessKind, Builder, Clock, Follower, Instruction, Operation, Register, Transfer, Untranslated, parts};
 use vm_pmu::topology;
 
 /// Instructions in one measurement, and in one block.
