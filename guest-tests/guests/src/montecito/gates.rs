@@ -126,7 +126,7 @@ pub(super) fn build() -> Result<Image, AssembleError> {
 fn second(k: &mut Kernel, halts: u64) {
     k.a.load(R17, COLD[1]);
     k.a.load(R20, halts);
-    while k.a.address() / 16 % BUNDLES as u64 != 0 {
+    while !(k.a.address() / 16).is_multiple_of(BUNDLES as u64) {
         k.nops(1);
     }
     for _ in 0..CODE {

@@ -15,7 +15,7 @@ const FLUSH: u64 = 1;
 
 /// Counts `rights` of the instructions in `body` at level 0. r16 is the address of data, of which there are 512 bytes.
 fn measure(k: &mut Kernel, name: &str, data: u64, rights: &[(&'static str, u64)], body: impl FnOnce(&mut Kernel)) {
-    let placed = program(k, rights, |event| Monitor::of(event));
+    let placed = program(k, rights, Monitor::of);
     k.a.load(R16, data);
     k.user_monitors(true);
     body(k);
