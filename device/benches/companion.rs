@@ -5,10 +5,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet, Totals};
-use vm_pmu::companion::{
-    Access, AccessKind, Builder, Clock, Follower, Instruction, Microarchitecture, Operation, Profile, Register, Transfer, Untranslated,
-    parts,
-};
+use vm_pmu::companion::{Access, AccessKind, Builder, Clock, Follower, Instruction, Operation, Register, Transfer, Untranslated, parts};
 use vm_pmu::topology;
 
 /// Instructions in one measurement, and in one block.
@@ -110,9 +107,7 @@ fn companion(criterion: &mut Criterion) {
         }
     }
     for profile in parts::ALL {
-        let profile =
-            Profile { pipeline: profile.pipeline.or((profile.name == "montecito").then_some(Microarchitecture::Montecito)), ..**profile };
-        let companion = Builder::of(&profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
+        let companion = Builder::of(profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
         let mut follower = companion.follower(0).expect("one thread");
         follower.sync(&demand(&[Signal::Cycles]));
         let mut additions = |name: &str, follower: &mut Follower<'_>| {

@@ -179,11 +179,8 @@ fn followers(companion: &Companion) -> Vec<Follower<'_>> {
 
 fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let mut profile = small(input.choose(parts::ALL)?);
-    if profile.name == "power9" && input.arbitrary()? {
-        profile.pipeline = Some(Microarchitecture::Power9);
-    }
-    if profile.name == "montecito" && input.arbitrary()? {
-        profile.pipeline = Some(Microarchitecture::Montecito);
+    if input.ratio(1, 4)? {
+        profile.pipeline = None;
     }
     let profile = &profile;
     let threads = input.int_in_range(1..=4)?;

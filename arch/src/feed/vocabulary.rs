@@ -1304,9 +1304,10 @@ signals! {
     FloatingPointOperationsLow = "floating_point_operations_low": Event Events,
     /// Floating-point operations that complete together, in fours.
     FloatingPointOperationsHigh = "floating_point_operations_high": Event Events,
-    /// Advanced loads of general registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
+    /// Advanced loads of general registers, and check loads that keep their entries, which took the place of another entry in the ALAT, or one of
+    /// its last places as the part counts them.
     AdvancedLoadReplacementsInteger = "advanced_load_replacements_integer": Event Events,
-    /// Advanced loads of floating-point registers, and check loads that keep their entries, which took the place of another entry in the ALAT.
+    /// The same of floating-point registers.
     AdvancedLoadReplacementsFloatingPoint = "advanced_load_replacements_floating_point": Event Events,
 
     // Threads and queues of POWER9's pipeline
@@ -1544,4 +1545,50 @@ signals! {
     DataPrefetchStreamHits = "data_prefetch_stream_hits": Event Events,
     /// Streams that the prefetcher of data gave up for others before any miss continued them.
     DataPrefetchStreamsUnused = "data_prefetch_streams_unused": Event Events,
+
+    // Deferrals, flags and changes of threads of Montecito
+    /// Speculative integer loads that were deferred because the page table had no translation.
+    DeferredLoadsWalkMiss = "deferred_loads_walk_miss": Event Events,
+    /// Speculative integer loads that were deferred because the translation buffers missed.
+    DeferredLoadsTranslationMiss = "deferred_loads_translation_miss": Event Events,
+    /// Speculative integer loads that were deferred because their translation would have faulted.
+    DeferredLoadsTranslationFault = "deferred_loads_translation_fault": Event Events,
+    /// Speculative integer loads that were deferred because their address was a NaT.
+    DeferredLoadsNat = "deferred_loads_nat": Event Events,
+    /// Speculative integer loads that were deferred because the processor status asked for it.
+    DeferredLoadsExceptionDeferral = "deferred_loads_exception_deferral": Event Events,
+    /// Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did.
+    FloatingPointUnsafeTrapping = "floating_point_unsafe_trapping": Event Events,
+    /// Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did not.
+    FloatingPointUnsafePassing = "floating_point_unsafe_passing": Event Events,
+    /// Checks of floating-point flags that went to recovery.
+    FloatingPointFlagChecksFailed = "floating_point_flag_checks_failed": Event Events,
+    /// Floating-point instructions with a tiny result and no trap of it enabled, whether it became zero or not.
+    FloatingPointTinyResults = "floating_point_tiny_results": Event Events,
+    /// Changes of the threads of a core that were wished and given up because the other thread was halted.
+    ThreadSwitchesGatedLowPower = "thread_switches_gated_low_power": Event Events,
+    /// Changes of the threads of a core that were held up by what was in the pipeline.
+    ThreadSwitchesGatedPipeline = "thread_switches_gated_pipeline": Event Events,
+    /// Changes of the threads of a core that were held up until the thread in the foreground had made progress.
+    ThreadSwitchesGatedProgress = "thread_switches_gated_progress": Event Events,
+    /// Cycles of the thread in the foreground in which a change of threads was held up.
+    ThreadSwitchGatedCycles = "thread_switch_gated_cycles": State Cycles,
+    /// Cycles from the wish to change threads until the thread that comes runs: those in which it is held up, and those of the change.
+    ThreadSwitchOverheadCycles = "thread_switch_overhead_cycles": State Cycles,
+    /// Cycles in which a change of threads was held up by a move to a control, application or indirect register.
+    ThreadSwitchRegisterCycles = "thread_switch_register_cycles": State Cycles,
+    /// Cycles in which a change of threads was held up by anything in the pipeline.
+    ThreadSwitchStalledCycles = "thread_switch_stalled_cycles": State Cycles,
+    /// Changes of threads decided 4 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter4 = "thread_switches_after_4": Event Events,
+    /// Changes of threads decided 8 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter8 = "thread_switches_after_8": Event Events,
+    /// Changes of threads decided 16 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter16 = "thread_switches_after_16": Event Events,
+    /// Changes of threads decided 32 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter32 = "thread_switches_after_32": Event Events,
+    /// Changes of threads decided 64 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter64 = "thread_switches_after_64": Event Events,
+    /// Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter128 = "thread_switches_after_128": Event Events,
 }

@@ -189,11 +189,6 @@
 #define VM_PMU_RECORDS_SAMPLED_OUTCOMES (1 << 8)
 
 /**
- * In VmPmuDemand::records: what table walkers do for a guest under a host is wanted. A companion tells it whose page tables do.
- */
-#define VM_PMU_RECORDS_NESTED (1 << 9)
-
-/**
  * In VmPmuOptions::records, alone: the embedder never reports a record.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)
@@ -1555,10 +1550,6 @@ enum VmPmuForgotten
    * The translation of the page with the given address.
    */
   VM_PMU_FORGOTTEN_PAGE = 2,
-  /**
-   * The host's translation of the page with the given guest real address, and all that was derived from those of the host.
-   */
-  VM_PMU_FORGOTTEN_HOST_PAGE = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2248,72 +2239,6 @@ typedef struct {
 } VmPmuWalk;
 
 /**
- * The tables of a guest whose real addresses the tables of its host translate. The library sets it to a guest that does not translate, at
- * real address `address`; the embedder changes the fields that it knows.
- */
-typedef struct {
-  /**
-   * sizeof(VmPmuGuestWalk) of the library: fields beyond it are ignored.
-   */
-  size_t size;
-  /**
-   * The guest real address that the address is translated to.
-   */
-  uint64_t real;
-  /**
-   * The guest real address of the entry of the guest's process table, which a walk reads before the root, if `has_process_entry` is not 0.
-   */
-  uint64_t process_entry;
-  /**
-   * Guest real addresses of the table entries that lead to the page, root first.
-   */
-  uint64_t entries[VM_PMU_WALK_ENTRIES];
-  /**
-   * How many of them there are.
-   */
-  uint8_t levels;
-  /**
-   * Bits of an address within the guest's page.
-   */
-  uint8_t page_bits;
-  /**
-   * Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
-   */
-  uint8_t global;
-  /**
-   * Whether there is an entry of a process table.
-   */
-  uint8_t has_process_entry;
-} VmPmuGuestWalk;
-
-/**
- * The translation of a guest real address by the tables of the host. The library sets it to the same physical address, in a page of the
- * default size without tables.
- */
-typedef struct {
-  /**
-   * sizeof(VmPmuHostWalk) of the library: fields beyond it are ignored.
-   */
-  size_t size;
-  /**
-   * The physical address that the guest real address is translated to.
-   */
-  uint64_t physical;
-  /**
-   * Physical addresses of the table entries that lead to the page, root first.
-   */
-  uint64_t entries[VM_PMU_WALK_ENTRIES];
-  /**
-   * How many of them there are.
-   */
-  uint8_t levels;
-  /**
-   * Bits of an address within the host's page.
-   */
-  uint8_t page_bits;
-} VmPmuHostWalk;
-
-/**
  * How a companion is made. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
@@ -2359,17 +2284,6 @@ typedef struct {
    * Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
    */
   uint32_t page_bits;
-  /**
-   * Called when the first level of translation buffers lacks `address`: if the thread is in a guest whose real addresses a host's tables
-   * translate, writes the guest's tables to `guest` and returns true; otherwise returns false, and `walk` has all. If null, no guest has a
-   * host. The rules of `walk` hold.
-   */
-  bool (*nested)(void *user, uint32_t thread, uint64_t address, VmPmuGuestWalk *guest);
-  /**
-   * Called for a guest real address that `nested` has told: writes the host's tables for it to `host`. If null, each is its own physical
-   * address. The rules of `walk` hold.
-   */
-  void (*host)(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host);
 } VmPmuCompanionOptions;
 
 /**
@@ -3627,8 +3541,7 @@ VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thread, uint32_t signal, bool *supplies);
 
 /**
- * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE
- * or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
+ * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -6346,57 +6259,101 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
   /**
-   * Lines of code from another core's caches that had them modified.
+   * Advanced loads and check loads of integers that displaced the entry of another register from the table of advanced loads, or took one of its last places as the part counts them.
    */
-  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_MODIFIED = 610,
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_INTEGER = 610,
   /**
-   * Lines of code from another core's caches that had them unmodified.
+   * The same of floating-point numbers.
    */
-  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_CLEAN = 611,
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_FLOATING_POINT = 611,
   /**
-   * Lines of code from another package's caches that had them modified.
+   * Speculative integer loads that were deferred because the page table had no translation.
    */
-  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_MODIFIED = 612,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_WALK_MISS = 612,
   /**
-   * Lines of code from another package's caches that had them unmodified.
+   * Speculative integer loads that were deferred because the translation buffers missed.
    */
-  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_CLEAN = 613,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_MISS = 613,
   /**
-   * Page-table entries for code read from another core's caches that had them modified.
+   * Speculative integer loads that were deferred because their translation would have faulted.
    */
-  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_MODIFIED = 614,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_FAULT = 614,
   /**
-   * Page-table entries for code read from another core's caches that had them unmodified.
+   * Speculative integer loads that were deferred because their address was a NaT.
    */
-  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_CLEAN = 615,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_NAT = 615,
   /**
-   * Page-table entries for code read from another package's caches that had them unmodified.
+   * Speculative integer loads that were deferred because the processor status asked for it.
    */
-  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_PACKAGE_CLEAN = 616,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_EXCEPTION_DEFERRAL = 616,
   /**
-   * Last page-table entries of walks for data read from another core's caches that had them modified.
+   * Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did.
    */
-  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_MODIFIED = 617,
+  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_TRAPPING = 617,
   /**
-   * Last page-table entries of walks for data read from another core's caches that had them unmodified.
+   * Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did not.
    */
-  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_CLEAN = 618,
+  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_PASSING = 618,
   /**
-   * Last page-table entries of walks for data read from another package's caches that had them unmodified.
+   * Checks of floating-point flags that went to recovery.
    */
-  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_PACKAGE_CLEAN = 619,
+  VM_PMU_SIGNAL_FLOATING_POINT_FLAG_CHECKS_FAILED = 619,
   /**
-   * Streams of adjacent misses that the prefetcher of data began to follow.
+   * Floating-point instructions with a tiny result and no trap of it enabled, whether it became zero or not.
    */
-  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_BEGUN = 620,
+  VM_PMU_SIGNAL_FLOATING_POINT_TINY_RESULTS = 620,
   /**
-   * Demand misses of data that continued a stream that the prefetcher follows.
+   * Changes of the threads of a core that were wished and given up because the other thread was halted.
    */
-  VM_PMU_SIGNAL_DATA_PREFETCH_STREAM_HITS = 621,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_LOW_POWER = 621,
   /**
-   * Streams that the prefetcher of data gave up for others before any miss continued them.
+   * Changes of the threads of a core that were held up by what was in the pipeline.
    */
-  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_UNUSED = 622,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PIPELINE = 622,
+  /**
+   * Changes of the threads of a core that were held up until the thread in the foreground had made progress.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PROGRESS = 623,
+  /**
+   * Cycles of the thread in the foreground in which a change of threads was held up.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_GATED_CYCLES = 624,
+  /**
+   * Cycles from the wish to change threads until the thread that comes runs: those in which it is held up, and those of the change.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_OVERHEAD_CYCLES = 625,
+  /**
+   * Cycles in which a change of threads was held up by a move to a control, application or indirect register.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_REGISTER_CYCLES = 626,
+  /**
+   * Cycles in which a change of threads was held up by anything in the pipeline.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCH_STALLED_CYCLES = 627,
+  /**
+   * Changes of threads decided 4 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_4 = 628,
+  /**
+   * Changes of threads decided 8 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_8 = 629,
+  /**
+   * Changes of threads decided 16 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_16 = 630,
+  /**
+   * Changes of threads decided 32 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_32 = 631,
+  /**
+   * Changes of threads decided 64 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_64 = 632,
+  /**
+   * Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 633,
 } VmPmuSignal;
 
 /*

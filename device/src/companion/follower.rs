@@ -14,7 +14,7 @@ use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::cores::Core;
 use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
-use super::pipeline::{Continuation, Pipeline};
+use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss};
 use super::predictor::{Path, Tables};
 use super::requests::{self, Requests};
 use super::signals;
@@ -249,6 +249,44 @@ impl<'a> Follower<'a> {
     pub fn set_halted(&self, halted: bool) {
         if let Some(core) = self.competes {
             core.set_running(usize::from(self.thread), !halted);
+        }
+    }
+
+    /// The embedder changes the threads of a core when one misses the third-level cache, as Montecito does: with its
+    /// [pipeline](super::Profile::pipeline), [`deliver`](Follower::deliver) then reports cycles only up to the one in which a miss is known. There the
+    /// embedder asks for [the miss](Follower::third_level_miss); the next delivery goes on. Off at first, and not part of what is saved.
+    pub fn watch_third_level(&mut self, watched: bool) {
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.watch(watched);
+        }
+    }
+
+    /// The miss of the third-level cache at which the last delivery ended, once, if [they are watched](Follower::watch_third_level).
+    pub fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
+        self.pipeline().and_then(Pipeline::third_level_miss)
+    }
+
+    /// While misses of the third-level cache [are watched](Follower::watch_third_level), deliveries report no more than so many cycles from now on,
+    /// or as many as there are. What the thread waits for beyond is not over then, and may go on [in the background](Follower::resume).
+    pub fn report_at_most(&mut self, cycles: Option<u64>) {
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.report_at_most(cycles);
+        }
+    }
+
+    /// Cycles since the thread completed an instruction, up to the last delivery, if a pipeline that keeps time knows them.
+    #[must_use]
+    pub fn idle(&self) -> Option<u64> {
+        self.pipeline.as_ref().filter(|_| self.pipelined).and_then(|pipeline| pipeline.idle())
+    }
+
+    /// The thread comes back to the foreground of its core after `background` cycles, in which what it waited for went on. With a pipeline the
+    /// change itself takes the cycles that the part needs, before the next instruction.
+    pub fn resume(&mut self, background: u64) {
+        if self.pipelined
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            pipeline.resume(background, &mut self.tally);
         }
     }
 

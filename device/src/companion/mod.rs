@@ -86,6 +86,7 @@ pub use cause::Cause;
 pub use follower::{Follower, Outcome};
 pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Interconnect, PORTS};
+pub use pipeline::ThirdLevelMiss;
 pub use places::Place;
 pub use profile::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use vm_pmu::Part;
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{DataSource, Prediction, Records, SignalSet, Translation};
+use vm_pmu::arch::montecito;
 use vm_pmu::companion::{Builder, Clock, Profile, parts};
 use vm_pmu::topology;
 use vm_pmu_board::Lines;
+use vm_pmu_board::ia64;
 use vm_pmu_board::x86::{Board, Cpu, record};
-use vm_pmu_engines::ia64;
+use vm_pmu_engines::ia64 as bundles;
 use vm_pmu_engines::x86::{Config, Limits, Machine};
 use vm_pmu_guests::{Guest, protocol};
 
@@ -40,6 +42,24 @@ impl Totals {
         Totals((0..guest.cpus).map(totals).collect())
     }
 
+    /// The same of a guest of Montecito on Montecito.
+    fn of_bundles(guest: &Guest) -> Totals {
+        let lines = Lines::new(guest.cpus);
+        let pmus = topology::Builder::of(Part::named(guest.pmu).unwrap()).threads(guest.cpus).build(lines.clone()).unwrap();
+        let companion = Builder::of(&parts::MONTECITO).threads(guest.cpus).clock(Clock::Companion).build();
+        let attach = |index: usize| {
+            let mut cpu = ia64::Cpu::new(pmus.thread(index).unwrap(), &lines, montecito::PERF_MON_INFO);
+            cpu.follow(companion.follower(index).unwrap(), guest.cpus > 1);
+            cpu.watch(SignalSet::ALL);
+            cpu
+        };
+        let config = bundles::Config { ram: RAM, cores: 1, threads: guest.cpus, ..bundles::Config::default() };
+        let mut machine = bundles::Machine::new(&config, &guest.image(true).unwrap(), attach).unwrap();
+        machine.run(bundles::Limits::steps(STEPS));
+        let totals = |index: usize| Signal::all().map(|signal| pmus.thread(index).unwrap().totals().get(signal)).collect();
+        Totals((0..guest.cpus).map(totals).collect())
+    }
+
     fn get(&self, cpu: usize, signal: Signal) -> u64 {
         self.0[cpu][signal.index()]
     }
@@ -57,30 +77,45 @@ fn in_every_guest(profile: &Profile, check: impl Fn(&str, &Totals)) {
     }
 }
 
+/// Sections 3.2.1.4, 4.4 and 4.6.
+fn adds_up(guest: &str, totals: &Totals, cpu: usize) {
+    let get = |signal| totals.get(cpu, signal);
+    let sum = |signals: &[Signal]| signals.iter().map(|signal| totals.get(cpu, *signal)).sum::<u64>();
+    let flushes = sum(&[Signal::FlushExceptionCycles, Signal::FlushBranchCycles]);
+    let stalls = sum(&[Signal::StallMemoryCycles, Signal::StallExecutionCycles, Signal::StallRegisterStackCycles]);
+    let cycles = get(Signal::Cycles);
+    assert_eq!(cycles, flushes + stalls + sum(&[Signal::InstructionFetchStallCycles, Signal::RetirementCycles]), "{guest}");
+    assert_eq!(get(Signal::DispersalStallCycles), stalls + flushes, "{guest}");
+    let lost = [
+        Signal::SlotsNotDispersedStop,
+        Signal::SlotsNotDispersedImplicit,
+        Signal::SlotsNotDispersedFrontEnd,
+        Signal::SlotsNotDispersedLong,
+    ];
+    assert_eq!(get(Signal::SlotsNotDispersed), sum(&lost), "{guest}");
+    assert_eq!(get(Signal::SlotsOvercounted), sum(&[Signal::SlotsOvercountedStop, Signal::SlotsOvercountedImplicit]), "{guest}");
+    let slots = sum(&[Signal::InstructionsDispersed, Signal::SlotsNotDispersed]) - get(Signal::SlotsOvercounted);
+    assert_eq!(6 * (cycles - get(Signal::DispersalStallCycles)), slots, "{guest}");
+    let registers = [Signal::StallGeneralRegistersCycles, Signal::StallFloatingRegistersCycles, Signal::StallSpecialOrPredicatesCycles];
+    let execution = get(Signal::StallExecutionCycles);
+    assert!(registers.iter().all(|signal| get(*signal) <= execution) && sum(&registers) >= execution, "{guest}");
+    assert_eq!(get(Signal::StallDataCacheCycles), get(Signal::StallMemoryCycles), "{guest}");
+}
+
 #[test]
 fn every_cycle_of_montecito_has_one_cause() {
-    // Sections 3.2.1.4, 4.4 and 4.6.
     in_every_guest(&parts::MONTECITO, |guest, totals| {
-        for cpu in 0..totals.0.len() {
-            let sum = |signals: &[Signal]| signals.iter().map(|signal| totals.get(cpu, *signal)).sum::<u64>();
-            let bubbles = sum(&[
-                Signal::FlushExceptionCycles,
-                Signal::FlushBranchCycles,
-                Signal::StallMemoryCycles,
-                Signal::StallExecutionCycles,
-                Signal::StallRegisterStackCycles,
-                Signal::FrontEndEmptyL2Cycles,
-                Signal::FrontEndEmptyL3Cycles,
-                Signal::FrontEndEmptyMemoryCycles,
-                Signal::FrontEndEmptyTranslationCycles,
-                Signal::FrontEndEmptyBubbleCycles,
-            ]);
-            let cycles = totals.get(cpu, Signal::Cycles);
-            assert_eq!(cycles, bubbles + totals.get(cpu, Signal::RetirementCycles), "{guest}");
-            let slots = sum(&[Signal::InstructionsDispersed, Signal::SlotsNotDispersed]) - totals.get(cpu, Signal::SlotsOvercounted);
-            assert_eq!(6 * (cycles - totals.get(cpu, Signal::DispersalStallCycles)), slots, "{guest}");
-        }
+        (0..totals.0.len()).for_each(|cpu| adds_up(guest, totals, cpu));
     });
+}
+
+#[test]
+fn every_cycle_of_a_guest_of_montecito_has_one_cause() {
+    for guest in vm_pmu_guests::of("montecito").filter(|guest| guest.cpus == 1) {
+        let totals = Totals::of_bundles(guest);
+        assert!(totals.sum(&[Signal::InstructionsRetired]) > 100, "{} does nothing", guest.name);
+        adds_up(guest.name, &totals, 0);
+    }
 }
 
 #[test]
@@ -156,9 +191,9 @@ fn every_cycle_of_the_first_itanium_is_in_one_sum() {
             cpu.watch(SignalSet::ALL);
             cpu
         };
-        let config = ia64::Config { ram: RAM, alat_ways: 2, ..ia64::Config::default() };
-        let mut machine = ia64::Machine::new(&config, &guest.image(true).unwrap(), attach).unwrap();
-        machine.run(ia64::Limits::steps(STEPS));
+        let config = bundles::Config { ram: RAM, alat_ways: 2, ..bundles::Config::default() };
+        let mut machine = bundles::Machine::new(&config, &guest.image(true).unwrap(), attach).unwrap();
+        machine.run(bundles::Limits::steps(STEPS));
         let thread = pmus.thread(0).unwrap();
         let sum = |signals: &[Signal]| signals.iter().map(|signal| thread.totals().get(*signal)).sum::<u64>();
         let code = [

@@ -1,8 +1,8 @@
 //! Montecito, the dual-core Itanium 2.
 
 use super::super::{
-    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol,
-    Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 const FIRST: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: &[12], pieces: true }];
@@ -69,7 +69,7 @@ pub const MONTECITO: Profile = Profile {
         stores: 16,
         reorder: 0,
     },
-    pipeline: None,
+    pipeline: Some(Microarchitecture::Montecito),
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 4,

@@ -44,6 +44,16 @@ use vm_pmu_arch::feed::Signal;
 /// The accesses of one instruction that are distinguished. Those beyond lengthen the last.
 const MOST: usize = 16;
 
+/// The longest time in the background that is told apart from a longer one.
+const LONGEST: u64 = 1 << 32;
+
+/// A miss of the third-level cache, at the cycle at which it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThirdLevelMiss {
+    /// Cycles until its data come.
+    pub returns: u64,
+}
+
 /// Where execution goes on after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Continuation {
@@ -141,7 +151,7 @@ impl Core {
             Core::K8(core) => core.account.passed(),
             Core::Knl(core) => core.account.passed(),
             Core::Power9(core) => core.account.passed(),
-            Core::Montecito(core) => core.track.passed(),
+            Core::Montecito(core) => core.unreported(),
             Core::Itanium(core) => core.track.passed(),
         }
     }
@@ -380,9 +390,10 @@ impl Pipeline {
     /// Removes cycles in which the same holds: how many, and what.
     pub(super) fn next(&mut self) -> Option<(u64, Held)> {
         let Core::Power9(core) = &mut self.core else {
-            let (cycles, states) = match self.core.track_mut() {
-                Some(track) => track.next(self.wanted),
-                None => self.core.account_mut()?.next(self.wanted),
+            let (cycles, states) = match &mut self.core {
+                Core::Montecito(core) => core.next(self.wanted),
+                Core::Itanium(core) => core.track.next(self.wanted),
+                core => core.account_mut()?.next(self.wanted),
             }?;
             return Some((cycles, Held { states, reason: None, of: self.states }));
         };
@@ -398,6 +409,39 @@ impl Pipeline {
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
         let states = self.core.last()?;
         Some(Held { states, reason: self.last_reason, of: self.states }.signals().any(|held| held == state))
+    }
+
+    /// Has misses of the third level told at the cycles at which they are known, or no longer.
+    pub(super) fn watch(&mut self, watched: bool) {
+        if let Core::Montecito(core) = &mut self.core {
+            core.watch(watched);
+        }
+    }
+
+    /// Reports so many cycles at most from now on.
+    pub(super) fn report_at_most(&mut self, cycles: Option<u64>) {
+        if let Core::Montecito(core) = &mut self.core {
+            core.report_at_most(cycles);
+        }
+    }
+
+    /// The next miss of the third level, once all cycles up to it have been reported.
+    pub(super) fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
+        let Core::Montecito(core) = &mut self.core else { return None };
+        core.third_level_miss()
+    }
+
+    /// Cycles since instructions completed, if the pipeline knows.
+    pub(super) fn idle(&self) -> Option<u64> {
+        let Core::Montecito(core) = &self.core else { return None };
+        Some(core.idle())
+    }
+
+    /// The thread comes back after so many cycles in the background.
+    pub(super) fn resume(&mut self, background: u64, tally: &mut Tally) {
+        if let Core::Montecito(core) = &mut self.core {
+            core.resume(background.min(LONGEST), tally);
+        }
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {

@@ -5,6 +5,8 @@ use super::account::Account;
 
 /// Runs of clocks that are kept in their order. Beyond them only sums are kept.
 const RUNS: usize = 256;
+/// Those of them that are saved: more than one instruction of an in-order pipeline makes.
+const SAVED: usize = 64;
 
 /// Clocks that have passed and have not been reported, with the states of each, one bit a state.
 #[derive(Clone, Debug)]
@@ -54,8 +56,17 @@ impl Track {
     /// Removes clocks in which the same states hold, of those in `wanted`: how many, and these states.
     #[inline]
     pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+        self.next_within(wanted, u64::MAX)
+    }
+
+    /// The same, `most` clocks at most.
+    #[inline]
+    pub(super) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
+        if most == 0 {
+            return None;
+        }
         if self.count == 0 {
-            let (clocks, states) = self.rest.next(wanted)?;
+            let (clocks, states) = self.rest.next_within(wanted, most)?;
             self.passed -= clocks;
             self.last = Some(states);
             return Some((clocks, states));
@@ -64,17 +75,44 @@ impl Track {
         while self.count != 0
             && let Some((states, clocks)) = self.runs.get(self.first).copied()
         {
-            match &mut found {
-                Some(found) if found.1 != states & wanted => break,
-                Some(found) => found.0 += clocks,
-                None => found = Some((clocks, states & wanted)),
+            let left = most - found.map_or(0, |found| found.0);
+            if left == 0 || found.is_some_and(|found| found.1 != states & wanted) {
+                break;
             }
+            let taken = clocks.min(left);
+            found = Some((found.map_or(0, |found| found.0) + taken, states & wanted));
             self.last = Some(states);
-            self.first = (self.first + 1) % RUNS;
-            self.count -= 1;
+            self.take(taken);
         }
         self.passed -= found.map_or(0, |found| found.0);
         found
+    }
+
+    /// Removes clocks of the first run, which has as many.
+    #[inline]
+    fn take(&mut self, clocks: u64) {
+        if let Some(run) = self.runs.get_mut(self.first) {
+            run.1 -= clocks;
+            if run.1 == 0 {
+                self.first = (self.first + 1) % RUNS;
+                self.count -= 1;
+            }
+        }
+    }
+
+    /// Forgets up to so many of the first clocks, as far as none of the states `kept` holds in them. Returns how many.
+    pub(super) fn skip(&mut self, clocks: u64, kept: u64) -> u64 {
+        let mut left = clocks;
+        while left != 0
+            && self.count != 0
+            && let Some((_, there)) = self.runs.get(self.first).copied().filter(|run| run.0 & kept == 0)
+        {
+            let taken = there.min(left);
+            self.take(taken);
+            left -= taken;
+        }
+        self.passed -= clocks - left;
+        clocks - left
     }
 
     /// What has passed is of no interest.
@@ -83,15 +121,26 @@ impl Track {
         self.rest.clear();
     }
 
-    /// What has passed is reported before.
+    /// Of what has passed and is not reported the first runs are saved: those beyond are of a thread that nobody asks.
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
+        let count = self.count.min(SAVED);
+        writer.word(count as u64);
+        for number in 0..SAVED {
+            let run = self.runs.get((self.first + number) % RUNS).copied().filter(|_| number < count).unwrap_or_default();
+            writer.words(&[run.0, run.1]);
+        }
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.clear();
         let (there, last) = (reader.word()?, reader.word()?);
         self.last = (there & 1 == 1).then_some(last);
+        self.count = Some(reader.word()?).and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= SAVED).ok_or(Damaged)?;
+        for run in self.runs.iter_mut().take(SAVED) {
+            *run = (reader.word()?, Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged)?);
+        }
+        self.passed = self.runs.iter().take(self.count).map(|run| run.1).sum();
         Ok(())
     }
 }
@@ -168,6 +217,19 @@ mod tests {
             count += 1;
         });
         assert_eq!((stall.clocks, runs), (6, [(0b001, 4), (0b010, 2)]));
+    }
+
+    #[test]
+    fn runs_are_divided_and_what_is_skipped_is_not_reported() {
+        let mut track = Track::new(0b11);
+        track.pass(0b01, 10);
+        track.pass(0b10, 10);
+        track.pass(0b01, 10);
+        assert_eq!(track.next_within(u64::MAX, 4), Some((4, 0b01)));
+        assert_eq!(track.skip(8, 0b10), 6);
+        assert_eq!(track.next_within(u64::MAX, 0), None);
+        assert_eq!([(); 2].map(|()| track.next_within(u64::MAX, 30)), [Some((10, 0b10)), Some((10, 0b01))]);
+        assert_eq!(track.passed(), 0);
     }
 
     #[test]

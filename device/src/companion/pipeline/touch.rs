@@ -25,6 +25,11 @@ pub(in super::super) enum Source {
 impl Source {
     pub(super) const ALL: [Source; 5] = [Source::Second, Source::Third, Source::OtherCore, Source::Memory, Source::Remote];
 
+    /// Whether no cache of the core has the line.
+    pub(super) fn is_beyond(self) -> bool {
+        !matches!(self, Source::Second | Source::Third)
+    }
+
     /// The source of a line that was found at this level, or beyond the caches of the core.
     pub(in super::super) fn of(level: Option<Level>, source: DataSource) -> Source {
         match (level, source) {

@@ -333,14 +333,13 @@ fn the_stack_of_the_pipeline_of_power9_adds_up() {
 fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_place() {
     // Sections 3.2.1.4, 4.4 and 4.6, and rules PM5, PM37 and PM44: bubbles and groups are all cycles, and six slots a cycle in which
     // dispersal does not stall are used or lost.
-    let profile =
-        super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..*parts::named("montecito").unwrap() };
-    let companion = Builder::of(&profile).threads(1).clock(Clock::Companion).build();
+    let companion = Builder::new("montecito").unwrap().threads(1).clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(3));
     for round in 0..20 {
         (0..300).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));
         bundles::wander(round, 300, |instruction| rig.run(&mut follower, instruction));
+        stalls::waits(0x6000_0000 + (round << 20), |instruction| rig.run(&mut follower, instruction));
     }
     // The last group is still open.
     noise.next(|instruction| rig.run(&mut follower, &Instruction { bundle: None, ..*instruction }));
@@ -373,6 +372,17 @@ fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_pl
     assert!(sum(&idle) > 0 && sum(&idle) < cycles);
     assert!(families.iter().chain(&flushes).all(|signal| sum(&[*signal]) > 0));
     assert_eq!(sum(&[Signal::StallDataCacheCycles]), sum(&[Signal::StallMemoryCycles]));
+    let registers = [Signal::StallGeneralRegistersCycles, Signal::StallFloatingRegistersCycles, Signal::StallSpecialOrPredicatesCycles];
+    let execution = sum(&[Signal::StallExecutionCycles]);
+    assert!(registers.iter().all(|signal| sum(&[*signal]) <= execution) && sum(&registers) >= execution);
+    let stack = [
+        Signal::RegisterStackRegisterStallCycles,
+        Signal::RegisterStackSpillStallCycles,
+        Signal::RegisterStackFillStallCycles,
+        Signal::RegisterStackLoadStallCycles,
+        Signal::RegisterStackBankStallCycles,
+    ];
+    assert!(stack.iter().all(|signal| sum(&[*signal]) > 0) && sum(&stack) >= sum(&[Signal::StallRegisterStackCycles]));
 }
 
 #[test]

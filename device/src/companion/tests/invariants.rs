@@ -430,6 +430,7 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
             bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
             crowd(|instruction| rig.run(&mut follower.0, instruction));
             multiply(|instruction| rig.run(&mut follower.0, instruction));
+            stalls::waits(0x6000_0000 + (number << 20), |instruction| rig.run(&mut follower.0, instruction));
         }
         if profile.name == "power9" {
             for round in 0..27 {

@@ -11,6 +11,7 @@ mod probes;
 mod requests;
 mod rules;
 mod samples;
+mod stalls;
 mod threads;
 
 use alloc::vec::Vec;

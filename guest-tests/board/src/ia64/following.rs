@@ -1,7 +1,7 @@
 //! The companion of one thread: what the interpreter reports to it.
 
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu::companion::{Access, AccessKind, Bundle, Follower, Instruction, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Follower, Instruction, PageTables, Transfer, Walk};
 
 use super::record::kind;
 use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step, operands};
@@ -67,5 +67,10 @@ impl<'a> Following<'a> {
             ..Instruction::default()
         };
         follower.execute(&instruction, &mut Identity);
+    }
+
+    /// Reports an interruption to the follower.
+    pub(super) fn interrupt(&mut self) {
+        self.follower.execute(&Instruction { class: Class::Exception, ..Instruction::default() }, &mut Identity);
     }
 }

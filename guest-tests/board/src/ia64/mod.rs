@@ -5,7 +5,7 @@
 //!
 //! # What a step adds
 //!
-//! - A bundle is one cycle, at its first instruction, unless a companion keeps the time; so is an interruption. Cycles in which a thread
+//! - A bundle is one cycle, at its first instruction, and so is an interruption, unless a companion keeps the time. Cycles in which a thread
 //!   waits for data, or threads change places, belong to the thread in the foreground; those of a halted core are halted cycles of each of
 //!   its threads.
 //! - An instruction belongs to the PSR it starts with; a taken interruption to the one that it interrupts.
@@ -37,7 +37,7 @@ use following::Following;
 pub use ledger::Ledger;
 use signals::Sink;
 use vm_pmu_engines::ia64::{
-    AccessKind, Alerts, CpuView, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
+    AccessKind, Alerts, CpuView, Gate, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
 };
 
 /// IBR0-7 and DBR0-7.
@@ -63,6 +63,8 @@ pub struct Cpu<'a> {
     followed: Vec<Signal>,
     breakpoints: [u64; BREAKPOINTS],
     foreground: bool,
+    /// The cycle of the core at which the thread left the foreground.
+    left: u64,
     instructions: u64,
     ledger: Ledger,
     trace: Recorder,
@@ -85,6 +87,7 @@ impl<'a> Cpu<'a> {
             followed: Vec::new(),
             breakpoints: [0; BREAKPOINTS],
             foreground: true,
+            left: 0,
             instructions: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
@@ -96,7 +99,9 @@ impl<'a> Cpu<'a> {
     /// Has `follower` make what the interpreter does not know. With `tells_misses`, misses of the third level are reported to the
     /// processor.
     pub fn follow(&mut self, follower: Follower<'a>, tells_misses: bool) {
-        self.companion = Some(Following::new(follower));
+        let mut following = Following::new(follower);
+        following.follower.watch_third_level(tells_misses);
+        self.companion = Some(following);
         self.tells_misses = tells_misses;
         self.update_demand();
     }
@@ -235,13 +240,40 @@ impl<'a> Cpu<'a> {
         held.then(|| u32::try_from(passed).unwrap_or(u32::MAX))
     }
 
+    /// An interruption, or a procedure of the firmware, which takes no time of its own, with a companion that keeps the time. Returns the
+    /// cycles it took.
+    fn interrupt_accompanied(&mut self, notice: &Notice) -> Option<u32> {
+        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time())?;
+        if let Taken::Interruption(_) = notice.taken {
+            following.interrupt();
+        }
+        let passed = following.follower.deliver(&self.thread, &[], |_| {});
+        Some(u32::try_from(passed).unwrap_or(u32::MAX))
+    }
+
+    /// Services the PMU if a signal of the engine's has reached its deadline.
+    fn serve(&mut self) {
+        if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
+            self.thread.service();
+        }
+    }
+
     /// What to report to the processor of a miss of the third level.
     fn miss(&self, step: &Step) -> Option<L3Miss> {
         let following = self.companion.as_ref().filter(|following| self.tells_misses && following.follower.is_active())?;
         let outcome = following.follower.outcome();
         let reads = step.access.is_some_and(|access| matches!(access.kind, AccessKind::Load | AccessKind::Semaphore));
         let beyond = matches!(outcome.source, DataSource::LocalMemory | DataSource::RemoteMemory | DataSource::OtherPackage { .. });
-        (reads && beyond).then_some(L3Miss { latency: outcome.latency })
+        (reads && beyond).then_some(L3Miss { latency: outcome.latency, waits: true })
+    }
+
+    /// The miss of the third level that became known in the cycles of a step, for which the thread does not stand still, and how long ago the
+    /// thread completed an instruction; none and nothing if the companion does not know.
+    fn known_miss(&mut self) -> (Option<L3Miss>, Option<u64>) {
+        let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) else { return (None, None) };
+        let miss = following.follower.third_level_miss();
+        let latency = |returns: u64| u32::try_from(returns).unwrap_or(u32::MAX);
+        (miss.map(|miss| L3Miss { latency: latency(miss.returns), waits: false }), following.follower.idle())
     }
 }
 
@@ -314,16 +346,19 @@ impl Observer for Cpu<'_> {
     }
 
     #[inline]
-    fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
+    fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
         self.keep_up();
+        if let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) {
+            following.follower.report_at_most(cpu.until_change());
+        }
         if !self.companion.as_ref().is_some_and(|following| following.follower.is_active()) {
             self.complete(step);
             return Alerts::NONE;
         }
         let cycles = self.complete_accompanied(step);
-        let l3_miss = if cycles.is_none() { self.miss(step) } else { None };
-        Alerts { cycles, l3_miss, ..Alerts::NONE }
+        let (l3_miss, idle) = if cycles.is_none() { (self.miss(step), None) } else { self.known_miss() };
+        Alerts { cycles, l3_miss, idle, ..Alerts::NONE }
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
@@ -338,26 +373,38 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
-        if self.companion.as_ref().is_some_and(|following| following.follower.keeps_time()) {
-            // Its cycles come with the instruction after it: the companion sees that execution went on elsewhere.
-            return Alerts { cycles: Some(0), ..Alerts::NONE };
+        if let Some(cycles) = self.interrupt_accompanied(notice) {
+            return Alerts { cycles: Some(cycles), ..Alerts::NONE };
         }
         self.advance(Signal::Cycles, u64::from(notice.cycles));
         Alerts::NONE
     }
 
-    fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) {
+    fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) -> Option<u32> {
         self.keep_up();
-        if self.foreground && !switch.foreground {
-            let signal = signals::switched(switch.cause);
-            Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
-            if self.thread.reached(signal) {
-                self.thread.service();
-            }
+        let leaves = self.foreground && !switch.foreground;
+        if leaves {
+            signals::left(switch, &Sink { demand: &self.own, totals: self.thread.totals() });
+            self.left = cpu.cycles();
+            self.serve();
         }
         self.foreground = switch.foreground;
         let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(switch.foreground);
         self.thread.set_context(context);
+        if !switch.foreground {
+            return None;
+        }
+        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::ThreadSwitchOverheadCycles, u64::from(switch.cycles));
+        self.serve();
+        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time() && self.tells_misses)?;
+        following.follower.resume(cpu.cycles().saturating_sub(self.left));
+        Some(0)
+    }
+
+    fn gated(&mut self, gate: Gate) {
+        self.keep_up();
+        Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::gated(gate), 1);
+        self.serve();
     }
 
     #[inline]

@@ -31,6 +31,9 @@ pub struct CpuState {
     pub breakpoints: [u64; BREAKPOINTS],
     /// The PMU knows the thread in the foreground.
     pub foreground: bool,
+    /// The cycle of the core at which the thread left the foreground.
+    #[serde(default)]
+    pub left: u64,
     /// Instructions retired.
     pub instructions: u64,
     /// What was counted.
@@ -57,6 +60,7 @@ impl Cpu<'_> {
         CpuState {
             breakpoints: self.breakpoints,
             foreground: self.foreground,
+            left: self.left,
             instructions: self.instructions,
             ledger: self.ledger.clone(),
             trace: self.trace.kept().to_vec(),
@@ -72,7 +76,7 @@ impl Cpu<'_> {
     /// Continues from `state`, with a PMU that has been restored to the same point.
     fn resume(&mut self, state: &CpuState) {
         (self.breakpoints, self.foreground) = (state.breakpoints, state.foreground);
-        self.instructions = state.instructions;
+        (self.left, self.instructions) = (state.left, state.instructions);
         self.ledger = state.ledger.clone();
         self.trace.go_on(&state.trace);
         self.update_demand();

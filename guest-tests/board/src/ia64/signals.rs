@@ -4,7 +4,7 @@ use vm_pmu::arch::feed::{Demand, Signal, Totals};
 use vm_pmu::arch::ia64::register_stack_event;
 use vm_pmu::companion::Bundle;
 
-use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Step, SwitchCause, Unit};
+use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Deferral, Gate, Step, Switch, SwitchCause, Unit};
 
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
@@ -41,6 +41,13 @@ const SUPPLIED: &[Signal] = &[
     Signal::UncacheableLoads,
     Signal::UncacheableStores,
     Signal::DeferredLoads,
+    Signal::DeferredLoadsNat,
+    Signal::DeferredLoadsExceptionDeferral,
+    Signal::AdvancedLoadReplacementsInteger,
+    Signal::AdvancedLoadReplacementsFloatingPoint,
+    Signal::FloatingPointTinyResults,
+    Signal::FloatingPointFlushesToZero,
+    Signal::FloatingPointFlagChecksFailed,
     Signal::AdvancedChecksInteger,
     Signal::AdvancedChecksFloatingPoint,
     Signal::AdvancedChecksFailedInteger,
@@ -64,6 +71,19 @@ const SUPPLIED: &[Signal] = &[
     Signal::ThreadSwitchesTimer,
     Signal::ThreadSwitchesHint,
     Signal::ThreadSwitchesLowPower,
+    Signal::ThreadSwitchesGatedLowPower,
+    Signal::ThreadSwitchesGatedPipeline,
+    Signal::ThreadSwitchesGatedProgress,
+    Signal::ThreadSwitchGatedCycles,
+    Signal::ThreadSwitchOverheadCycles,
+    Signal::ThreadSwitchRegisterCycles,
+    Signal::ThreadSwitchStalledCycles,
+    Signal::ThreadSwitchesAfter4,
+    Signal::ThreadSwitchesAfter8,
+    Signal::ThreadSwitchesAfter16,
+    Signal::ThreadSwitchesAfter32,
+    Signal::ThreadSwitchesAfter64,
+    Signal::ThreadSwitchesAfter128,
 ];
 
 /// What the interpreter adds although a companion would. A companion takes an access as misaligned when it leaves its eight bytes, the
@@ -95,6 +115,37 @@ pub(super) fn switched(cause: SwitchCause) -> Signal {
     }
 }
 
+/// The signal of what held up a change of threads.
+pub(super) fn gated(gate: Gate) -> Signal {
+    match gate {
+        Gate::LowPower => Signal::ThreadSwitchesGatedLowPower,
+        Gate::Pipeline => Signal::ThreadSwitchesGatedPipeline,
+        Gate::Progress => Signal::ThreadSwitchesGatedProgress,
+    }
+}
+
+/// The changes that were decided so many cycles or more after the thread completed an instruction, from 4 cycles on, twice as many each.
+const AFTER: [Signal; 6] = [
+    Signal::ThreadSwitchesAfter4,
+    Signal::ThreadSwitchesAfter8,
+    Signal::ThreadSwitchesAfter16,
+    Signal::ThreadSwitchesAfter32,
+    Signal::ThreadSwitchesAfter64,
+    Signal::ThreadSwitchesAfter128,
+];
+
+/// Adds that a thread leaves the foreground.
+pub(super) fn left(switch: &Switch, sink: &Sink<'_>) {
+    sink.add(switched(switch.cause), 1);
+    for (number, signal) in AFTER.into_iter().enumerate() {
+        sink.add(signal, u64::from(switch.idle >= 4 << number));
+    }
+    sink.add(Signal::ThreadSwitchGatedCycles, switch.held);
+    sink.add(Signal::ThreadSwitchOverheadCycles, switch.held);
+    sink.add(Signal::ThreadSwitchRegisterCycles, switch.moving);
+    sink.add(Signal::ThreadSwitchStalledCycles, switch.moving);
+}
+
 /// Adds what `step` did, except cycles and accesses of the register stack engine.
 pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::InstructionsRetired, 1);
@@ -119,17 +170,34 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::FloatingPointOperationsLow, operations & 3);
     sink.add(Signal::FloatingPointOperationsHigh, operations >> 2);
     sink.add(Signal::SerializationsRetired, u64::from(step.serialize_instruction));
-    sink.add(Signal::DeferredLoads, u64::from(step.deferred));
+    if let Some(deferral) = step.deferred {
+        deferred(step, deferral, sink);
+    }
+    if let Some(floating) = step.crowded {
+        let [integer, float] = [Signal::AdvancedLoadReplacementsInteger, Signal::AdvancedLoadReplacementsFloatingPoint];
+        sink.add(if floating { float } else { integer }, 1);
+    }
+    sink.add(Signal::FloatingPointTinyResults, u64::from(step.tiny));
+    sink.add(Signal::FloatingPointFlushesToZero, u64::from(step.flushed_to_zero));
     if let Some(access) = &step.access {
         memory(access, sink);
-        let (integer, floating) = (Signal::AdvancedLoadReplacementsInteger, Signal::AdvancedLoadReplacementsFloatingPoint);
-        sink.add(if access.floating { floating } else { integer }, u64::from(step.displaced));
     }
     if let Some(check) = step.check {
         checked(check, sink);
     }
     if let Some(level) = step.stack_level.filter(|_| step.predicate || step.class == Class::RegisterStack) {
         register_stack_event(level.current, level.dirty).into_iter().for_each(|(signal, amount)| sink.add(signal, amount));
+    }
+}
+
+/// Adds a speculative load that was deferred. Reasons are told of integer loads alone.
+fn deferred(step: &Step, deferral: Deferral, sink: &Sink<'_>) {
+    sink.add(Signal::DeferredLoads, 1);
+    let integer = matches!(step.encoding >> 37, 4 | 5);
+    match deferral {
+        Deferral::Nat => sink.add(Signal::DeferredLoadsNat, u64::from(integer)),
+        Deferral::Asked => sink.add(Signal::DeferredLoadsExceptionDeferral, u64::from(integer)),
+        Deferral::Fault => {}
     }
 }
 
@@ -176,6 +244,9 @@ pub(super) fn memory(access: &Access, sink: &Sink<'_>) {
 }
 
 fn checked(check: Check, sink: &Sink<'_>) {
+    if check.flags {
+        return sink.add(Signal::FloatingPointFlagChecksFailed, u64::from(check.failed));
+    }
     let signal = match (check.advanced, check.failed, check.floating) {
         (true, true, false) => Signal::AdvancedChecksFailedInteger,
         (true, true, true) => Signal::AdvancedChecksFailedFloatingPoint,

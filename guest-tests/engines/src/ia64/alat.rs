@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// How many entries there are.
 pub(crate) const ENTRIES: usize = 32;
+/// The places whose taking counts as if an entry were displaced (Montecito manual, 4.15, ALAT_CAPACITY_MISS).
+const LAST: usize = 2;
 
 /// Whose load it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +68,10 @@ impl Alat {
         self.entries.iter()
     }
 
-    /// An advanced load of `size` bytes at `physical`. Returns whether another one lost its place.
+    /// An advanced load of `size` bytes at `physical`. Returns whether another one lost its place; of a table of one set, whether it also took
+    /// one of the last [`LAST`] places.
     pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) -> bool {
+        let last = self.ways == ENTRIES && !self.holds(target) && self.entries.len() + LAST >= ENTRIES;
         self.remove(target);
         let sets = ENTRIES / self.ways;
         let same = |entry: &AdvancedLoad| usize::from(entry.target.number()) % sets == usize::from(target.number()) % sets;
@@ -76,7 +80,7 @@ impl Alat {
             self.entries.remove(oldest);
         }
         self.entries.push_back(AdvancedLoad { target, physical, size });
-        full
+        full || last
     }
 
     pub(crate) fn remove(&mut self, target: Target) {
@@ -130,6 +134,15 @@ mod tests {
         assert!(alat.insert(Target::General(36), 32, 8));
         assert!(!alat.holds(Target::Floating(20)));
         assert!(alat.holds(Target::General(4)) && alat.holds(Target::General(5)) && alat.holds(Target::General(36)));
+    }
+
+    #[test]
+    fn the_last_two_places_are_told_and_the_own_entry_of_a_register_is_not() {
+        let mut alat = Alat::default();
+        let mut insert = |register| alat.insert(Target::General(register), 0x1000, 8);
+        assert!((0..30).all(|register| !insert(register)));
+        assert!(insert(30) && insert(31) && insert(32));
+        assert!(!insert(32) && !insert(1));
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(crate) struct Cpu<O> {
 pub(crate) struct Done {
     pub(crate) cycles: u32,
     pub(crate) miss: Option<L3Miss>,
+    /// Cycles since an instruction completed, if not with this step.
+    pub(crate) idle: Option<u64>,
     /// `hint @pause` was executed.
     pub(crate) pause: bool,
     /// An issue group may end here: after a stop, a bundle or an interruption.
@@ -39,7 +41,7 @@ impl<O: Observer> Cpu<O> {
         if self.core.context_changed {
             self.announce();
         }
-        Done { cycles: alerts.cycles.unwrap_or(cycles), miss: alerts.l3_miss, pause: false, boundary: true }
+        Done { cycles: alerts.cycles.unwrap_or(cycles), miss: alerts.l3_miss, idle: alerts.idle, pause: false, boundary: true }
     }
 
     /// Requests the interrupts that are due at this cycle. Returns whether one is newly pending.

@@ -161,12 +161,7 @@ pub(crate) enum Precision {
     Single,
 }
 
-/// `multiplicand` times `multiplier` plus `addend`, rounded to nearest once to double, and again to single.
-pub(crate) fn multiply_add(multiplicand: Float, multiplier: Float, addend: f64, precision: Precision) -> Float {
-    let exact = multiplicand.to_f64().mul_add(multiplier.to_f64(), addend);
-    round(exact, precision)
-}
-
+/// The nearest number of `precision`.
 pub(crate) fn round(value: f64, precision: Precision) -> Float {
     Float::from_f64(match precision {
         Precision::Double => value,

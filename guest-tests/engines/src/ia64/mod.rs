@@ -82,9 +82,10 @@
 //! - The register stack engine stores and loads only what an instruction needs it to: `alloc`, `br.call` and `cover` never store more
 //!   than the new frame has no room for, and what is in the file is not loaded again. RSC.mode is kept.
 //! - The ALAT has 32 entries. A store of any thread drops those it overlaps.
-//! - Speculative loads are deferred whatever fault they meet, DCR and PSR.ed notwithstanding.
+//! - Speculative loads are deferred whatever fault they meet, DCR notwithstanding, and by PSR.ed.
 //! - Floating-point registers have their 82 bits, which loads, stores, `setf`, `getf`, `xma` and logic keep. Arithmetic is that of doubles,
-//!   rounded to nearest; `.s` forms round once more. No floating-point fault or trap is raised, no flag set; FPSR is what software writes.
+//!   rounded to nearest; `.s` forms round once more. No floating-point fault or trap is raised, no flag set; FPSR is what software writes. Tiny results
+//!   of forms that name their precision become zero where FPSR asks for it.
 //! - Reading a register outside the frame gives 0.
 //!
 //! # Interruptions
@@ -136,6 +137,7 @@ mod access;
 mod alat;
 pub mod assemble;
 mod bundle;
+mod changes;
 mod cpu;
 mod exec;
 mod firmware;
@@ -160,6 +162,7 @@ pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use super::turn::Turn;
 pub use alat::{AdvancedLoad, Target};
+pub use changes::{Changes, Gate, Wish};
 pub use firmware::{PAL_HALT, PAL_HALT_LIGHT, PAL_PERF_MON_INFO, PAL_VERSION};
 pub use float::Float;
 pub use machine::{Config, Exit, Limits, MAX_CORES, MAX_THREADS, Machine, MachineError, STACK_SIZE};
@@ -168,6 +171,8 @@ pub use operands::{Operands, operands, register};
 pub use restore::{BadThread, RestoreError};
 pub use saved::{CoreState, Saved, StackState, ThreadState};
 pub use state::{CONSOLE, DEVICES, EXIT, PAL_ENTRY};
-pub use step::{Access, AccessKind, Branch, BranchKind, Check, Class, Frame, Notice, StackLevel, Step, Switch, SwitchCause, Taken, Unit};
+pub use step::{
+    Access, AccessKind, Branch, BranchKind, Check, Class, Deferral, Frame, Notice, StackLevel, Step, Switch, SwitchCause, Taken, Unit,
+};
 pub use threads::SWITCH_CYCLES;
 pub use unimplemented::Unimplemented;

@@ -1,5 +1,6 @@
 //! The hooks of the engine: how a performance monitor is attached.
 
+use super::changes::Gate;
 use super::registers::{ar, cr, psr};
 use super::state::Core;
 use super::step::{Notice, Step, Switch};
@@ -18,8 +19,10 @@ pub enum RegisterFault {
 /// A request of the third-level cache that missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct L3Miss {
-    /// Cycles until the data arrives. The thread runs no instruction before that, in the foreground or back in it.
+    /// Cycles until the data arrives.
     pub latency: u32,
+    /// The thread runs no instruction before that, in the foreground or back in it; else the observer knows how long it waits.
+    pub waits: bool,
 }
 
 /// What an observer asks for after a step or a notice.
@@ -31,11 +34,13 @@ pub struct Alerts {
     pub cycles: Option<u32>,
     /// The step missed the third-level cache: its latency is not among `cycles`, and the threads may change places.
     pub l3_miss: Option<L3Miss>,
+    /// Cycles since the thread completed an instruction, if not with this one.
+    pub idle: Option<u64>,
 }
 
 impl Alerts {
     /// Nothing.
-    pub const NONE: Self = Self { stop: false, cycles: None, l3_miss: None };
+    pub const NONE: Self = Self { stop: false, cycles: None, l3_miss: None, idle: None };
 }
 
 /// What PAL_PERF_MON_INFO returns.
@@ -184,6 +189,13 @@ impl<'a> CpuView<'a> {
         self.core.halted.is_some()
     }
 
+    /// In [`Observer::retire`], how many cycles may elapse before the threads of the core may change places by data that returns or the end of a
+    /// quantum, if they may: an observer that knows what the thread waits for reports no more at once.
+    #[must_use]
+    pub fn until_change(&self) -> Option<u64> {
+        self.core.change_due.map(|at| at.saturating_sub(self.core.cycles)).filter(|cycles| *cycles != 0)
+    }
+
     /// Its urgency, 0 to 7.
     #[must_use]
     pub fn urgency(&self) -> u8 {
@@ -256,9 +268,15 @@ pub trait Observer {
     }
 
     /// The thread goes to the foreground or to the background. The thread that leaves the foreground is notified before the first of the
-    /// cycles of the switch.
-    fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) {
+    /// cycles of the switch. The one that comes may return how many cycles pass before its next instruction, instead of those of the switch.
+    fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) -> Option<u32> {
         let _ = (switch, cpu);
+        None
+    }
+
+    /// A change from this thread to the other one is held up.
+    fn gated(&mut self, gate: Gate) {
+        let _ = gate;
     }
 
     /// Whether the performance monitor raised an interrupt since the last call: an edge. Called before every instruction of the core, for

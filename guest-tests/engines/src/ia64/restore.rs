@@ -354,12 +354,13 @@ impl CoreState {
             used: core.used,
             pause: core.pause,
             due: core.due,
+            changes: core.changes.clone(),
         }
     }
 
     fn put<O>(&self, core: &mut Threads<O>) {
         (core.foreground, core.clock, core.used) = (self.foreground, self.cycles, self.used);
-        (core.pause, core.due) = (self.pause, self.due);
+        (core.pause, core.due, core.changes) = (self.pause, self.due, self.changes.restored());
         for (number, (state, cpu)) in self.threads.iter().zip(&mut core.cpus).enumerate() {
             state.put(&mut cpu.core, self.cycles);
             cpu.core.foreground = number == self.foreground;

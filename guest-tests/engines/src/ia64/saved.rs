@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::alat::AdvancedLoad;
+use super::changes::Changes;
 use super::float::Float;
 use crate::pages::Page;
 use crate::turn::Turn;
@@ -41,8 +42,11 @@ pub struct CoreState {
     pub used: u64,
     /// `hint @pause` was executed, and its issue group has not ended.
     pub pause: bool,
-    /// Whether data is on its way for each thread.
+    /// Whether data is on its way for each thread that stands still for it.
     pub due: [bool; 2],
+    /// What is known of the thread in the foreground, and of a change that is held up.
+    #[serde(default)]
+    pub changes: Changes,
 }
 
 /// One thread.

@@ -108,6 +108,8 @@ pub(crate) struct Core {
     pub(crate) urgency: u8,
     /// The cycle at which the data arrives that the thread waits for.
     pub(crate) ready: u64,
+    /// The cycle at which the thread may leave the foreground although it executes nothing: told to the observer with each step.
+    pub(crate) change_due: Option<u64>,
     /// The last branch to the firmware was a call.
     pub(crate) firmware_called: bool,
     /// Stores of the current step, for the ALATs of the other threads.
@@ -157,6 +159,7 @@ impl Core {
             halted: None,
             urgency: 5,
             ready: 0,
+            change_due: None,
             firmware_called: false,
             stores: Vec::new(),
             step: Step::default(),

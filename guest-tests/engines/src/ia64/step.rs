@@ -1,6 +1,8 @@
 //! What is reported to an observer about each thing a thread did.
 
 pub use super::bundle::Unit;
+use serde::{Deserialize, Serialize};
+
 use super::stack::{rotated_floating, rotated_predicate, stacked};
 
 /// What an instruction mostly does.
@@ -114,8 +116,10 @@ pub struct Check {
     pub advanced: bool,
     /// `ld.c`, rather than `chk`.
     pub load: bool,
-    /// Its register is a floating-point register.
+    /// Its register is a floating-point register, or it is `fchkf`.
     pub floating: bool,
+    /// `fchkf`, which checks flags rather than a register.
+    pub flags: bool,
     /// It failed: a `chk` branches to recovery, an `ld.c` loads again.
     pub failed: bool,
     /// Where a failed `chk` continues; 0 for `ld.c`.
@@ -166,6 +170,17 @@ impl Frame {
     }
 }
 
+/// Why a speculative load was deferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deferral {
+    /// Its address was a NaT.
+    Nat,
+    /// PSR.ed asked for it.
+    Asked,
+    /// It would have faulted.
+    Fault,
+}
+
 /// One retired instruction of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -214,13 +229,18 @@ pub struct Step {
     pub stack_level: Option<StackLevel>,
     /// A check.
     pub check: Option<Check>,
-    /// A speculative load that was deferred: its register got a NaT.
-    pub deferred: bool,
-    /// An advanced load, or a check load that keeps its entry, which took the place of another one in the ALAT.
-    pub displaced: bool,
+    /// Why a speculative load was deferred, if it is one that was: its register got a NaT.
+    pub deferred: Option<Deferral>,
+    /// An advanced load, or a check load that failed, displaced the entry of another register from the table of advanced loads or took one of
+    /// its last two places: whether its own register is a floating-point one.
+    pub crowded: Option<bool>,
     /// Floating-point operations: 1 of a multiplication, an addition, a compare, a minimum, a conversion to an integer or an
     /// approximation, 2 of a multiplication and an addition in one, twice that of parallel forms.
     pub floating_operations: u8,
+    /// A floating-point result was tiny, and no trap of it enabled.
+    pub tiny: bool,
+    /// It became zero, as its status field asks.
+    pub flushed_to_zero: bool,
     /// `srlz.i`.
     pub serialize_instruction: bool,
     /// `hint @pause`.
@@ -270,7 +290,7 @@ pub struct Notice {
 }
 
 /// Why the threads of a core change places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SwitchCause {
     /// The thread in the foreground missed the third-level cache and its urgency was the lower one.
     L3Miss,
@@ -293,4 +313,10 @@ pub struct Switch {
     pub cause: SwitchCause,
     /// Cycles from now until the other thread, or this one, runs.
     pub cycles: u32,
+    /// Cycles since the thread that leaves completed an instruction.
+    pub idle: u64,
+    /// Cycles for which the change was held up,
+    pub held: u64,
+    /// and of these those for a move to a control, application or indirect register.
+    pub moving: u64,
 }

@@ -2,8 +2,8 @@
 
 pub(crate) use vm_pmu_engines::ia64::assemble::*;
 use vm_pmu_engines::ia64::{
-    Alerts, Config, CpuView, EXIT, Exit, Image, L3Miss, Limits, Machine, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step,
-    Switch, Taken,
+    Alerts, Config, CpuView, EXIT, Exit, Gate, Image, L3Miss, Limits, Machine, Notice, Observer, PerformanceMonitorInfo, RegisterFault,
+    Step, Switch, Taken,
 };
 
 /// Where programs are.
@@ -20,6 +20,8 @@ pub(crate) struct Recorder {
     pub(crate) notices: Vec<Notice>,
     /// Going to the foreground and to the background.
     pub(crate) switches: Vec<Switch>,
+    /// What held up changes of threads.
+    pub(crate) gates: Vec<Gate>,
     /// Cycles of stalls.
     pub(crate) stalled: u64,
     /// Cycles of waits.
@@ -32,6 +34,8 @@ pub(crate) struct Recorder {
     pub(crate) interrupt_after: Option<usize>,
     /// Loads miss the third-level cache for this many cycles.
     pub(crate) miss: Option<u32>,
+    /// It does not stand still for them.
+    pub(crate) goes_on: bool,
 }
 
 impl Recorder {
@@ -71,7 +75,7 @@ impl Observer for Recorder {
     fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
         self.steps.push(step.clone());
         let missed = self.miss.filter(|_| step.access.is_some_and(|access| access.physical == DATA));
-        Alerts { l3_miss: missed.map(|latency| L3Miss { latency }), ..Alerts::NONE }
+        Alerts { l3_miss: missed.map(|latency| L3Miss { latency, waits: !self.goes_on }), ..Alerts::NONE }
     }
 
     fn notice(&mut self, notice: &Notice, _: &CpuView<'_>) -> Alerts {
@@ -79,8 +83,13 @@ impl Observer for Recorder {
         Alerts::NONE
     }
 
-    fn switched(&mut self, switch: &Switch, _: &CpuView<'_>) {
+    fn switched(&mut self, switch: &Switch, _: &CpuView<'_>) -> Option<u32> {
         self.switches.push(*switch);
+        None
+    }
+
+    fn gated(&mut self, gate: Gate) {
+        self.gates.push(gate);
     }
 
     fn interrupt(&mut self) -> bool {

@@ -1,6 +1,6 @@
 //! Two threads of a core, and cores.
 
-use vm_pmu_engines::ia64::{Config, Limits, Machine, SwitchCause};
+use vm_pmu_engines::ia64::{Config, Gate, Limits, Machine, SwitchCause};
 
 use crate::support::*;
 
@@ -184,4 +184,95 @@ fn cores_share_memory_and_drop_each_others_advanced_loads() {
         );
     }));
     assert_eq!(machine.cpu(0).unwrap().gr(20).0, 7);
+}
+
+/// A halt of this thread, for ever.
+fn halt(a: &mut Assembler) {
+    a.load(R14, vm_pmu_engines::ia64::PAL_ENTRY);
+    a.put(mov_to_br(B7, R14));
+    a.put(mov_imm(R28, 29));
+    a.put(br_call_reg(B0, B7));
+}
+
+#[test]
+fn a_hint_to_a_thread_that_is_halted_is_given_up() {
+    let machine = finish(machine(&two(), &[], |a| {
+        fork(a, halt, |a| {
+            // The other thread halts, and this one comes back.
+            a.put(hint(0));
+            a.put(hint(0));
+            a.put(hint(0));
+        });
+    }));
+    assert_eq!(machine.observer(0).unwrap().gates, [Gate::LowPower; 2]);
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::Hint), (true, SwitchCause::LowPower)]);
+}
+
+#[test]
+fn the_end_of_a_quantum_is_given_up_once_while_the_other_thread_is_halted() {
+    let mut machine = machine(&two(), &[], |a| {
+        fork(a, halt, |a| {
+            a.put(hint(0));
+            forever(a);
+        })
+    });
+    machine.run(Limits { cycles: 1000, ..Limits::NONE });
+    assert_eq!(machine.observer(0).unwrap().gates, [Gate::LowPower]);
+}
+
+#[test]
+fn a_move_to_a_register_holds_up_a_change_for_twelve_cycles() {
+    let mut machine = machine(&Config { quantum: 1000, ..two() }, &[], |a| {
+        fork(a, forever, |a| {
+            a.load(R14, DATA);
+            a.put(mov_to_ar_m(Ar::CCV, R14));
+            a.put(ld8(R15, R14));
+        });
+    });
+    machine.observer_mut(0).unwrap().miss = Some(200);
+    machine.run(Limits { cycles: 100, ..Limits::NONE });
+    let thread = machine.observer(0).unwrap();
+    assert_eq!(thread.gates, [Gate::Pipeline]);
+    // The load is one cycle behind the move, so eleven are left, in which the thread completes nothing.
+    let switch = thread.switches.first().unwrap();
+    assert_eq!((switch.cause, switch.held, switch.moving, switch.idle), (SwitchCause::L3Miss, 11, 11, 11));
+    assert_eq!(thread.stalled, 11);
+}
+
+#[test]
+fn a_thread_that_has_completed_nothing_since_it_came_keeps_the_core() {
+    // Thread 0 misses for 150 cycles and thread 1 for 500. Each then has urgency 4 while it waits.
+    let load = |a: &mut Assembler| {
+        a.load(R14, DATA);
+        a.put(ld8(R15, R14));
+        forever(a);
+    };
+    let mut machine = machine(&Config { quantum: 120, ..two() }, &[], |a| fork(a, load, load));
+    machine.observer_mut(0).unwrap().miss = Some(150);
+    machine.observer_mut(1).unwrap().miss = Some(500);
+    machine.run(Limits { cycles: 2000, ..Limits::NONE });
+    // Thread 1 comes, misses, and loses the core at the end of its quantum to thread 0, whose data are not there; at its own end thread 1 comes
+    // back, has completed nothing when thread 0's data return, and keeps the core until its own data are there.
+    let gates = &machine.observer(1).unwrap().gates;
+    assert!(gates.contains(&Gate::Progress), "{gates:?}");
+    let held = machine.observer(1).unwrap().switches.iter().find(|switch| switch.held != 0).unwrap();
+    assert!(!held.foreground && held.moving == 0);
+}
+
+#[test]
+fn data_that_a_thread_does_not_stand_still_for_return_while_it_runs() {
+    let config = Config { quantum: 1000, ..two() };
+    let mut machine = machine(&config, &[], |a| {
+        fork(a, forever, |a| {
+            a.load(R14, DATA);
+            a.put(ld8(R15, R14));
+            forever(a);
+        });
+    });
+    machine.observer_mut(0).unwrap().miss = Some(200);
+    machine.observer_mut(0).unwrap().goes_on = true;
+    machine.run(Limits { cycles: 100, ..Limits::NONE });
+    assert_eq!((causes(&machine, 0), machine.cpu(0).unwrap().urgency()), (vec![(false, SwitchCause::L3Miss)], 4));
+    machine.run(Limits { cycles: 400, ..Limits::NONE });
+    assert_eq!(machine.cpu(0).unwrap().urgency(), 5);
 }

@@ -147,6 +147,27 @@ const SECTIONS: &[Section] = &[
         rights: &[("", "ALAT_REPLACEMENT.INT", 1), ("", "ALAT_REPLACEMENT.FP", 1), ("", "ALAT_REPLACEMENT.ALL", 2)],
     },
     Section {
+        name: "tiny results",
+        prepare: |k| {
+            // 2^-100 and 2^-600; status field 0 has results become zero.
+            for (register, exponent) in [(F6, 100), (F7, 600)] {
+                k.a.load(R17, (1023 - exponent) << 52);
+                k.a.put(setf_d(register, R17));
+            }
+            k.a.put(mov_from_ar_m(R20, Ar::FPSR));
+            k.a.put(fsetc(0x7F, 1));
+        },
+        body: |k| {
+            // The square of the first is less than the least single and no double is so small; that of the second is less than the least double.
+            k.a.put(fma_s(F8, F6, F6, F0));
+            k.a.put(fma_d(F9, F6, F6, F0));
+            k.a.put(fma_d(F9, F7, F7, F0));
+            k.a.put(fma_s(F10, F6, F1, F0));
+            k.a.put(mov_to_ar_m(Ar::FPSR, R20));
+        },
+        rights: &[("FP_FLUSH_TO_ZERO.FTZ_REAL", "FP_FLUSH_TO_ZERO", 2), ("FP_FLUSH_TO_ZERO.FTZ_POSS", "", 2)],
+    },
+    Section {
         name: "branches",
         prepare: |_| {},
         body: branches,

@@ -4,10 +4,12 @@
 //! starts in: the `sum` that starts counters is not counted, the `rum` that stops them is.
 
 mod data_ear;
+mod gates;
 mod halt;
 mod ip_ear;
 mod opcode;
 mod range;
+mod speculation;
 mod trace;
 mod two_threads;
 mod urgency;
@@ -27,8 +29,10 @@ super::guests! {
     "halt" 1 steps halt "counts the cycles of a halt, overflows in one, and has none where firmware froze the monitors";
     "two-threads" 2 steps two_threads "takes turns with the other thread of the core, and counts its own and both";
     "urgency" 2 events urgency "switches threads at misses of the third-level cache";
+    "gates" 2 companion gates "has changes of threads held up, by moves, by progress and by a halt";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
     "range" 1 steps range "counts in ranges of instructions and of data, coarse and fine, and what can be combined";
+    "speculation" 1 steps speculation "counts deferred loads by reason, displaced advanced loads, failed checks of flags and tiny results";
     "data-ear" 1 companion data_ear "captures loads from every level under every threshold, translations and checks of advanced loads";
     "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
     "trace" 1 companion trace "reads a known sequence of branches back under every filter, and rfi, checks and faults";

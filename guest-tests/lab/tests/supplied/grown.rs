@@ -21,7 +21,11 @@ const STEPS: u64 = 100_000;
 
 /// Signals that grew.
 #[derive(Default)]
-pub(super) struct Grown(BTreeSet<Signal>);
+pub(super) struct Grown {
+    signals: BTreeSet<Signal>,
+    /// Of the companion that notifies the threads of a core of their misses.
+    clock: Clock,
+}
 
 impl Grown {
     /// Runs guests of `part` until all of `wanted` have grown or there is no guest left: first one that does a little of everything,
@@ -33,21 +37,22 @@ impl Grown {
             grown.run(&image, if matches!(part, Part::Power9(_)) { 2 } else { 1 }, part);
         }
         for guest in vm_pmu_guests::of(part.name()).filter(|guest| guest.chips == 0) {
-            if wanted.is_subset(&grown.0) {
+            if wanted.is_subset(&grown.signals) {
                 break;
             }
+            grown.clock = if guest.foretells_cycles { Clock::Embedder } else { Clock::Companion };
             grown.run(&guest.image(true).unwrap(), guest.cpus, part);
         }
         grown
     }
 
     pub(super) fn has(&self, signal: Signal) -> bool {
-        self.0.contains(&signal)
+        self.signals.contains(&signal)
     }
 
     fn add(&mut self, pmus: &Pmus<Lines>) {
         let totals = || (0..pmus.threads()).filter_map(|number| pmus.thread(number)).map(|thread| thread.totals());
-        self.0.extend(Signal::all().filter(|signal| totals().any(|totals| totals.get(*signal) != 0)));
+        self.signals.extend(Signal::all().filter(|signal| totals().any(|totals| totals.get(*signal) != 0)));
     }
 
     fn run(&mut self, image: &Image, cpus: usize, part: Part) {
@@ -72,7 +77,7 @@ impl Grown {
         let lines = Lines::new(cpus);
         let pmus = Builder::of(part).threads(cpus).build(lines.clone()).unwrap();
         let builder = companion::Builder::new(part.name()).ok().filter(|_| cpus > 1);
-        let companion = builder.map(|builder| builder.threads(cpus).clock(Clock::Embedder).build());
+        let companion = builder.map(|builder| builder.threads(cpus).clock(self.clock).build());
         let info = if matches!(part, Part::Itanium(_)) { itanium::PERF_MON_INFO } else { montecito::PERF_MON_INFO };
         let attach = |index: usize| {
             let mut cpu = board::ia64::Cpu::new(pmus.thread(index).unwrap(), &lines, info);

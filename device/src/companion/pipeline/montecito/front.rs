@@ -137,6 +137,11 @@ impl FrontEnd {
         self.buffer.empty(begin);
     }
 
+    /// So many clocks pass for another thread.
+    pub(super) fn pause(&mut self, clocks: u64) {
+        self.buffer.known += clocks;
+    }
+
     /// The pipeline stalls in the clocks from `from` up to `to`.
     pub(super) fn stall(&mut self, from: u64, to: u64) {
         self.stalls.push(from, to, 0);

@@ -1,6 +1,6 @@
 //! The in-order pipeline of Montecito, for a thread alone on its core. Rules PM1 to PM44 and their sources are in
 //! `docs/notes/pipelines-ia64.md`. Left out are operations that the floating-point unit waits for (PM22, PM50), the size of the ALAT (PM47)
-//! and changes of threads (PM51 to PM57).
+//! and queues that threads share (PM56).
 
 mod dispersal;
 mod front;
@@ -8,6 +8,7 @@ mod latencies;
 mod memory;
 mod saved;
 mod signals;
+mod switching;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ use latencies::latency;
 use memory::{Asked, Memory};
 pub(super) use signals::{EVENTS, STATES};
 use signals::{IDLE_STATES, REASONS, State};
+use switching::Switching;
 use vm_pmu_arch::feed::Signal;
 
 /// Steps from dispersal to REN, REG, EXE and DET (M1).
@@ -73,6 +75,7 @@ pub(super) struct Core {
     memory: Memory,
     /// When the last write of a register of the register stack engine is done.
     stack: u64,
+    switching: Switching,
 }
 
 /// The clocks that the registers of a group are waited for.
@@ -103,6 +106,7 @@ impl Core {
             values: Values::new(),
             memory: Memory::new(),
             stack: 0,
+            switching: Switching::new(),
         }
     }
 
@@ -121,6 +125,7 @@ impl Core {
         if enters {
             self.empty(tally);
             self.ready = self.front.arrive(instruction.address, found, self.dispersed, tally);
+            self.miss_code(found.code, found.line);
         }
         let (unit, template) = bundle.map_or((Unit::M, Template::Other), |bundle| (bundle.decoded().0, bundle.kind()));
         let row = rows::of(instruction, bundle.map(Bundle::decoded));
@@ -272,6 +277,9 @@ impl Core {
         let mut stall = Stall::new();
         let asked = self.detect(now);
         let memory = asked.most();
+        if self.flight.get(DET).is_some() {
+            self.switching.complete(now + memory + 1);
+        }
         stall.family(State::Memory as u8, memory);
         stall.hold(State::DataCache as u8, 0, memory);
         asked.of().for_each(|(state, clocks)| stall.hold(state as u8, 0, clocks));
@@ -333,10 +341,16 @@ impl Core {
 
     /// The group in EXE executes in clock `now`: its results have their times.
     fn write(&mut self, now: u64) {
-        let Core { flight, memory, values, stack, .. } = self;
+        let Core { flight, memory, values, stack, switching, .. } = self;
         let Some(group) = flight.get_mut(EXE) else { return };
         group.executed = now;
         memory.execute(group, now);
+        for reference in group.references() {
+            let touch = &reference.touch;
+            if touch.missed && touch.source.is_beyond() && touch.loads() {
+                switching.miss(now, reference.arrival);
+            }
+        }
         values.write(group, now);
         if group.stack.keeps != 0 {
             *stack = (*stack).max(now + group.stack.keeps);

@@ -19,6 +19,7 @@ impl Core {
         self.values.save(writer);
         self.memory.save(writer);
         writer.word(self.stack);
+        self.switching.save(writer);
     }
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -37,6 +38,6 @@ impl Core {
         self.values.load(reader, now)?;
         self.memory.load(reader, now)?;
         self.stack = time(reader, now)?;
-        Ok(())
+        self.switching.load(reader, now)
     }
 }

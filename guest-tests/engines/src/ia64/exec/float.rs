@@ -2,10 +2,14 @@
 
 use super::Flow;
 use super::compare::Write;
-use crate::ia64::float::{Float, Precision, multiply_add, round};
+use crate::ia64::float::{Float, Precision, round};
 use crate::ia64::interrupt::Fault;
+use crate::ia64::registers::ar;
 use crate::ia64::state::Core;
 use crate::ia64::word::Word;
+
+/// What is smaller is smaller than the smallest normal single even when it is rounded to the bits of one.
+const TINY_SINGLE: f64 = f32::MIN_POSITIVE as f64 * (1.0 - 1.0 / (1 << 25) as f64);
 
 /// How many operations an instruction of an F slot is counted as (Montecito manual, 4.15, FP_OPS_RETIRED).
 fn operations(w: Word) -> u8 {
@@ -90,19 +94,41 @@ impl Core {
                 let x = if negate_product { -x } else { x };
                 let z = if negate_addend { -z } else { z };
                 let result = if w.r2() == 0 { x * y } else { x.mul_add(y, z) };
-                u64::from(result.to_bits())
+                (result, result.is_subnormal() || result == 0.0 && x != 0.0 && y != 0.0 && (w.r2() == 0 || z == 0.0))
             };
-            return self.put_float(w, Float::integer(each(1) << 32 | each(0)), &sources);
+            let both = [each(0), each(1)];
+            let flush = both.iter().any(|(_, tiny)| *tiny) && self.flushes(w);
+            let [low, high] = both.map(|(result, tiny)| if tiny && flush { 0.0f32.copysign(result) } else { result });
+            return self.put_float(w, Float::integer(u64::from(high.to_bits()) << 32 | u64::from(low.to_bits())), &sources);
         }
         let a = Float { negative: a.negative ^ negate_product, ..a };
         let precision = if w.major() & 1 == 0 && w.bit(36) { Precision::Single } else { Precision::Double };
-        let result = if w.r2() == 0 {
-            round(a.to_f64() * b.to_f64(), precision)
-        } else {
-            let addend = c.to_f64();
-            multiply_add(a, b, if negate_addend { -addend } else { addend }, precision)
+        let product = a.to_f64() * b.to_f64();
+        let addend = if negate_addend { -c.to_f64() } else { c.to_f64() };
+        let exact = if w.r2() == 0 { product } else { a.to_f64().mul_add(b.to_f64(), addend) };
+        let lost = exact == 0.0 && !a.is_zero() && !b.is_zero() && (w.r2() == 0 || addend == 0.0);
+        // Where the status field chooses the precision, its range is wider than that of the engine's arithmetic.
+        let limit = match (w.major() & 1 != 0, precision) {
+            (true, _) => f64::MIN_POSITIVE,
+            (false, Precision::Single) => TINY_SINGLE,
+            (false, Precision::Double) => 0.0,
         };
-        self.put_float(w, result, &sources)
+        let tiny = limit != 0.0 && (lost || exact != 0.0 && exact.abs() < limit);
+        if tiny && self.flushes(w) {
+            return self.put_float(w, Float { negative: exact.is_sign_negative(), ..Float::ZERO }, &sources);
+        }
+        self.put_float(w, round(exact, precision), &sources)
+    }
+
+    /// A result is tiny: whether it becomes zero. It does where the status field asks for it and no underflow trap is enabled; a field with the
+    /// widest range of exponents has no tiny results.
+    fn flushes(&mut self, w: Word) -> bool {
+        let fpsr = self.ar[ar::FPSR];
+        let controls = fpsr >> (6 + 13 * w.bits(34, 2));
+        let (flush, widest, no_traps) = (controls & 1 != 0, controls >> 1 & 1 != 0, controls >> 6 & 1 != 0 || fpsr >> 4 & 1 != 0);
+        self.step.tiny = !widest && no_traps;
+        self.step.flushed_to_zero = self.step.tiny && flush;
+        self.step.flushed_to_zero
     }
 
     /// `xma`: f3 times f4 plus f2, integers in the significands.

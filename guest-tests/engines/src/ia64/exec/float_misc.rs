@@ -100,12 +100,13 @@ impl Core {
                 self.step.pause = w.bit(26) && w.imm21() == 0;
                 return Ok(Flow::Next);
             }
-            // No flag of a status field is ever set, so they are as software leaves them.
+            // Arithmetic sets no flag of a status field, so they are as software leaves them.
             0x04 | 0x05 => return self.float_status(w).map(|()| Flow::Next),
             0x08 => {
                 let target = self.step.ip.wrapping_add(w.flag_check_displacement());
-                self.step.check = Some(Check { advanced: false, load: false, floating: true, failed: false, target });
-                return Ok(Flow::Next);
+                let failed = self.has_new_flags(w);
+                self.step.check = Some(Check { advanced: false, load: false, floating: true, flags: true, failed, target });
+                return Ok(if failed { Flow::Taken(target) } else { Flow::Next });
             }
             0x10..=0x12 | 0x14..=0x17 | 0x28 | 0x2C..=0x2F | 0x34..=0x36 | 0x39..=0x3D if nat => Float::NAT,
             0x10 => Float { negative: a.negative, ..b },
@@ -161,6 +162,13 @@ impl Core {
         };
         self.put_float(w, value, &sources)?;
         Ok(Flow::Next)
+    }
+
+    /// Whether a status field has a flag whose trap is enabled or that field 0 does not have: `fchkf` (SDM, volume 3).
+    fn has_new_flags(&self, w: Word) -> bool {
+        let fpsr = self.ar[ar::FPSR];
+        let flags = |field: u64| fpsr >> (13 + 13 * field) & 0x3F;
+        flags(w.bits(34, 2)) & (!fpsr | !flags(0)) & 0x3F != 0
     }
 
     /// `fsetc` sets the controls of a status field, `fclrf` clears its flags.

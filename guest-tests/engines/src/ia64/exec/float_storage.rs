@@ -87,9 +87,9 @@ impl Core {
             return Err(Fault::RegisterNat(reference.isr()));
         }
         let entry = self.floating_target(target);
-        let located = if nat { Ok(None) } else { self.locate(address, &reference).map(Some) };
+        let unwanted = self.defers(&reference, nat);
+        let located = if unwanted { Ok(None) } else { self.locate(address, &reference).map(Some) };
         let Some(access) = self.deferrable(located, reference.speculative)? else {
-            self.step.deferred = true;
             self.set_fr(target, Float::NAT);
             self.alat.remove(entry);
             return Ok(());
@@ -101,7 +101,7 @@ impl Core {
         let value = self.read_floating(access.physical, fill, x6);
         self.set_fr(target, value);
         if reference.advanced || kind == form::CHECK_NO_CLEAR {
-            self.step.displaced = self.alat.insert(entry, access.physical, access.size);
+            self.advance(entry, access.physical, access.size);
         }
         Ok(())
     }
@@ -132,10 +132,10 @@ impl Core {
             return Err(Fault::RegisterNat(reference.isr()));
         }
         let entry = self.floating_target(first);
-        let located = if nat { Ok(None) } else { self.locate(address, &reference).map(Some) };
+        let unwanted = self.defers(&reference, nat);
+        let located = if unwanted { Ok(None) } else { self.locate(address, &reference).map(Some) };
         match self.deferrable(located, reference.speculative)? {
             None => {
-                self.step.deferred = true;
                 self.set_fr(first, Float::NAT);
                 self.set_fr(second, Float::NAT);
                 self.alat.remove(entry);
@@ -148,7 +148,7 @@ impl Core {
                 self.set_fr(first, low);
                 self.set_fr(second, high);
                 if reference.advanced || kind == form::CHECK_NO_CLEAR {
-                    self.step.displaced = self.alat.insert(entry, access.physical, access.size);
+                    self.advance(entry, access.physical, access.size);
                 }
             }
         }

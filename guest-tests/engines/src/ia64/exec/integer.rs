@@ -101,7 +101,7 @@ impl Core {
     /// The outcome of `chk.s`.
     pub(crate) fn checked(&mut self, w: Word, failed: bool, floating: bool) -> Flow {
         let target = self.step.ip.wrapping_add(w.check_displacement());
-        self.step.check = Some(Check { advanced: false, load: false, floating, failed, target });
+        self.step.check = Some(Check { advanced: false, load: false, floating, flags: false, failed, target });
         if failed { Flow::Taken(target) } else { Flow::Next }
     }
 

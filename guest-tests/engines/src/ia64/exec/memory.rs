@@ -3,9 +3,9 @@
 use crate::ia64::access::Reference;
 use crate::ia64::alat::Target;
 use crate::ia64::interrupt::Fault;
-use crate::ia64::registers::{ar, isr};
+use crate::ia64::registers::{ar, isr, psr};
 use crate::ia64::state::Core;
-use crate::ia64::step::{Access, AccessKind, Check};
+use crate::ia64::step::{Access, AccessKind, Check, Deferral};
 use crate::ia64::word::Word;
 
 /// The forms of a load, bits 35:32.
@@ -73,18 +73,18 @@ impl Core {
         if nat && !speculative {
             return Err(Fault::RegisterNat(reference.isr()));
         }
-        let loaded = if nat { Ok(None) } else { self.checked_load(address, kind, entry, &reference).map(Some) };
+        let unwanted = self.defers(&reference, nat);
+        let loaded = if unwanted { Ok(None) } else { self.checked_load(address, kind, entry, &reference).map(Some) };
         match self.deferrable(loaded, speculative)? {
             Some((physical, Some(value))) => {
                 let nat = kind == form::FILL && self.ar[ar::UNAT] >> (address >> 3 & 63) & 1 != 0;
                 self.set_gr(target, value, nat);
                 if advanced || kind == form::CHECK_NO_CLEAR {
-                    self.step.displaced = self.alat.insert(entry, physical, reference.size);
+                    self.advance(entry, physical, reference.size);
                 }
             }
             Some((_, None)) => {}
             None => {
-                self.step.deferred = true;
                 self.set_gr(target, 0, true);
                 self.alat.remove(entry);
             }
@@ -95,12 +95,32 @@ impl Core {
         Ok(())
     }
 
+    /// Whether a load is deferred before it accesses anything, since its address is a NaT, or PSR.ed asks for it.
+    pub(crate) fn defers(&mut self, reference: &Reference, nat: bool) -> bool {
+        let asked = reference.speculative && self.psr & psr::ED != 0;
+        self.step.deferred = match (nat, asked) {
+            (true, _) => Some(Deferral::Nat),
+            (false, true) => Some(Deferral::Asked),
+            (false, false) => None,
+        };
+        nat || asked
+    }
+
     /// A fault that a speculative load leaves as a NaT is none.
-    pub(crate) fn deferrable<T>(&self, loaded: Result<Option<T>, Fault>, speculative: bool) -> Result<Option<T>, Fault> {
+    pub(crate) fn deferrable<T>(&mut self, loaded: Result<Option<T>, Fault>, speculative: bool) -> Result<Option<T>, Fault> {
         match loaded {
-            Err(Fault::NoMemory { .. } | Fault::Unaligned { .. } | Fault::DataDebug { .. }) if speculative => Ok(None),
+            Err(Fault::NoMemory { .. } | Fault::Unaligned { .. } | Fault::DataDebug { .. }) if speculative => {
+                self.step.deferred = Some(Deferral::Fault);
+                Ok(None)
+            }
             other => other,
         }
+    }
+
+    /// An advanced load, or a check load that did, has an entry in the table.
+    pub(crate) fn advance(&mut self, entry: Target, physical: u64, size: u8) {
+        let crowded = self.alat.insert(entry, physical, size);
+        self.step.crowded = crowded.then_some(matches!(entry, Target::Floating(_)));
     }
 
     /// Loads unless it is a check that holds. Returns the physical address and the value.
@@ -122,7 +142,7 @@ impl Core {
         if kind != form::CHECK_NO_CLEAR {
             self.alat.remove(entry);
         }
-        self.step.check = Some(Check { advanced: true, load: true, floating, failed: !holds, target: 0 });
+        self.step.check = Some(Check { advanced: true, load: true, floating, flags: false, failed: !holds, target: 0 });
         if holds {
             self.step.access = Some(Access { kind: AccessKind::CheckHit, ..*access });
         }

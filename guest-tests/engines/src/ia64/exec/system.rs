@@ -42,7 +42,7 @@ impl Core {
         if x3 & 1 != 0 {
             self.alat.remove(entry);
         }
-        self.step.check = Some(Check { advanced: true, load: false, floating, failed, target });
+        self.step.check = Some(Check { advanced: true, load: false, floating, flags: false, failed, target });
         Ok(if failed { Flow::Taken(target) } else { Flow::Next })
     }
 

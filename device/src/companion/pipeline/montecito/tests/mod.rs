@@ -2,6 +2,7 @@
 
 mod answers;
 mod rules;
+mod threads;
 
 use alloc::vec::Vec;
 
@@ -13,7 +14,7 @@ use super::super::super::instruction::{AccessKind, Class, Instruction, Register}
 use super::super::super::tally::Tally;
 use super::super::ia64::bench::{self, *};
 use super::super::touch::Source;
-use super::super::{Continuation, Found};
+use super::super::{Continuation, Found, ThirdLevelMiss};
 use super::signals::State;
 use super::{Core, End, STATES};
 

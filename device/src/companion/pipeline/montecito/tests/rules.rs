@@ -1,5 +1,7 @@
 //! Rules that no known answer of the notes has, and what holds for every stream.
 
+use super::super::memory::Asked;
+use super::super::signals::{FETCH_LOST, IDLE_STATES, SUPPLY_LOST};
 use super::*;
 
 #[test]
@@ -106,18 +108,58 @@ fn every_clock_has_one_reason_and_every_slot_one_place() {
 }
 
 #[test]
+fn the_parts_of_each_wait_make_up_the_whole() {
+    // Section 4.6: within a family several reasons may hold in a clock, and none outlasts it.
+    for seed in 0..20 {
+        let mut bench = Bench::new();
+        random(&mut bench, &mut { seed }, 2_000);
+        let answer = bench.finish();
+        let of = |states: &[State]| states.iter().map(|state| answer.state(*state)).sum::<u64>();
+        let execution = answer.state(State::Execution);
+        let registers = [State::General, State::Floating, State::SpecialOrPredicates];
+        assert!(registers.iter().all(|state| answer.state(*state) <= execution) && of(&registers) >= execution);
+        assert!(of(&[State::GeneralNoLoad]) <= of(&[State::General]));
+        let either = of(&[State::SpecialOrPredicates]);
+        assert!(of(&[State::Special]).max(of(&[State::Predicates])) <= either && either <= of(&[State::Special, State::Predicates]));
+        let cache = Asked::REASONS.map(|reason| answer.state(reason));
+        let memory = answer.state(State::Memory);
+        assert!(cache.iter().all(|clocks| *clocks <= memory) && cache.iter().sum::<u64>() >= memory && memory > 0);
+        let stack = [State::StackRegister, State::Spill, State::Fill, State::StackLoad];
+        assert!(of(&stack) <= of(&[State::RegisterStack]) && of(&[State::RegisterStack]) <= of(&stack) + of(&[State::Bank]));
+    }
+}
+
+#[test]
+fn a_clock_without_a_bundle_loses_two() {
+    // PM37 and PM38 for each cause; PM39: what lacks in a clock without a stall lacks in all.
+    for seed in 0..20 {
+        let mut bench = Bench::new();
+        random(&mut bench, &mut { seed }, 2_000);
+        let answer = bench.finish();
+        for (state, signal) in IDLE_STATES.into_iter().zip(FETCH_LOST) {
+            assert_eq!(answer.event(signal), 2 * answer.state(state), "{}", signal.name());
+        }
+        let idle = IDLE_STATES.iter().map(|state| answer.state(*state)).sum::<u64>();
+        assert!(0 < idle && idle < answer.cycles());
+        let [without, ideal] = SUPPLY_LOST;
+        for (without, ideal) in without.into_iter().flatten().zip(ideal.into_iter().flatten()) {
+            assert!(answer.event(without) <= answer.event(ideal), "{}", ideal.name());
+        }
+    }
+}
+
+#[test]
 fn restored_it_goes_on_as_if_nothing_had_been() {
     let run = |restore: bool| {
         let (mut bench, mut state) = (Bench::new(), 7);
         random(&mut bench, &mut state, 500);
+        bench.core.track.clear();
         if restore {
             let mut writer = Writer::default();
             bench.core.save(&mut writer);
             let mut core = Core::new();
             core.load(&mut Reader(&writer.0)).unwrap();
             bench.core = core;
-        } else {
-            bench.core.track.clear();
         }
         random(&mut bench, &mut state, 500);
         let answer = bench.finish();

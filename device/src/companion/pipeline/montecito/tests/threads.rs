@@ -1,0 +1,79 @@
+//! What a thread tells whoever changes threads, and how it goes on afterwards.
+
+use super::*;
+
+/// From execution to the knowledge that a load missed the third level, and to the first group behind a change of threads.
+const KNOWN: u64 = 14;
+
+/// A load from memory and its use, and four bundles behind them: the load executes in clock 4, three after its dispersal.
+fn waits() -> Bench {
+    let mut bench = Bench::new();
+    bench.core.watch(true);
+    bench.first(load(R4, &[], missed(0x1000, MEMORY, Source::Memory)));
+    bench.first(add(R5, R4));
+    bench.w(4);
+    bench
+}
+
+/// Takes what may be reported: clocks, and those in which a general register is waited for.
+fn report(bench: &mut Bench) -> (u64, u64) {
+    let (mut all, mut general) = (0, 0);
+    while let Some((clocks, states)) = bench.core.next(u64::MAX) {
+        all += clocks;
+        general += if states >> State::General as u8 & 1 == 1 { clocks } else { 0 };
+    }
+    (all, general)
+}
+
+#[test]
+fn k24_a_miss_is_known_fourteen_clocks_after_the_load_executed() {
+    let mut bench = waits();
+    // The use was dispersed in clock 2, and has been in EXE since 5: that clock is its step's own, and 13 of stall follow up to 18.
+    assert_eq!(bench.core.unreported(), 4 + KNOWN);
+    assert_eq!(bench.core.third_level_miss(), None);
+    assert_eq!(report(&mut bench), (4 + KNOWN, 13));
+    // The group of the load completed in clock 6.
+    assert_eq!(bench.core.idle(), 12);
+    assert_eq!(bench.core.third_level_miss(), Some(ThirdLevelMiss { returns: u64::from(MEMORY) - KNOWN }));
+    assert_eq!(bench.core.third_level_miss(), None);
+    // Nobody changes threads: 186 of the 199 clocks of the wait are left.
+    assert_eq!(report(&mut bench).1, 186);
+}
+
+#[test]
+fn what_a_thread_waits_for_goes_on_in_the_background() {
+    // After 100 clocks and the 15 of the change 71 are left; after 1000 nothing is.
+    for (background, left) in [(100, 71), (1000, 0)] {
+        let mut bench = waits();
+        report(&mut bench);
+        bench.core.third_level_miss();
+        bench.core.resume(background, &mut bench.tally);
+        bench.w(2);
+        let answer = bench.finish();
+        assert_eq!((answer.state(State::General), answer.state(State::FlushException)), (left, 15), "{background}");
+        // Of eight groups five had been dispersed before the pipeline stood still.
+        assert_eq!(answer.state(State::Completion), 3);
+    }
+}
+
+#[test]
+fn no_more_is_reported_than_is_wanted() {
+    let mut bench = waits();
+    bench.core.report_at_most(Some(10));
+    assert_eq!(report(&mut bench), (10, 5));
+    bench.core.report_at_most(None);
+    assert_eq!(report(&mut bench), (KNOWN - 6, KNOWN - 6));
+    bench.core.watch(false);
+    assert!(report(&mut bench).0 > 180);
+}
+
+#[test]
+fn a_miss_of_code_is_known_too() {
+    let mut bench = Bench::new();
+    bench.core.watch(true);
+    (bench.found.line, bench.found.code) = (200, Some(Source::Memory));
+    bench.w(2);
+    report(&mut bench);
+    let miss = bench.core.third_level_miss().unwrap();
+    assert!((180..=190).contains(&miss.returns), "{}", miss.returns);
+}
