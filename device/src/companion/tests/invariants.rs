@@ -266,8 +266,11 @@ fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
+/// What takes an instruction of one of two threads.
+type Report<'a> = dyn FnMut(bool, &Instruction<'_>) + 'a;
+
 /// Reports an access, as an instruction of one of two threads.
-fn access_of(class: Class, access: Access) -> impl FnOnce(&mut dyn FnMut(bool, &Instruction<'_>), bool) {
+fn access_of(class: Class, access: Access) -> impl FnOnce(&mut Report<'_>, bool) {
     move |report, second| {
         let writes: &[Register] = if class == Class::Load { &[Register(1)] } else { &[] };
         let operation = Some(Operation { width: 8, writes, ..Operation::default() });

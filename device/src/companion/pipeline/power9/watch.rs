@@ -280,7 +280,7 @@ impl Watch {
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         *self = Watch { active: reader.word()? & 1 == 1, begin: time(reader, now)?, ..Watch::new() };
-        if self.begin % WORD != 0 {
+        if !self.begin.is_multiple_of(WORD) {
             return Err(Damaged);
         }
         if !self.active {
