@@ -189,6 +189,11 @@
 #define VM_PMU_RECORDS_SAMPLED_OUTCOMES (1 << 8)
 
 /**
+ * In VmPmuDemand::records: what table walkers do for a guest under a host is wanted. A companion tells it whose page tables do.
+ */
+#define VM_PMU_RECORDS_NESTED (1 << 9)
+
+/**
  * In VmPmuOptions::records, alone: the embedder never reports a record.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)
@@ -369,6 +374,11 @@
  * In VmPmuOutcome::flags: `walk_source` is known.
  */
 #define VM_PMU_OUTCOME_WALK_SOURCE (1 << 5)
+
+/**
+ * In VmPmuOutcome::flags: `reload_source` is known.
+ */
+#define VM_PMU_OUTCOME_RELOAD_SOURCE (1 << 6)
 
 /**
  * The most states that can hold in a delivery.
@@ -1521,6 +1531,54 @@ enum VmPmuClass
    * Addition or subtraction of integers with a carry or borrow from before.
    */
   VM_PMU_CLASS_ADD_WITH_CARRY = 47,
+  /**
+   * It orders accesses, and waits for none.
+   */
+  VM_PMU_CLASS_LIGHT_FENCE = 48,
+  /**
+   * It orders accesses to devices, and waits until the stores before it are done.
+   */
+  VM_PMU_CLASS_DEVICE_FENCE = 49,
+  /**
+   * It invalidates translations in every processor.
+   */
+  VM_PMU_CLASS_TRANSLATION_INVALIDATION = 50,
+  /**
+   * It invalidates segments in every processor, or waits until that is done.
+   */
+  VM_PMU_CLASS_SEGMENT_INVALIDATION = 51,
+  /**
+   * It pastes a line to an accelerator.
+   */
+  VM_PMU_CLASS_PASTE = 52,
+  /**
+   * It begins a transaction.
+   */
+  VM_PMU_CLASS_TRANSACTION_BEGIN = 53,
+  /**
+   * It begins a transaction within another.
+   */
+  VM_PMU_CLASS_NESTED_TRANSACTION_BEGIN = 54,
+  /**
+   * It ends the outermost transaction.
+   */
+  VM_PMU_CLASS_TRANSACTION_END = 55,
+  /**
+   * It ends a transaction within another.
+   */
+  VM_PMU_CLASS_NESTED_TRANSACTION_END = 56,
+  /**
+   * It writes the floating-point status and control register.
+   */
+  VM_PMU_CLASS_STATUS_WRITE = 57,
+  /**
+   * It cleans or invalidates a line of a cache.
+   */
+  VM_PMU_CLASS_CACHE_BLOCK = 58,
+  /**
+   * It reads a special register of the load/store unit.
+   */
+  VM_PMU_CLASS_MEMORY_REGISTER = 59,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1550,6 +1608,10 @@ enum VmPmuForgotten
    * The translation of the page with the given address.
    */
   VM_PMU_FORGOTTEN_PAGE = 2,
+  /**
+   * The host's translation of the page with the given guest real address, and all that was derived from those of the host.
+   */
+  VM_PMU_FORGOTTEN_HOST_PAGE = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2239,6 +2301,72 @@ typedef struct {
 } VmPmuWalk;
 
 /**
+ * The tables of a guest whose real addresses the tables of its host translate. The library sets it to a guest that does not translate, at
+ * real address `address`; the embedder changes the fields that it knows.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuGuestWalk) of the library: fields beyond it are ignored.
+   */
+  size_t size;
+  /**
+   * The guest real address that the address is translated to.
+   */
+  uint64_t real;
+  /**
+   * The guest real address of the entry of the guest's process table, which a walk reads before the root, if `has_process_entry` is not 0.
+   */
+  uint64_t process_entry;
+  /**
+   * Guest real addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the guest's page.
+   */
+  uint8_t page_bits;
+  /**
+   * Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
+   */
+  uint8_t global;
+  /**
+   * Whether there is an entry of a process table.
+   */
+  uint8_t has_process_entry;
+} VmPmuGuestWalk;
+
+/**
+ * The translation of a guest real address by the tables of the host. The library sets it to the same physical address, in a page of the
+ * default size without tables.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuHostWalk) of the library: fields beyond it are ignored.
+   */
+  size_t size;
+  /**
+   * The physical address that the guest real address is translated to.
+   */
+  uint64_t physical;
+  /**
+   * Physical addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the host's page.
+   */
+  uint8_t page_bits;
+} VmPmuHostWalk;
+
+/**
  * How a companion is made. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
@@ -2284,6 +2412,17 @@ typedef struct {
    * Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
    */
   uint32_t page_bits;
+  /**
+   * Called when the first level of translation buffers lacks `address`: if the thread is in a guest whose real addresses a host's tables
+   * translate, writes the guest's tables to `guest` and returns true; otherwise returns false, and `walk` has all. If null, no guest has a
+   * host. The rules of `walk` hold.
+   */
+  bool (*nested)(void *user, uint32_t thread, uint64_t address, VmPmuGuestWalk *guest);
+  /**
+   * Called for a guest real address that `nested` has told: writes the host's tables for it to `host`. If null, each is its own physical
+   * address. The rules of `walk` hold.
+   */
+  void (*host)(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host);
 } VmPmuCompanionOptions;
 
 /**
@@ -2479,6 +2618,39 @@ typedef struct {
    * else 0.
    */
   uint8_t page_bits;
+  /**
+   * Cycles after its issue in which it was the oldest that had not finished, with `stages`.
+   */
+  uint32_t stall;
+  /**
+   * VM_PMU_TRAIT_...: further properties that the pipeline finds, with `stages`.
+   */
+  uint32_t traits;
+  /**
+   * When it reached each stage, in cycles from its decoding on.
+   */
+  uint32_t stage_cycles[VM_PMU_STAGES];
+  /**
+   * The stages that it reaches, one bit each, those after its dispatch included. 0 unless the part is POWER9, the companion keeps time and
+   * the demand asks for records.
+   */
+  uint16_t stages;
+  /**
+   * The reason of its stall (POWER9: SIER.FIN_STALL_REASON), with `stages`.
+   */
+  uint8_t stall_reason;
+  /**
+   * VmPmuStoreOutcome of its store.
+   */
+  uint8_t store_outcome;
+  /**
+   * VmPmuFabricCommand: what the cluster asked the other caches and memory for, for the longest access.
+   */
+  uint8_t fabric_command;
+  /**
+   * With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
+   */
+  uint8_t reload_source;
 } VmPmuOutcome;
 
 /**
@@ -3541,7 +3713,8 @@ VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thread, uint32_t signal, bool *supplies);
 
 /**
- * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
+ * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE
+ * or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -6259,101 +6432,601 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_SLOTS_OVERCOUNTED_IMPLICIT = 609,
   /**
-   * Advanced loads and check loads of integers that displaced the entry of another register from the table of advanced loads, or took one of its last places as the part counts them.
+   * The pipeline began anew, as another processor wrote to the line of code that was being executed.
    */
-  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_INTEGER = 610,
+  VM_PMU_SIGNAL_INSTRUCTION_STREAM_RESTARTS = 610,
   /**
-   * The same of floating-point numbers.
+   * Cycles in which a group of an in-order pipeline completes that no want of units has held back.
    */
-  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_FLOATING_POINT = 611,
+  VM_PMU_SIGNAL_INHERENT_EXECUTION_CYCLES = 611,
+  /**
+   * Cycles in which a group of an in-order pipeline completes that want of units, or a rule of bundles, has split from the one before it.
+   */
+  VM_PMU_SIGNAL_ISSUE_LIMIT_CYCLES = 612,
+  /**
+   * Flushes of an in-order pipeline because another unit asked too soon for a parallel result.
+   */
+  VM_PMU_SIGNAL_FLUSHES_BYPASS = 613,
+  /**
+   * Flushes of an in-order pipeline for mispredicted branches, exceptions, failed checks and serialization.
+   */
+  VM_PMU_SIGNAL_FLUSHES_OTHER = 614,
+  /**
+   * Groups of instructions that a stop of the program ended.
+   */
+  VM_PMU_SIGNAL_STOPS_DISPERSED = 615,
+  /**
+   * Groups of instructions that the processor ended, for want of units or by a rule of bundles.
+   */
+  VM_PMU_SIGNAL_IMPLICIT_STOPS_DISPERSED = 616,
+  /**
+   * Floating-point operations that complete together, modulo four.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_OPERATIONS_LOW = 617,
+  /**
+   * Floating-point operations that complete together, in fours.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_OPERATIONS_HIGH = 618,
+  /**
+   * Advanced loads of general registers, and check loads that keep their entries, which took the place of another entry in the ALAT, or one of its last places as the part counts them.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_INTEGER = 619,
+  /**
+   * The same of floating-point registers.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_REPLACEMENTS_FLOATING_POINT = 620,
+  /**
+   * Instructions that other threads of the core completed in cycles in which the oldest unfinished instruction of this one had been issued.
+   */
+  VM_PMU_SIGNAL_INSTRUCTIONS_OTHER_THREADS_STALLED = 621,
+  /**
+   * Cycles with nothing in flight, as the next instruction waits for a place for the results that it replaces.
+   */
+  VM_PMU_SIGNAL_EMPTY_HELD_HISTORY_CYCLES = 622,
+  /**
+   * Cycles with nothing in flight, as the next instruction waits for a place in an issue queue.
+   */
+  VM_PMU_SIGNAL_EMPTY_HELD_ISSUE_QUEUE_CYCLES = 623,
+  /**
+   * Cycles with nothing in flight, as a transaction does not begin before the one before has ended.
+   */
+  VM_PMU_SIGNAL_EMPTY_HELD_TRANSACTION_CYCLES = 624,
+  /**
+   * Cycles in which dispatch is held for the answer to an invalidation of translations.
+   */
+  VM_PMU_SIGNAL_DISPATCH_HELD_INVALIDATION_CYCLES = 625,
+  /**
+   * Cycles in which dispatch is held as a transaction does not begin before the one before has ended.
+   */
+  VM_PMU_SIGNAL_DISPATCH_HELD_TRANSACTION_CYCLES = 626,
+  /**
+   * Cycles in which a sixth of the issue queues' entries at most, of all threads of the core, are in use.
+   */
+  VM_PMU_SIGNAL_ISSUE_QUEUE_LOW_CYCLES = 627,
+  /**
+   * Cycles in which four fifths of the issue queues' entries at least, of all threads of the core, are in use.
+   */
+  VM_PMU_SIGNAL_ISSUE_QUEUE_HIGH_CYCLES = 628,
+  /**
+   * Cycles in which three entries at most of the first recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_0_3_CYCLES = 629,
+  /**
+   * Cycles in which four to six entries of the first recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_4_6_CYCLES = 630,
+  /**
+   * Cycles in which seven to nine entries of the first recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_7_9_CYCLES = 631,
+  /**
+   * Cycles in which ten entries at least of the first recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE0_10_12_CYCLES = 632,
+  /**
+   * Cycles in which three entries at most of the second recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_0_3_CYCLES = 633,
+  /**
+   * Cycles in which four to six entries of the second recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_4_6_CYCLES = 634,
+  /**
+   * Cycles in which seven to nine entries of the second recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_7_9_CYCLES = 635,
+  /**
+   * Cycles in which ten entries at least of the second recirculation queue are in use.
+   */
+  VM_PMU_SIGNAL_RECIRCULATION_QUEUE1_10_12_CYCLES = 636,
+  /**
+   * Cycles in which the oldest unfinished instruction is not issued, as the recirculation queue is full.
+   */
+  VM_PMU_SIGNAL_ISSUE_HELD_RECIRCULATION_CYCLES = 637,
+  /**
+   * Stores that the recirculation queues of the core passed on.
+   */
+  VM_PMU_SIGNAL_STORES_ISSUED = 638,
+  /**
+   * Cycles in which each slice of the core's queue of stores is full.
+   */
+  VM_PMU_SIGNAL_STORE_QUEUE_FULL_CYCLES = 639,
+  /**
+   * Cycles in which a slice of the core's queue of stores is empty.
+   */
+  VM_PMU_SIGNAL_STORE_QUEUE_SLICE_EMPTY_CYCLES = 640,
+  /**
+   * Cycles in which the core has neither missed loads nor queued stores.
+   */
+  VM_PMU_SIGNAL_LOAD_STORE_EMPTY_CYCLES = 641,
+  /**
+   * Cycles in which the thread has no missed load.
+   */
+  VM_PMU_SIGNAL_MISS_QUEUE_EMPTY_CYCLES = 642,
+  /**
+   * Cycles in which the core's queue of missed loads is full.
+   */
+  VM_PMU_SIGNAL_MISS_QUEUE_FULL_CYCLES = 643,
+  /**
+   * Cycles in which the queue between that of stores and the second level is full.
+   */
+  VM_PMU_SIGNAL_SECOND_STORE_QUEUE_FULL_CYCLES = 644,
+  /**
+   * Cycles in which the first queue of finished loads is full.
+   */
+  VM_PMU_SIGNAL_FINISHED_LOAD_QUEUE0_FULL_CYCLES = 645,
+  /**
+   * Cycles in which the second queue of finished loads is full.
+   */
+  VM_PMU_SIGNAL_FINISHED_LOAD_QUEUE1_FULL_CYCLES = 646,
+  /**
+   * Cycles in which the thread has the first entry of the queue of stores.
+   */
+  VM_PMU_SIGNAL_STORE_QUEUE_ENTRY_CYCLES = 647,
+  /**
+   * Cycles in which the thread has the first entry of the queue of loads.
+   */
+  VM_PMU_SIGNAL_LOAD_QUEUE_ENTRY_CYCLES = 648,
+  /**
+   * Cycles in which the thread has the first entry of the queue of missed loads.
+   */
+  VM_PMU_SIGNAL_MISS_QUEUE_ENTRY_CYCLES = 649,
+  /**
+   * Cycles in which a barrier is in the queue to the second level.
+   */
+  VM_PMU_SIGNAL_BARRIER_QUEUED_CYCLES = 650,
+  /**
+   * Cycles in which every fixed-point unit of the core is at work.
+   */
+  VM_PMU_SIGNAL_FIXED_UNITS_ALL_BUSY_CYCLES = 651,
+  /**
+   * Cycles in which no fixed-point unit of the core is at work.
+   */
+  VM_PMU_SIGNAL_FIXED_UNITS_IDLE_CYCLES = 652,
+  /**
+   * Cycles in which a fixed-point unit of the core is at work.
+   */
+  VM_PMU_SIGNAL_FIXED_UNITS_BUSY_CYCLES = 653,
+  /**
+   * Cycles in which every floating-point unit of the core is at work.
+   */
+  VM_PMU_SIGNAL_FLOAT_UNITS_ALL_BUSY_CYCLES = 654,
+  /**
+   * Cycles in which the core's unit of decimal numbers is at work.
+   */
+  VM_PMU_SIGNAL_DECIMAL_UNIT_BUSY_CYCLES = 655,
+  /**
+   * Stalls that ended with nothing in flight.
+   */
+  VM_PMU_SIGNAL_STALLS_ENDED_EMPTY = 656,
+  /**
+   * Cycles that the oldest instruction waits for a flush of itself.
+   */
+  VM_PMU_SIGNAL_STALL_OLDEST_FLUSH_CYCLES = 657,
+  /**
+   * Flushes of the oldest instruction in place of its completion.
+   */
+  VM_PMU_SIGNAL_OLDEST_FLUSHES = 658,
+  /**
+   * Cycles that the oldest instruction, which has finished, waits for a flush of any thread.
+   */
+  VM_PMU_SIGNAL_BLOCKED_FLUSH_CYCLES = 659,
+  /**
+   * Cycles that the oldest instruction, which has finished, waits as what is behind it is flushed.
+   */
+  VM_PMU_SIGNAL_BLOCKED_FLUSH_NEXT_CYCLES = 660,
+  /**
+   * Cycles that the beginning of a nested transaction waits after it has finished.
+   */
+  VM_PMU_SIGNAL_BLOCKED_NESTED_BEGIN_CYCLES = 661,
+  /**
+   * Cycles that the end of a nested transaction waits after it has finished.
+   */
+  VM_PMU_SIGNAL_BLOCKED_NESTED_END_CYCLES = 662,
+  /**
+   * Cycles that a write of the floating-point status waits after it has finished.
+   */
+  VM_PMU_SIGNAL_BLOCKED_STATUS_WRITE_CYCLES = 663,
+  /**
+   * Flushes that the load/store unit asked for.
+   */
+  VM_PMU_SIGNAL_LOAD_STORE_FLUSHES = 664,
+  /**
+   * Flushes of what is behind an instruction, which the load/store unit asked for.
+   */
+  VM_PMU_SIGNAL_LOAD_STORE_FLUSHES_NEXT = 665,
+  /**
+   * Flushes of loads that had their data before an older store of the same bytes knew its address.
+   */
+  VM_PMU_SIGNAL_FLUSHES_STORE_HIT_LOAD = 666,
+  /**
+   * The same, of a store to the same bytes at another virtual address.
+   */
+  VM_PMU_SIGNAL_FLUSHES_ALIAS = 667,
+  /**
+   * Flushes of accesses that reserve, behind one that is outstanding.
+   */
+  VM_PMU_SIGNAL_FLUSHES_RESERVATION = 668,
+  /**
+   * Loads that were entered into the table of those that wait for older stores.
+   */
+  VM_PMU_SIGNAL_STORE_HIT_LOAD_ENTRIES = 669,
+  /**
+   * Loads that found themselves in the table of those that wait for older stores.
+   */
+  VM_PMU_SIGNAL_STORE_HIT_LOAD_DEPENDENCES = 670,
+  /**
+   * Flushes at dispatch.
+   */
+  VM_PMU_SIGNAL_DISPATCH_FLUSHES = 671,
+  /**
+   * Flushes at dispatch of what waits for older instructions to complete.
+   */
+  VM_PMU_SIGNAL_DISPATCH_FLUSHES_SCOREBOARD = 672,
+  /**
+   * Flushes at dispatch of what waits for the answer to an invalidation of translations.
+   */
+  VM_PMU_SIGNAL_DISPATCH_FLUSHES_INVALIDATION = 673,
+  /**
+   * Lines of code missed where a predicted branch turned the fetcher to.
+   */
+  VM_PMU_SIGNAL_FETCH_MISSES_AFTER_PREDICTION = 674,
+  /**
+   * Lines of code missed where a resolved misprediction turned the fetcher to.
+   */
+  VM_PMU_SIGNAL_FETCH_MISSES_AFTER_MISPREDICTION = 675,
+  /**
+   * Stall cycles: the queue of loads is full.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_QUEUE_FULL_CYCLES = 676,
+  /**
+   * Stall cycles: a store that is ready finds the finish of its slice taken.
+   */
+  VM_PMU_SIGNAL_STALL_STORE_FINISH_ARBITRATION_CYCLES = 677,
+  /**
+   * Stall cycles: a store that was rejected finds its slice taken.
+   */
+  VM_PMU_SIGNAL_STALL_STORE_RELAUNCH_CYCLES = 678,
+  /**
+   * Stall cycles: a load waits as the second level works on its line already.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_CONFLICT_CYCLES = 679,
+  /**
+   * Stall cycles: the end of a transaction is answered.
+   */
+  VM_PMU_SIGNAL_STALL_TRANSACTION_END_CYCLES = 680,
+  /**
+   * Cycles in which the end of a transaction waits for its answer, the oldest instruction or not.
+   */
+  VM_PMU_SIGNAL_TRANSACTION_END_PENDING_CYCLES = 681,
+  /**
+   * Stall cycles: an invalidation of segments is answered.
+   */
+  VM_PMU_SIGNAL_STALL_SEGMENT_INVALIDATION_CYCLES = 682,
+  /**
+   * Stall cycles: an invalidation of translations is answered.
+   */
+  VM_PMU_SIGNAL_STALL_INVALIDATION_CYCLES = 683,
+  /**
+   * Stall cycles: a paste to an accelerator is answered.
+   */
+  VM_PMU_SIGNAL_STALL_PASTE_CYCLES = 684,
+  /**
+   * Stall cycles: a barrier of input and output is answered.
+   */
+  VM_PMU_SIGNAL_STALL_ORDERING_BARRIER_CYCLES = 685,
+  /**
+   * Stall cycles: a register of the load/store unit is read.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_STORE_REGISTER_CYCLES = 686,
+  /**
+   * Loads that waited as the second level worked on a store to their line.
+   */
+  VM_PMU_SIGNAL_LOADS_BEHIND_STORE = 687,
+  /**
+   * Stores that waited as the second level worked on another request for their line.
+   */
+  VM_PMU_SIGNAL_STORES_BEHIND_OTHER = 688,
+  /**
+   * Operations without data that left the queue to the second level.
+   */
+  VM_PMU_SIGNAL_NON_DATA_STORES = 689,
+  /**
+   * Accesses of the first load/store slice with a translation in the first level.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE0 = 690,
+  /**
+   * Accesses of the second load/store slice with a translation in the first level.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE1 = 691,
+  /**
+   * Accesses of the third load/store slice with a translation in the first level.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE2 = 692,
+  /**
+   * Accesses of the fourth load/store slice with a translation in the first level.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_HITS_SLICE3 = 693,
+  /**
+   * Loads of 16 bytes of the first load/store slice.
+   */
+  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE0 = 694,
+  /**
+   * Loads of 16 bytes of the second load/store slice.
+   */
+  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE1 = 695,
+  /**
+   * Loads of 16 bytes of the third load/store slice.
+   */
+  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE2 = 696,
+  /**
+   * Loads of 16 bytes of the fourth load/store slice.
+   */
+  VM_PMU_SIGNAL_VECTOR_LOADS_SLICE3 = 697,
+  /**
+   * Loads that cross a boundary of eight bytes of the first load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE0 = 698,
+  /**
+   * Loads that cross a boundary of eight bytes of the second load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE1 = 699,
+  /**
+   * Loads that cross a boundary of eight bytes of the third load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE2 = 700,
+  /**
+   * Loads that cross a boundary of eight bytes of the fourth load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_LOADS_SLICE3 = 701,
+  /**
+   * Stores that cross a boundary of eight bytes of the first load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE0 = 702,
+  /**
+   * Stores that cross a boundary of eight bytes of the second load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE1 = 703,
+  /**
+   * Stores that cross a boundary of eight bytes of the third load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE2 = 704,
+  /**
+   * Stores that cross a boundary of eight bytes of the fourth load/store slice.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_STORES_SLICE3 = 705,
+  /**
+   * Loads that the data cache had, of the first load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_HITS_SLICE0 = 706,
+  /**
+   * Loads that the data cache had, of the second load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_HITS_SLICE1 = 707,
+  /**
+   * Loads that the data cache had, of the third load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_HITS_SLICE2 = 708,
+  /**
+   * Loads that the data cache had, of the fourth load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_HITS_SLICE3 = 709,
+  /**
+   * Loads that the data cache lacked, of the first load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_MISSES_SLICE0 = 710,
+  /**
+   * Loads that the data cache lacked, of the second load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_MISSES_SLICE1 = 711,
+  /**
+   * Loads that the data cache lacked, of the third load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_MISSES_SLICE2 = 712,
+  /**
+   * Loads that the data cache lacked, of the fourth load/store slice.
+   */
+  VM_PMU_SIGNAL_LOAD_MISSES_SLICE3 = 713,
+  /**
+   * Loads whose line the second level had from the prefetcher, not used before.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L2_PREFETCHED = 714,
+  /**
+   * Loads whose line the third level had from the prefetcher, not used before.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L3_PREFETCHED = 715,
+  /**
+   * Fetches whose line the second level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L2_PREFETCHED = 716,
+  /**
+   * Fetches whose line the third level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L3_PREFETCHED = 717,
+  /**
+   * Page-table entries read for an instruction's address whose line the second level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L2_PREFETCHED = 718,
+  /**
+   * Page-table entries read for an instruction's address whose line the third level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L3_PREFETCHED = 719,
+  /**
+   * Last entries of walks for data whose line the second level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L2_PREFETCHED = 720,
+  /**
+   * Last entries of walks for data whose line the third level had from the prefetcher of data, not used before.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L3_PREFETCHED = 721,
+  /**
+   * Lines that the third level gave up, that the prefetcher had brought and nobody had used.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_PREFETCHED = 722,
+  /**
+   * Conditional branches whose direction a counter in one of its two weak states predicted.
+   */
+  VM_PMU_SIGNAL_BRANCHES_WEAKLY_PREDICTED = 723,
+  /**
+   * Lines of code from another core's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_MODIFIED = 724,
+  /**
+   * Lines of code from another core's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE_CLEAN = 725,
+  /**
+   * Lines of code from another package's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_MODIFIED = 726,
+  /**
+   * Lines of code from another package's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE_CLEAN = 727,
+  /**
+   * Page-table entries for code read from another core's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_MODIFIED = 728,
+  /**
+   * Page-table entries for code read from another core's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE_CLEAN = 729,
+  /**
+   * Page-table entries for code read from another package's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_PACKAGE_CLEAN = 730,
+  /**
+   * Last page-table entries of walks for data read from another core's caches that had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_MODIFIED = 731,
+  /**
+   * Last page-table entries of walks for data read from another core's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE_CLEAN = 732,
+  /**
+   * Last page-table entries of walks for data read from another package's caches that had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_PACKAGE_CLEAN = 733,
+  /**
+   * Streams of adjacent misses that the prefetcher of data began to follow.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_BEGUN = 734,
+  /**
+   * Demand misses of data that continued a stream that the prefetcher follows.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAM_HITS = 735,
+  /**
+   * Streams that the prefetcher of data gave up for others before any miss continued them.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAMS_UNUSED = 736,
   /**
    * Speculative integer loads that were deferred because the page table had no translation.
    */
-  VM_PMU_SIGNAL_DEFERRED_LOADS_WALK_MISS = 612,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_WALK_MISS = 737,
   /**
    * Speculative integer loads that were deferred because the translation buffers missed.
    */
-  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_MISS = 613,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_MISS = 738,
   /**
    * Speculative integer loads that were deferred because their translation would have faulted.
    */
-  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_FAULT = 614,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_TRANSLATION_FAULT = 739,
   /**
    * Speculative integer loads that were deferred because their address was a NaT.
    */
-  VM_PMU_SIGNAL_DEFERRED_LOADS_NAT = 615,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_NAT = 740,
   /**
    * Speculative integer loads that were deferred because the processor status asked for it.
    */
-  VM_PMU_SIGNAL_DEFERRED_LOADS_EXCEPTION_DEFERRAL = 616,
+  VM_PMU_SIGNAL_DEFERRED_LOADS_EXCEPTION_DEFERRAL = 741,
   /**
    * Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did.
    */
-  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_TRAPPING = 617,
+  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_TRAPPING = 742,
   /**
    * Operations that the floating-point unit held the pipeline for, to see whether they trap, and that did not.
    */
-  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_PASSING = 618,
+  VM_PMU_SIGNAL_FLOATING_POINT_UNSAFE_PASSING = 743,
   /**
    * Checks of floating-point flags that went to recovery.
    */
-  VM_PMU_SIGNAL_FLOATING_POINT_FLAG_CHECKS_FAILED = 619,
+  VM_PMU_SIGNAL_FLOATING_POINT_FLAG_CHECKS_FAILED = 744,
   /**
    * Floating-point instructions with a tiny result and no trap of it enabled, whether it became zero or not.
    */
-  VM_PMU_SIGNAL_FLOATING_POINT_TINY_RESULTS = 620,
+  VM_PMU_SIGNAL_FLOATING_POINT_TINY_RESULTS = 745,
   /**
    * Changes of the threads of a core that were wished and given up because the other thread was halted.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_LOW_POWER = 621,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_LOW_POWER = 746,
   /**
    * Changes of the threads of a core that were held up by what was in the pipeline.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PIPELINE = 622,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PIPELINE = 747,
   /**
    * Changes of the threads of a core that were held up until the thread in the foreground had made progress.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PROGRESS = 623,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_GATED_PROGRESS = 748,
   /**
    * Cycles of the thread in the foreground in which a change of threads was held up.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCH_GATED_CYCLES = 624,
+  VM_PMU_SIGNAL_THREAD_SWITCH_GATED_CYCLES = 749,
   /**
    * Cycles from the wish to change threads until the thread that comes runs: those in which it is held up, and those of the change.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCH_OVERHEAD_CYCLES = 625,
+  VM_PMU_SIGNAL_THREAD_SWITCH_OVERHEAD_CYCLES = 750,
   /**
    * Cycles in which a change of threads was held up by a move to a control, application or indirect register.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCH_REGISTER_CYCLES = 626,
+  VM_PMU_SIGNAL_THREAD_SWITCH_REGISTER_CYCLES = 751,
   /**
    * Cycles in which a change of threads was held up by anything in the pipeline.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCH_STALLED_CYCLES = 627,
+  VM_PMU_SIGNAL_THREAD_SWITCH_STALLED_CYCLES = 752,
   /**
    * Changes of threads decided 4 cycles or more after the thread that leaves completed an instruction.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_4 = 628,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_4 = 753,
   /**
    * Changes of threads decided 8 cycles or more after the thread that leaves completed an instruction.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_8 = 629,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_8 = 754,
   /**
    * Changes of threads decided 16 cycles or more after the thread that leaves completed an instruction.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_16 = 630,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_16 = 755,
   /**
    * Changes of threads decided 32 cycles or more after the thread that leaves completed an instruction.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_32 = 631,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_32 = 756,
   /**
    * Changes of threads decided 64 cycles or more after the thread that leaves completed an instruction.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_64 = 632,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_64 = 757,
   /**
    * Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
    */
-  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 633,
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 758,
 } VmPmuSignal;
 
 /*
@@ -6390,6 +7063,7 @@ typedef enum VmPmuSignal {
 #define VM_PMU_TRAIT_PAGE_WALKER (UINT32_C(1) << 28)
 #define VM_PMU_TRAIT_PREDICTED_FIRST (UINT32_C(1) << 29)
 #define VM_PMU_TRAIT_PREDICTED_SECOND (UINT32_C(1) << 30)
+#define VM_PMU_TRAIT_WEAKLY_PREDICTED (UINT32_C(1) << 31)
 
 /*
  * VmPmuRecord::line_states.
