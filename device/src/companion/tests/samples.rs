@@ -35,10 +35,17 @@ const PMAE: u64 = 1 << (63 - 37);
 const FREE: Register = Register(200);
 
 impl Sampling {
+    /// Two chips of one core.
     fn new() -> Sampling {
+        Sampling::of(2, 1)
+    }
+
+    /// So many chips of so many cores.
+    fn of(chips: usize, cores: usize) -> Sampling {
         let line: fn(usize, u32) = |_, _| {};
-        let machine = topology::Builder::new("power9").unwrap().packages(2).threads(4).build(line).unwrap();
-        Sampling { machine, companion: Builder::new("power9").unwrap().packages(2).threads(4).clock(Clock::Companion).always().build() }
+        let machine = topology::Builder::new("power9").unwrap().packages(chips * cores).threads(4).build(line).unwrap();
+        let companion = Builder::new("power9").unwrap().packages(chips).threads(4 * cores).clock(Clock::Companion).always().build();
+        Sampling { machine, companion }
     }
 
     fn write(&self, register: u16, value: u64) {
@@ -296,6 +303,24 @@ fn a_store_to_a_line_that_another_chip_has_modified_gets_it_from_there() {
     };
     // 100 cycles from another cache, and 310 more from another chip.
     assert_eq!(OF_STORES.map(|code| counted(code, execute)), [410, 1, 410, 0, 0, 1]);
+}
+
+#[test]
+fn a_clean_line_that_another_core_read_last_comes_from_there() {
+    // PP64: PM_MRK_DATA_FROM_L21_SHR and its cycles; 100 from another pair of cores, of which four are before the miss is known. A thread
+    // of the own core has no line to give.
+    let count = |code: u64, of: usize| {
+        let sampling = Sampling::of(1, 4);
+        sampling.program(code, (0, 0));
+        let (mut thread, mut other) = (Thread::new(&sampling), Thread::numbered(&sampling, of));
+        thread.load(0x10_0400, false);
+        other.load(0x10_0000, false);
+        thread.settle();
+        thread.load(0x10_0000, true);
+        (0..4).map(|number| sampling.read(spr::PMC1 + number)).sum::<u64>()
+    };
+    assert_eq!([0x2D14E, 0x1D154].map(|code| count(code, 8)), [1, 96]);
+    assert_eq!([0x2D14E, 0x1D154].map(|code| count(code, 1)), [0, 0]);
 }
 
 #[test]
