@@ -367,7 +367,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
         }
         7 => {
             // The queue of accesses that wait for translations.
-            let untranslated = |number: u64| at(0x10_0000_0000 + (round * 16 + number << 24));
+            let untranslated = |number: u64| at(0x10_0000_0000 + ((round * 16 + number) << 24));
             (0..8).for_each(|number| load(untranslated(number))(&mut report, false));
             load(untranslated(8))(&mut report, true);
         }
