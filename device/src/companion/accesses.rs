@@ -2,9 +2,10 @@
 
 use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal, StoreOutcome, Supplier, Translation};
 
+use super::asking::Answer;
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
-use super::follower::{Answer, Follower, SMALLEST_PAGE};
+use super::follower::{Follower, SMALLEST_PAGE};
 use super::ia64_register;
 use super::instruction::{Access, AccessKind, Instruction, Register};
 use super::pipeline::Source;

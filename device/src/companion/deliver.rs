@@ -3,7 +3,8 @@
 use vm_pmu_arch::feed::Signal;
 
 use super::cause::Cause;
-use super::follower::{Follower, Outcome};
+use super::follower::Follower;
+use super::outcome::Outcome;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 

@@ -2,111 +2,27 @@
 
 use alloc::boxed::Box;
 
-use vm_pmu_arch::feed::{
-    DataSource, Demand, FabricCommand, Fetch, FetchSource, Prediction, Request, RequestKind, Signal, Snoop, Stages, StoreOutcome, Supplier,
-    Traits, Translation,
-};
+use vm_pmu_arch::feed::{Demand, Request, Signal, Traits};
 
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;
-use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::cores::Core;
 use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
+use super::outcome::Outcome;
 use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss};
 use super::predictor::{Path, Tables};
-use super::requests::{self, Requests};
+use super::requests::Requests;
 use super::signals;
 use super::streams::{Combining, Streams};
-use super::system::{Response, System};
-use super::taken::Taken;
+use super::system::System;
 use super::tally::Tally;
 use super::timing::{Clock, Timing};
 use super::translation::{Invalidation, Page, PageTables};
 
-/// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Outcome {
-    /// How its transfer was predicted.
-    pub prediction: Prediction,
-    /// From issue to data, in cycles: the longest of its accesses.
-    pub latency: u32,
-    /// Where the data of that access came from.
-    pub source: DataSource,
-    /// What the translation of its first access cost.
-    pub translation: Translation,
-    /// The binary logarithm of the size of that page in bytes, if the first level of the translation buffers did not have it; else 0. Of a
-    /// page that the second level holds in pieces it is 21, 24, 30 or 34, whichever is nearest.
-    pub page_bits: u8,
-    /// Where the last page-table entry for it was read; [`DataSource::Unknown`] if none was.
-    pub walk_source: DataSource,
-    /// Where its code came from; of two lines the first that the first level did not have.
-    pub fetch_source: FetchSource,
-    /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines the first that did. The latency is
-    /// that of translation and line together, in cycles.
-    pub fetch: Option<Fetch>,
-    /// Its cycles, known from its delivery on; `None` if the companion does not keep time. With a
-    /// [pipeline](super::Profile::pipeline) those that dispatch took since the last delivery.
-    pub cycles: Option<u32>,
-    /// Whether the line of that access had been brought by the prefetcher, and this is its first use: on POWER9 it had the state Mepf.
-    pub prefetched: bool,
-    /// The same of the line that the last page-table entry was read from.
-    pub walk_prefetched: bool,
-    /// What its cluster asked the other caches and memory for, for the access whose latency is told.
-    pub command: FabricCommand,
-    /// What became of its store in the second level, if that took it.
-    pub store_outcome: StoreOutcome,
-    /// When it went through the stages of the pipeline, in cycles from its decoding on. Stages after its dispatch lie ahead: they are known
-    /// when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the demand asks for
-    /// records. So it is with the two fields that follow.
-    pub stages: Option<Stages>,
-    /// Cycles after its issue in which it was the oldest that had not finished.
-    pub stall: u32,
-    /// The reason of its stall: POWER9's SIER\[FIN_STALL_REASON].
-    pub stall_reason: u8,
-    /// Further properties: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds, [`Traits::STORE_FORWARDED`],
-    /// [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and [`Traits::DECIMAL`].
-    pub traits: Traits,
-    /// Whether it has made an access already.
-    pub(super) accessed: bool,
-}
-
-impl Outcome {
-    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), or of the state Mepf.
-    #[must_use]
-    pub fn reload_code(&self) -> Option<u8> {
-        code(self.source, self.prefetched)
-    }
-
-    /// The same code of the line that the last page-table entry was read from.
-    #[must_use]
-    pub fn walk_code(&self) -> Option<u8> {
-        code(self.walk_source, self.walk_prefetched)
-    }
-}
-
-/// POWER9's code of a source (table A-6 of its guide).
-fn code(source: DataSource, prefetched: bool) -> Option<u8> {
-    const SECOND_PREFETCHED: u8 = 0x01;
-    const THIRD_PREFETCHED: u8 = 0x05;
-    match source {
-        DataSource::Cache(2) if prefetched => Some(SECOND_PREFETCHED),
-        DataSource::Cache(3) if prefetched => Some(THIRD_PREFETCHED),
-        source => source.reload_code(),
-    }
-}
-
 /// Bits of an address within the smallest page.
 pub(super) const SMALLEST_PAGE: u32 = 12;
-
-/// Whether no request is made for a line that the cluster has: the prefetcher of data checks first.
-fn is_cancelled(ask: Ask) -> bool {
-    matches!(ask, Ask::Hardware | Ask::HardwareStore)
-}
-
-/// Which level of the cluster had a line, where it came from, and the cycles until it is here.
-pub(super) type Answer = (Option<Level>, DataSource, u32);
 
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
@@ -116,7 +32,7 @@ pub struct Follower<'a> {
     pub(super) system: &'a System,
     tables: &'a Tables,
     number: usize,
-    package: usize,
+    pub(super) package: usize,
     pub(super) cluster: usize,
     pub(super) core: usize,
     pub(super) thread: u8,
@@ -479,7 +395,7 @@ impl<'a> Follower<'a> {
 
     /// Where execution goes on, for the pipeline.
     #[inline]
-    fn continues(&mut self, continuation: Continuation) {
+    pub(super) fn continues(&mut self, continuation: Continuation) {
         if let Some(pipeline) = self.pipeline() {
             pipeline.continues(continuation);
         }
@@ -491,138 +407,6 @@ impl<'a> Follower<'a> {
             self.transfer(instruction, transfer);
         } else if let Some(bundle) = &instruction.bundle {
             self.path.announce(instruction.address, bundle);
-        }
-    }
-
-    /// Requests a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
-    pub(super) fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
-        self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
-    }
-
-    /// The same. With an `address`, only if the first level has its translation.
-    #[inline]
-    pub(super) fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
-        let cluster = self.system.clusters.get(self.cluster)?;
-        let costs = &self.system.profile.costs;
-        // The line of code that is being executed, which the mail may take away.
-        let executed = self.line;
-        let mut out = Departures::default();
-        let (served, inner_bits, code_written, held, taken, prefetched) = {
-            let mut cluster = cluster.lock();
-            if cluster.read_mail(&mut self.tally) {
-                self.line = None;
-            }
-            let taken = cluster.cores.get_mut(self.core).filter(|caches| !caches.taken.is_empty());
-            let taken = taken.map(|caches| core::mem::take(&mut caches.taken));
-            let served = match address {
-                Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out),
-                None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
-            };
-            let prefetched = core::mem::take(&mut cluster.prefetched);
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched)
-        };
-        if let Some(taken) = taken {
-            self.lines_taken(&taken, executed);
-        }
-        let served = served?;
-        self.prefetched = prefetched;
-        if code_written {
-            self.code_written(inner);
-        }
-        if served == Served::By(Level::First) {
-            return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first)));
-        }
-        if self.system.has_worked_abroad(self.package) {
-            self.system.report_work_abroad(self.package, Some(&mut self.tally));
-        }
-        let answer = match served {
-            Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
-            Served::By(Level::Second) => {
-                let latency = if ask == Ask::Fetch && costs.second_code != 0 { costs.second_code } else { costs.second };
-                (Some(Level::Second), DataSource::Cache(2), u32::from(latency))
-            }
-            Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
-            Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
-            Served::Not(request) => {
-                let mut shared = self.system.shared.lock();
-                let response = self.system.request(&mut shared, self.cluster, ask, request, inner >> inner_bits, &mut self.tally);
-                let code_written = {
-                    let mut cluster = cluster.lock();
-                    cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
-                    core::mem::take(&mut cluster.code_written)
-                };
-                if self.requests.wanted {
-                    let (supplier, snoop) = match request {
-                        // The cluster had it: only the permission to write was requested.
-                        Wanted::Upgrade => (requests::own(held), Snoop::None),
-                        _ => self.supplied(inner >> inner_bits, &response),
-                    };
-                    self.keep_requests(ask, inner >> inner_bits, (supplier, snoop, response.latency), &out);
-                }
-                self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
-                drop(shared);
-                if code_written {
-                    self.code_written(inner);
-                }
-                return Some((None, response.source, response.latency));
-            }
-        };
-        if self.requests.wanted && !is_cancelled(ask) {
-            self.keep_requests(ask, inner >> inner_bits, (requests::own(held), Snoop::None, answer.2), &out);
-        }
-        if !out.is_empty() {
-            self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
-        }
-        Some(answer)
-    }
-
-    /// Others took lines of the first level. What is in flight of them begins anew.
-    #[cold]
-    fn lines_taken(&mut self, taken: &Taken, executed: Option<(u64, u64)>) {
-        let Some(pipeline) = self.pipeline.as_deref_mut().filter(|_| self.pipelined) else { return };
-        for (line, code) in taken.all() {
-            if *code {
-                // The line that is being executed, or the one after it.
-                if executed.is_some_and(|(begins, _)| *line == begins || *line == begins.wrapping_add(1)) {
-                    pipeline.code_taken(&mut self.tally);
-                }
-            } else {
-                pipeline.data_taken(*line, &mut self.tally);
-            }
-        }
-    }
-
-    /// The supplier of line `outer`, and the snoop of other caches.
-    #[cold]
-    fn supplied(&self, outer: u64, response: &Response) -> (Supplier, Snoop) {
-        let (supplier, modified) = self.system.supplier(self.cluster, outer, response);
-        (supplier, requests::snoop(supplier, modified))
-    }
-
-    /// A request went out for line `outer`, and lines left for memory.
-    #[cold]
-    fn keep_requests(&mut self, ask: Ask, outer: u64, (supplier, snoop, latency): (Supplier, Snoop, u32), out: &Departures) {
-        self.keep_request(Request { supplier, snoop, latency, ..Request::of(requests::kind(ask)) }, outer);
-        out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
-    }
-
-    /// A request went out for line `outer`.
-    pub(super) fn keep_request(&mut self, request: Request, outer: u64) {
-        let physical = outer << self.system.profile.caches.outer_line_bits.min(63);
-        self.requests.push(Request { physical, ..request });
-    }
-
-    /// A store invalidated a line of code. If it, or the line after it, is being executed, it is fetched again.
-    fn code_written(&mut self, inner: u64) {
-        if let Some((line, _)) = self.line
-            && (line == inner || line.wrapping_add(1) == inner)
-        {
-            self.tally.add(Signal::SelfModifyingCodeRestarts, 1);
-            self.timing.stall(Cause::Misprediction, u32::from(self.system.profile.costs.misprediction), &mut self.tally);
-            self.timing.redirected();
-            self.line = None;
-            self.piece = None;
-            self.continues(Continuation::Restarted);
         }
     }
 

@@ -37,6 +37,7 @@
 //! The book's chapter on the companion says what is modelled, what is approximated and what is not.
 
 mod accesses;
+mod asking;
 mod branches;
 mod bundle;
 mod bundle_predictor;
@@ -55,6 +56,7 @@ mod interconnect;
 mod line;
 mod memory;
 mod nested;
+mod outcome;
 pub mod parts;
 mod pipeline;
 mod places;
@@ -83,9 +85,10 @@ use crate::topology::UnknownPart;
 
 pub use bundle::Bundle;
 pub use cause::Cause;
-pub use follower::{Follower, Outcome};
+pub use follower::Follower;
 pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Interconnect, PORTS};
+pub use outcome::Outcome;
 pub use pipeline::ThirdLevelMiss;
 pub use places::Place;
 pub use profile::{

@@ -28,8 +28,8 @@ mod touch;
 use alloc::boxed::Box;
 
 use super::bytes::{Damaged, Reader, Writer};
-use super::follower::Outcome;
 use super::instruction::{Access, Instruction};
+use super::outcome::Outcome;
 use super::profile::Microarchitecture;
 use super::tally::Tally;
 use account::States;

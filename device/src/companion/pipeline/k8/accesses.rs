@@ -2,7 +2,8 @@
 
 use super::super::Touch;
 use super::super::memory::Store;
-use super::{Core, Issued, MacroOperation};
+use super::issue::Issued;
+use super::{Core, MacroOperation};
 
 /// From an access to the use of its data (PK19).
 const ACCESS: u64 = 2;

@@ -2,6 +2,7 @@
 //! out are long prefixes (PK5), the fourth branch of a piece (PK7) and conflicts of banks (PK18).
 
 mod accesses;
+mod issue;
 mod line;
 mod rows;
 mod saved;
@@ -19,12 +20,12 @@ use super::memory::{Misses, Stores};
 use super::ports::Ports;
 use super::queue::{Entries, Ring, Runs};
 use super::redirect::Redirect;
-use super::registers::{Registers, moves_stack};
+use super::registers::Registers;
 use super::sequence::Sequence;
 use super::{Continuation, Found, MOST, Touch};
 use line::{Line, MacroOperation, Needs, Operands};
 use rows::{Path, Row, Unit};
-use signals::{DOUBLE_EVENTS, PIPE_EVENTS, State};
+use signals::{DOUBLE_EVENTS, State};
 pub(super) use signals::{EVENTS, STATES};
 
 /// Macro-operations of a line.
@@ -453,151 +454,4 @@ impl Core {
         let touches = self.line.touches.get(..self.line.touch_count).unwrap_or(&[]);
         touches.iter().map(|touch| usize::from(touch.size.div_ceil(8).clamp(1, 2))).sum()
     }
-
-    /// Issues the line, which was dispatched in cycle `at`.
-    fn issue(&mut self, at: u64, tally: &mut Tally) {
-        let mut floating_until = None;
-        for position in 0..self.line.count {
-            let Some(operation) = self.line.operations.get(position).copied() else { break };
-            let issued = self.issue_one(at, position, &operation, tally);
-            if operation.row.unit.is_floating() {
-                floating_until = floating_until.max(Some(issued.last + 1));
-            }
-            let completed = self.completed.next(issued.finished, WIDTH as u8);
-            if operation.row.unit.is_floating() {
-                self.floating_completions.add(completed, completed + 1);
-            }
-            self.write(&operation, &issued, completed);
-            match operation.continuation {
-                Continuation::Mispredicted => self.redirect = Some(Redirect { resolved: issued.last, completed }),
-                Continuation::Restarted => self.redirect = Some(Redirect { resolved: completed, completed }),
-                _ => {}
-            }
-        }
-        if let Some(until) = floating_until {
-            self.floating.take(until);
-        }
-        self.reorder.take(self.completed.at + 1);
-    }
-
-    fn ready(&self, registers: &[u16]) -> u64 {
-        self.registers.ready(registers.iter().copied())
-    }
-
-    fn issue_one(&mut self, at: u64, position: usize, operation: &MacroOperation, tally: &mut Tally) -> Issued {
-        let row = &operation.row;
-        let mut sources = self.ready(operation.operands.reads());
-        let mut data = 0;
-        if operation.second {
-            data = self.half.1;
-            // Halves of a vector need the same sources; the second part of a chain needs the first.
-            sources = if row.path == Path::Chained { sources.max(self.half.0) } else { self.half.2 };
-        }
-        self.half.2 = sources;
-        let (mut issued, mut address, mut locked) = (at + 1, at + 1, false);
-        let mut integer_until = None;
-        let (mut stores, mut stored) = (false, 0);
-        for number in operation.touches.0..operation.touches.1 {
-            let Some(touch) = self.line.touches.get(usize::from(number)).copied() else { break };
-            if number == operation.touches.0 || !touch.stores() {
-                let ready = self.ready(operation.operands.addresses()).max(at + 1);
-                address = self.ports.take(position, ready, 1);
-            }
-            let here = self.load_store(&touch, address);
-            if touch.loads() {
-                data = data.max(here);
-            } else {
-                stored = here.max(stored);
-            }
-            stores |= touch.stores();
-            locked |= touch.locked;
-            integer_until = Some(address + 1);
-            issued = address;
-        }
-        if operation.loads {
-            sources = sources.max(data);
-        }
-        let earliest = sources.max(at + 1);
-        let result = match row.unit {
-            Unit::None if operation.second => at + 1,
-            Unit::None if operation.loads => issued.max(data),
-            Unit::None if operation.class == Class::Nop => at + 1,
-            Unit::None => issued.max(sources),
-            unit if unit.is_floating() => {
-                let (pipe, began) = self.pipe(row, earliest.max(at + FLOATING_DEPTH));
-                if let Some(signal) = PIPE_EVENTS.get(usize::from(operation.loads)).and_then(|signals| signals.get(pipe)) {
-                    tally.add(*signal, 1);
-                }
-                issued = began;
-                began + u64::from(row.latency)
-            }
-            unit => {
-                let (port, earliest) = match unit {
-                    Unit::Address => (position, earliest.max(self.ready(operation.operands.addresses()))),
-                    Unit::Multiplier => (MULTIPLIER, earliest),
-                    _ => (INTEGER_UNITS + position, earliest),
-                };
-                issued = self.ports.take(port, earliest, u64::from(row.every));
-                integer_until = Some(issued + 1).max(integer_until);
-                issued + u64::from(row.latency)
-            }
-        };
-        if let Some(until) = integer_until
-            && let Some(entries) = self.schedulers.get_mut(position)
-        {
-            entries.take(until);
-        }
-        let mut ready = address.max(result);
-        let mut finished = result.max(at + 2);
-        if stores {
-            // The data are put into the queue in the cycle after they are there.
-            finished = finished.max(ready + 1).max(stored + 1);
-        }
-        if locked {
-            let turn = data.max(self.completed.at);
-            // Cycles in which several wait count once.
-            self.account.hold(State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
-            self.locked = turn;
-            finished = self.permission(operation, turn) + LOCKED;
-            self.account.hold(State::LockedFinal as usize, finished - turn);
-            ready = finished;
-        }
-        (self.half.0, self.half.1) = (result, data);
-        self.write_registers(operation, result, address, at);
-        Issued { last: issued, finished, ready }
-    }
-
-    /// The results of an operation are ready.
-    fn write_registers(&mut self, operation: &MacroOperation, result: u64, address: u64, at: u64) {
-        let operands = &operation.operands;
-        for register in operands.writes() {
-            let addresses = moves_stack(operation.class) && operands.addresses().contains(register);
-            let ready = self.registers.written(*register, operation.class, addresses, (at, address, result));
-            let before = if operation.second { self.ready(&[*register]) } else { 0 };
-            self.registers.set(*register, ready.max(before));
-        }
-    }
-
-    /// PK16: the pipe of an operation, and the cycle of its issue.
-    fn pipe(&mut self, row: &Row, earliest: u64) -> (usize, u64) {
-        let cycles = u64::from(row.every);
-        let pipe = match row.unit {
-            Unit::Multiply => 1,
-            Unit::Store => 2,
-            Unit::Either if self.ports.free(PIPES + 1, earliest, cycles) < self.ports.free(PIPES, earliest, cycles) => 1,
-            _ => 0,
-        };
-        (pipe, self.ports.take(PIPES + pipe, earliest, cycles))
-    }
-}
-
-/// When a macro-operation went through.
-#[derive(Clone, Copy, Debug)]
-struct Issued {
-    /// Its last micro-operation was issued.
-    last: u64,
-    /// It has finished.
-    finished: u64,
-    /// Its address and what it stores are known.
-    ready: u64,
 }

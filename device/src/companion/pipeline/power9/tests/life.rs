@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{Stage, Stages, Traits};
 
-use super::super::super::super::follower::Outcome;
+use super::super::super::super::outcome::Outcome;
 use super::*;
 
 impl Bench {

@@ -1,0 +1,153 @@
+//! How a follower asks for lines, and what others took.
+
+use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Snoop, Supplier};
+
+use super::cause::Cause;
+use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
+use super::follower::Follower;
+use super::pipeline::Continuation;
+use super::requests;
+use super::system::Response;
+use super::taken::Taken;
+
+/// Whether no request is made for a line that the cluster has: the prefetcher of data checks first.
+fn is_cancelled(ask: Ask) -> bool {
+    matches!(ask, Ask::Hardware | Ask::HardwareStore)
+}
+
+/// Which level of the cluster had a line, where it came from, and the cycles until it is here.
+pub(super) type Answer = (Option<Level>, DataSource, u32);
+
+impl Follower<'_> {
+    /// Requests a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
+    pub(super) fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
+        self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
+    }
+
+    /// The same. With an `address`, only if the first level has its translation.
+    #[inline]
+    pub(super) fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
+        let cluster = self.system.clusters.get(self.cluster)?;
+        let costs = &self.system.profile.costs;
+        // The line of code that is being executed, which the mail may take away.
+        let executed = self.line;
+        let mut out = Departures::default();
+        let (served, inner_bits, code_written, held, taken, prefetched) = {
+            let mut cluster = cluster.lock();
+            if cluster.read_mail(&mut self.tally) {
+                self.line = None;
+            }
+            let taken = cluster.cores.get_mut(self.core).filter(|caches| !caches.taken.is_empty());
+            let taken = taken.map(|caches| core::mem::take(&mut caches.taken));
+            let served = match address {
+                Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out),
+                None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
+            };
+            let prefetched = core::mem::take(&mut cluster.prefetched);
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched)
+        };
+        if let Some(taken) = taken {
+            self.lines_taken(&taken, executed);
+        }
+        let served = served?;
+        self.prefetched = prefetched;
+        if code_written {
+            self.code_written(inner);
+        }
+        if served == Served::By(Level::First) {
+            return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first)));
+        }
+        if self.system.has_worked_abroad(self.package) {
+            self.system.report_work_abroad(self.package, Some(&mut self.tally));
+        }
+        let answer = match served {
+            Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
+            Served::By(Level::Second) => {
+                let latency = if ask == Ask::Fetch && costs.second_code != 0 { costs.second_code } else { costs.second };
+                (Some(Level::Second), DataSource::Cache(2), u32::from(latency))
+            }
+            Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
+            Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
+            Served::Not(request) => {
+                let mut shared = self.system.shared.lock();
+                let response = self.system.request(&mut shared, self.cluster, ask, request, inner >> inner_bits, &mut self.tally);
+                let code_written = {
+                    let mut cluster = cluster.lock();
+                    cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
+                    core::mem::take(&mut cluster.code_written)
+                };
+                if self.requests.wanted {
+                    let (supplier, snoop) = match request {
+                        // The cluster had it: only the permission to write was requested.
+                        Wanted::Upgrade => (requests::own(held), Snoop::None),
+                        _ => self.supplied(inner >> inner_bits, &response),
+                    };
+                    self.keep_requests(ask, inner >> inner_bits, (supplier, snoop, response.latency), &out);
+                }
+                self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
+                drop(shared);
+                if code_written {
+                    self.code_written(inner);
+                }
+                return Some((None, response.source, response.latency));
+            }
+        };
+        if self.requests.wanted && !is_cancelled(ask) {
+            self.keep_requests(ask, inner >> inner_bits, (requests::own(held), Snoop::None, answer.2), &out);
+        }
+        if !out.is_empty() {
+            self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
+        }
+        Some(answer)
+    }
+
+    /// Others took lines of the first level. What is in flight of them begins anew.
+    #[cold]
+    fn lines_taken(&mut self, taken: &Taken, executed: Option<(u64, u64)>) {
+        let Some(pipeline) = self.pipeline.as_deref_mut().filter(|_| self.pipelined) else { return };
+        for (line, code) in taken.all() {
+            if *code {
+                // The line that is being executed, or the one after it.
+                if executed.is_some_and(|(begins, _)| *line == begins || *line == begins.wrapping_add(1)) {
+                    pipeline.code_taken(&mut self.tally);
+                }
+            } else {
+                pipeline.data_taken(*line, &mut self.tally);
+            }
+        }
+    }
+
+    /// The supplier of line `outer`, and the snoop of other caches.
+    #[cold]
+    fn supplied(&self, outer: u64, response: &Response) -> (Supplier, Snoop) {
+        let (supplier, modified) = self.system.supplier(self.cluster, outer, response);
+        (supplier, requests::snoop(supplier, modified))
+    }
+
+    /// A request went out for line `outer`, and lines left for memory.
+    #[cold]
+    fn keep_requests(&mut self, ask: Ask, outer: u64, (supplier, snoop, latency): (Supplier, Snoop, u32), out: &Departures) {
+        self.keep_request(Request { supplier, snoop, latency, ..Request::of(requests::kind(ask)) }, outer);
+        out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
+    }
+
+    /// A request went out for line `outer`.
+    pub(super) fn keep_request(&mut self, request: Request, outer: u64) {
+        let physical = outer << self.system.profile.caches.outer_line_bits.min(63);
+        self.requests.push(Request { physical, ..request });
+    }
+
+    /// A store invalidated a line of code. If it, or the line after it, is being executed, it is fetched again.
+    fn code_written(&mut self, inner: u64) {
+        if let Some((line, _)) = self.line
+            && (line == inner || line.wrapping_add(1) == inner)
+        {
+            self.tally.add(Signal::SelfModifyingCodeRestarts, 1);
+            self.timing.stall(Cause::Misprediction, u32::from(self.system.profile.costs.misprediction), &mut self.tally);
+            self.timing.redirected();
+            self.line = None;
+            self.piece = None;
+            self.continues(Continuation::Restarted);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What the companion tells of an instruction.
+
+use vm_pmu_arch::feed::{DataSource, FabricCommand, Fetch, FetchSource, Prediction, Stages, StoreOutcome, Traits, Translation};
+
+/// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Outcome {
+    /// How its transfer was predicted.
+    pub prediction: Prediction,
+    /// From issue to data, in cycles: the longest of its accesses.
+    pub latency: u32,
+    /// Where the data of that access came from.
+    pub source: DataSource,
+    /// What the translation of its first access cost.
+    pub translation: Translation,
+    /// The binary logarithm of the size of that page in bytes, if the first level of the translation buffers did not have it; else 0. Of a
+    /// page that the second level holds in pieces it is 21, 24, 30 or 34, whichever is nearest.
+    pub page_bits: u8,
+    /// Where the last page-table entry for it was read; [`DataSource::Unknown`] if none was.
+    pub walk_source: DataSource,
+    /// Where its code came from; of two lines the first that the first level did not have.
+    pub fetch_source: FetchSource,
+    /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines the first that did. The latency is
+    /// that of translation and line together, in cycles.
+    pub fetch: Option<Fetch>,
+    /// Its cycles, known from its delivery on; `None` if the companion does not keep time. With a
+    /// [pipeline](super::Profile::pipeline) those that dispatch took since the last delivery.
+    pub cycles: Option<u32>,
+    /// Whether the line of that access had been brought by the prefetcher, and this is its first use: on POWER9 it had the state Mepf.
+    pub prefetched: bool,
+    /// The same of the line that the last page-table entry was read from.
+    pub walk_prefetched: bool,
+    /// What its cluster asked the other caches and memory for, for the access whose latency is told.
+    pub command: FabricCommand,
+    /// What became of its store in the second level, if that took it.
+    pub store_outcome: StoreOutcome,
+    /// When it went through the stages of the pipeline, in cycles from its decoding on. Stages after its dispatch lie ahead: they are known
+    /// when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the demand asks for
+    /// records. So it is with the two fields that follow.
+    pub stages: Option<Stages>,
+    /// Cycles after its issue in which it was the oldest that had not finished.
+    pub stall: u32,
+    /// The reason of its stall: POWER9's SIER\[FIN_STALL_REASON].
+    pub stall_reason: u8,
+    /// Further properties: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds, [`Traits::STORE_FORWARDED`],
+    /// [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and [`Traits::DECIMAL`].
+    pub traits: Traits,
+    /// Whether it has made an access already.
+    pub(super) accessed: bool,
+}
+
+impl Outcome {
+    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), or of the state Mepf.
+    #[must_use]
+    pub fn reload_code(&self) -> Option<u8> {
+        code(self.source, self.prefetched)
+    }
+
+    /// The same code of the line that the last page-table entry was read from.
+    #[must_use]
+    pub fn walk_code(&self) -> Option<u8> {
+        code(self.walk_source, self.walk_prefetched)
+    }
+}
+
+/// POWER9's code of a source (table A-6 of its guide).
+fn code(source: DataSource, prefetched: bool) -> Option<u8> {
+    const SECOND_PREFETCHED: u8 = 0x01;
+    const THIRD_PREFETCHED: u8 = 0x05;
+    match source {
+        DataSource::Cache(2) if prefetched => Some(SECOND_PREFETCHED),
+        DataSource::Cache(3) if prefetched => Some(THIRD_PREFETCHED),
+        source => source.reload_code(),
+    }
+}

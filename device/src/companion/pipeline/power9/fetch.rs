@@ -1,0 +1,71 @@
+//! The fetcher: which block it reads next, and when.
+
+use super::super::super::instruction::{Class, Instruction};
+use super::super::super::tally::Tally;
+use super::super::{Continuation, Found};
+use super::reasons::Reason;
+use super::signals::State;
+use super::{BLOCK, BLOCK_BITS, Core, FRONT_END, REFETCH, Share, TAKEN, Times, Turned};
+use vm_pmu_arch::feed::Signal;
+
+impl Core {
+    /// PP1 to PP6: the fetcher reads the block that the instruction lies in.
+    pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, share: Share, tally: &mut Tally) {
+        let block = instruction.address >> BLOCK_BITS;
+        if instruction.length == 0 || self.block == Some(block) {
+            return;
+        }
+        self.block = Some(block);
+        let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
+        self.hold(State::BufferFull, self.fetched + 1, room);
+        self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
+        self.walkers.walk(0, self.fetched, found.walk);
+        let delay = u64::from(found.translation) + u64::from(found.line);
+        self.fetched = (self.fetched + 1).max(room) + delay;
+        let turned = core::mem::take(&mut self.turned);
+        if found.code.is_some() {
+            tally.add(Signal::FetchMissesAfterPrediction, u64::from(turned == Turned::Prediction));
+            tally.add(Signal::FetchMissesAfterMisprediction, u64::from(turned == Turned::Misprediction));
+        }
+        if delay != 0 {
+            self.front = match (self.front, found.code) {
+                (Reason::EmptyMisprediction, _) => Reason::EmptyMispredictionMiss,
+                (_, Some(source)) => Reason::of_fetch(source),
+                (_, None) => Reason::EmptyTranslation,
+            };
+        }
+    }
+
+    /// PP4, PP5, PP7, PP8: where the fetcher goes on.
+    pub(super) fn turn(&mut self, instruction: &Instruction<'_>, continuation: Continuation, times: &Times, completed: u64) {
+        let flush = match continuation {
+            Continuation::Sequential => (instruction.class == Class::Serializing).then_some(times.finished + REFETCH),
+            Continuation::Taken | Continuation::Resteered(_) => {
+                self.block = None;
+                self.turned = Turned::Prediction;
+                self.targets.take(completed + 1);
+                let more = if let Continuation::Resteered(cycles) = continuation { u64::from(cycles) } else { 0 };
+                self.fetched += TAKEN + more;
+                None
+            }
+            Continuation::Mispredicted => {
+                self.front = Reason::EmptyMisprediction;
+                self.turned = Turned::Misprediction;
+                Some(times.finished + REFETCH)
+            }
+            Continuation::Restarted => Some(completed + REFETCH),
+            Continuation::Far if instruction.class == Class::Exception => None,
+            Continuation::Far => Some(times.finished + REFETCH),
+        };
+        // An exception's handler begins when it has completed.
+        let flush = if instruction.class == Class::Exception { Some(completed + 1) } else { flush };
+        if let Some(at) = flush {
+            if !matches!(continuation, Continuation::Mispredicted) {
+                self.hold(State::FetchStopped, times.dispatched, times.finished);
+            }
+            self.restart = at;
+            self.fetched = at - 1;
+            self.block = None;
+        }
+    }
+}
