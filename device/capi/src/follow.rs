@@ -402,8 +402,11 @@ mod tests {
         (outcome.source, outcome.translation, outcome.cycles) = (DataSource::Cache(3), Translation::Hit(4), Some(7));
         let told = told(&outcome);
         assert_eq!((told.data, told.data_level, told.translation), (2, 3, 2));
-        assert_eq!((told.flags, told.cycles), (VM_PMU_OUTCOME_CYCLES, 7));
+        assert_eq!((told.flags, told.cycles), (VM_PMU_OUTCOME_CYCLES | VM_PMU_OUTCOME_RELOAD_SOURCE, 7));
+        // Table A-6 of POWER9's guide: the own third level, without a conflict.
+        assert_eq!(told.reload_source, 0x04);
     }
+
     #[test]
     fn the_stages_of_an_outcome_are_told_as_those_of_a_record() {
         let mut outcome = Outcome::default();
