@@ -101,7 +101,7 @@ impl Follower<'_> {
         Some(answer)
     }
 
-    /// Others took lines of the first level. What is in flight of them begins anew.
+    /// Other processors took lines of the first level. Loads and code from them that are in flight are executed again.
     #[cold]
     fn lines_taken(&mut self, taken: &Taken, executed: Option<(u64, u64)>) {
         let Some(pipeline) = self.pipeline.as_deref_mut().filter(|_| self.pipelined) else { return };

@@ -197,7 +197,7 @@ impl<'a> Follower<'a> {
     }
 
     /// The thread comes back to the foreground of its core after `background` cycles, in which what it waited for went on. With a pipeline the
-    /// change itself takes the cycles that the part needs, before the next instruction.
+    /// change itself takes the cycles that the part needs, before the next instruction. More than 2^32 cycles count as 2^32.
     pub fn resume(&mut self, background: u64) {
         if self.pipelined
             && let Some(pipeline) = &mut self.pipeline

@@ -1,4 +1,4 @@
-//! Lines of a core's first level that others took.
+//! Lines of a core's first level that other processors took to write them.
 
 use super::bytes::{Damaged, Reader, Writer};
 

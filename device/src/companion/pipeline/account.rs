@@ -67,7 +67,7 @@ impl<const STATES: usize> Account<STATES> {
         }
     }
 
-    /// Cycles pass, in so many of which `state` holds that was not held before: `held`, at most all.
+    /// Cycles pass. `state`, which [`hold`](Account::hold) does not know of, holds in `held` of them.
     #[inline]
     pub(super) fn pass_holding(&mut self, cycles: u64, state: usize, held: u64) {
         self.pass(cycles);

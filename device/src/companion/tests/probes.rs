@@ -60,7 +60,7 @@ fn a_load_ahead_of_its_turn_whose_line_is_taken_begins_anew() {
 }
 
 #[test]
-fn a_line_that_no_load_waits_with_is_taken_without_a_restart() {
+fn a_line_of_which_no_load_is_ahead_is_taken_without_a_restart() {
     assert_eq!([("k8", 2), ("knl", 16)].map(|(name, threads)| restarts(name, threads, false)), [0, 0]);
 }
 
@@ -75,4 +75,17 @@ fn code_in_flight_that_another_processor_writes_begins_anew() {
     access(&rig, &mut here, 0x1000, SHARED, AccessKind::Load);
     assert_eq!(rig.get(0, Signal::InstructionStreamRestarts), 1);
     assert_eq!(rig.get(1, Signal::InstructionStreamRestarts), 0);
+}
+
+#[test]
+fn code_that_is_not_being_executed_is_written_without_a_restart() {
+    let (companion, rig) = (processors("k8", 2), Rig::new(2));
+    let (mut here, mut there) = (follow(&companion, 0), follow(&companion, 1));
+    additions(&rig, &mut here, 6);
+    // A load from memory that has not completed, of another line of code.
+    access(&rig, &mut here, 0x3000, FAR, AccessKind::Load);
+    access(&rig, &mut there, 0x8000, 0x1000, AccessKind::Store);
+    access(&rig, &mut here, 0x3000, SHARED, AccessKind::Load);
+    assert_eq!(rig.get(0, Signal::InstructionCacheInvalidations), 1);
+    assert_eq!(rig.get(0, Signal::InstructionStreamRestarts), 0);
 }

@@ -49,3 +49,16 @@ fn a_followed_thread_runs_from_its_first_instruction_on() {
     // It begins in the cycle that the other one has reached, which is its own turn: 100, 102 to 298.
     assert_eq!(additions(&rig, &mut here), 199);
 }
+
+#[test]
+fn a_thread_that_was_away_for_ever_goes_on_and_can_be_saved() {
+    let (companion, rig) = (Builder::new("montecito").unwrap().clock(Clock::Companion).build(), Rig::new(1));
+    let mut here = follow(&companion, 0);
+    here.watch_third_level(true);
+    for _ in 0..3 {
+        super::bundles::wander(1, 20, |instruction| rig.run(&mut here, instruction));
+        here.resume(u64::MAX);
+    }
+    let bytes = companion.save(&[&here]).unwrap();
+    assert_eq!(companion.restore(&bytes, &mut [&mut here]), Ok(()));
+}

@@ -167,8 +167,8 @@ impl Line {
         self.needs = Needs::NONE;
     }
 
-    /// The macro-operations have changed.
-    pub(super) fn look(&mut self) {
+    /// Finds out what the line needs, after its macro-operations have been restored.
+    pub(super) fn find_needs(&mut self) {
         self.needs = Needs::NONE;
         for (position, operation) in self.operations.iter().take(self.count).enumerate() {
             self.needs.add(position, operation);

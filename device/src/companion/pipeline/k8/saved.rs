@@ -133,7 +133,7 @@ impl Core {
         for operation in &mut self.line.operations {
             *operation = MacroOperation::load(reader)?;
         }
-        self.line.look();
+        self.line.find_needs();
         for touch in &mut self.line.touches {
             *touch = Touch::load(reader)?;
         }

@@ -247,7 +247,7 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
     let run = |restore: bool| {
         let (mut bench, mut state) = (Bench::new(), 7);
         random(&mut bench, &mut state, 500);
-        // A save keeps the first runs of what has not been reported, which are few once an instruction has been reported.
+        // Only the first runs of unreported clocks are saved.
         bench.core.track.clear();
         if restore {
             let mut writer = Writer::default();
