@@ -537,10 +537,6 @@ fn followed(part: &str, packages: usize) {
         let of = |signal| cpu.totals().get(signal);
         let cycles = of(Signal::Cycles);
         assert!(cycles >= STEPS as u64 / 4, "{part}: thread {}", cpu.number());
-        if companion.profile().pipeline.is_none() {
-            let causes = of(Signal::RetirementCycles) + of(Signal::StallCycles) + of(Signal::FrontEndEmptyCycles);
-            assert_eq!(cycles, causes, "{part}: thread {}", cpu.number());
-        }
     }
 }
 

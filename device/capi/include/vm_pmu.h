@@ -1262,7 +1262,7 @@ enum VmPmuClockOwner
    */
   VM_PMU_CLOCK_OWNER_EMBEDDER = 0,
   /**
-   * The companion: its cost model decides how many cycles an instruction takes and why. The embedder adds no cycles while the follower
+   * The companion: its pipeline decides how many cycles an instruction takes and why. The embedder adds no cycles while the follower
    * is active.
    */
   VM_PMU_CLOCK_OWNER_COMPANION = 1,

@@ -118,7 +118,7 @@ fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<Mute
 pub enum VmPmuClockOwner {
     /// The embedder: it adds cycles itself, and the companion reports only events.
     Embedder = 0,
-    /// The companion: its cost model decides how many cycles an instruction takes and why. The embedder adds no cycles while the follower
+    /// The companion: its pipeline decides how many cycles an instruction takes and why. The embedder adds no cycles while the follower
     /// is active.
     Companion = 1,
 }

@@ -3,7 +3,6 @@
 use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal, StoreOutcome, Supplier, Translation};
 
 use super::asking::Answer;
-use super::cause::Cause;
 use super::cluster::{Ask, Level};
 use super::follower::{Follower, SMALLEST_PAGE};
 use super::ia64_register;
@@ -40,7 +39,6 @@ impl Follower<'_> {
         if pieces > size.div_ceil(8) {
             self.tally.add(Signal::MisalignedAccesses, 1);
             self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
-            self.timing.stall(Cause::Misaligned, if stores { 0 } else { u32::from(costs.misaligned) }, &mut self.tally);
         }
         let first = access.physical >> line_bits;
         let last = access.physical.wrapping_add(size - 1) >> line_bits;
@@ -75,12 +73,6 @@ impl Follower<'_> {
             self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
             self.tally.add(Signal::UncacheableRequests, 1);
             self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
-            if stores {
-                self.timing.store(u32::from(costs.memory), &mut self.tally);
-            } else {
-                self.timing.drain(&mut self.tally);
-                self.timing.load(Cause::LoadMemory, Cause::FullMemory, u32::from(costs.memory), costs.reorder, &mut self.tally);
-            }
             if let Some(pipeline) = self.pipeline() {
                 pipeline.missed(u32::from(costs.memory), Source::Memory);
             }
@@ -107,11 +99,6 @@ impl Follower<'_> {
         if let Some(pipeline) = self.pipeline() {
             pipeline.translated(cost, translation == Translation::Walk);
         }
-        match translation {
-            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
-            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
-            _ => {}
-        }
     }
 
     /// A line was accessed.
@@ -126,9 +113,7 @@ impl Follower<'_> {
             if let Some(pipeline) = self.pipeline() {
                 pipeline.missed(latency, Source::of(level, source));
             }
-            self.missed(access, ask, line, (level, source, latency));
-        } else if ask == Ask::Store {
-            self.timing.store(0, &mut self.tally);
+            self.missed(access, ask, line, level, source);
         }
         if self.note(latency, source, translation) {
             self.outcome.prefetched = prefetched;
@@ -137,35 +122,13 @@ impl Follower<'_> {
     }
 
     /// An access did not find its line in the first level.
-    fn missed(&mut self, access: &Access, ask: Ask, line: u64, (level, source, latency): Answer) {
+    fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource) {
         let profile = &self.system.profile;
-        let costs = profile.costs;
         if level.is_none() && source == DataSource::Cache(1) {
             // The line was here, but the permission to write it had to be requested.
-            return if access.locked {
-                self.timing.stall(Cause::LockedFinal, latency, &mut self.tally);
-            } else {
-                self.timing.store(latency, &mut self.tally);
-            };
+            return;
         }
         self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
-        let wait = latency.saturating_sub(u32::from(costs.first));
-        let (cause, full) = match (level, source) {
-            (Some(Level::Third), _) => (Cause::LoadThird, Cause::FullThird),
-            (Some(_), _) => (Cause::LoadSecond, Cause::FullSecond),
-            (None, DataSource::OtherCore { .. }) => (Cause::LoadOtherCluster, Cause::FullOtherCluster),
-            (None, DataSource::OtherPackage { .. } | DataSource::RemoteMemory) => (Cause::LoadRemote, Cause::FullRemote),
-            (None, _) => (Cause::LoadMemory, Cause::FullMemory),
-        };
-        match (access.kind, access.locked) {
-            (AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore, _) => {
-                self.timing.stall(Cause::RegisterStack, wait, &mut self.tally);
-            }
-            (_, true) => self.timing.stall(Cause::LockedFinal, wait, &mut self.tally),
-            (AccessKind::Load, _) => self.timing.load(cause, full, wait, costs.reorder, &mut self.tally),
-            (AccessKind::Store, _) => self.timing.store(wait, &mut self.tally),
-            _ => {}
-        }
         // Where stores are written through, the prefetcher does not follow their misses.
         let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;
         if let Some(prefetcher) = &profile.prefetcher
@@ -209,7 +172,6 @@ impl Follower<'_> {
         self.keep_request(Request::of(kind), written.line);
         self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
         let latency = u32::from(self.system.profile.costs.memory);
-        self.timing.store(latency, &mut self.tally);
         if let Some(pipeline) = self.pipeline() {
             pipeline.missed(latency, Source::Memory);
         }

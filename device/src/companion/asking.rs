@@ -2,7 +2,6 @@
 
 use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Snoop, Supplier};
 
-use super::cause::Cause;
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::follower::Follower;
 use super::pipeline::Continuation;
@@ -143,8 +142,6 @@ impl Follower<'_> {
             && (line == inner || line.wrapping_add(1) == inner)
         {
             self.tally.add(Signal::SelfModifyingCodeRestarts, 1);
-            self.timing.stall(Cause::Misprediction, u32::from(self.system.profile.costs.misprediction), &mut self.tally);
-            self.timing.redirected();
             self.line = None;
             self.piece = None;
             self.continues(Continuation::Restarted);

@@ -19,7 +19,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(model: Option<Microarchitecture>) -> Core {
+    pub(super) fn new(model: Microarchitecture) -> Core {
         Core { running: AtomicU32::new(0), known: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
     }
 

@@ -2,39 +2,30 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::cause::Cause;
 use super::follower::Follower;
 use super::outcome::Outcome;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
-/// The most states that hold in a cycle: a dozen of a cause, and those of the embedder.
+/// The most states that hold in a cycle: those of the pipeline, and those of the embedder.
 const MOST: usize = 64;
 
 impl Follower<'_> {
     /// Adds everything since the last call to the thread's totals, servicing the PMU at each deadline on the way. Returns the cycles that
     /// elapsed: 0 unless the companion [keeps time](Follower::keeps_time).
     ///
-    /// The order is: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. With a
-    /// [pipeline](super::Profile::pipeline) all cycles come first. They are those that dispatch took since the last call, often 0, since
-    /// several instructions are dispatched together. `events` is
-    /// called after the companion's events have been added, with the outcome of the last instruction. There an embedder adds the events
+    /// Cycles come first, then events. The cycles are those that dispatch took since the last call, often 0, since several instructions are
+    /// dispatched together. `events` is called after the companion's events have been added, with the outcome of the last instruction. There an embedder adds the events
     /// that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its events. Deadlines of
-    /// the companion's events and of the cycles after are served later, so the record is reported before them. Requests that left the
+    /// the companion's events are served later, so the record is reported before them. Requests that left the
     /// core's caches are reported after the closure, and then every deadline is compared. If there are [`requests`](Follower::requests),
     /// the closure should not compare deadlines: a freeze would come before requests of the same instruction. `held` are states of the
     /// embedder, 48 at most, that hold in all of these cycles, such as masked interrupts.
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, their events are reported as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
-        let time = self.keeps_time();
-        self.outcome.cycles = time.then(|| u32::try_from(self.unreported()).unwrap_or(u32::MAX));
-        let mut passed = 0;
-        if self.pipelined {
-            passed += self.play_pipeline(thread, held);
-        } else if time {
-            passed += self.play(false, thread, held);
-        }
+        self.outcome.cycles = self.pipeline().map(|pipeline| u32::try_from(pipeline.unreported()).unwrap_or(u32::MAX));
+        let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
         if self.is_active() {
             self.tally.report(thread.totals());
         }
@@ -46,10 +37,6 @@ impl Follower<'_> {
         if self.is_active() && self.tally.signals().iter().any(|signal| thread.reached(*signal)) {
             thread.service();
         }
-        if time && !self.pipelined {
-            passed += self.play(true, thread, held);
-        }
-        self.timing.clear_reported();
         passed
     }
 
@@ -70,11 +57,6 @@ impl Follower<'_> {
         steps.clear();
     }
 
-    /// How many cycles have not been reported.
-    fn unreported(&self) -> u64 {
-        self.pipeline.as_ref().filter(|_| self.pipelined).map_or_else(|| self.timing.unreported(), |pipeline| pipeline.unreported())
-    }
-
     /// Adds the cycles of the pipeline, those with the same states together.
     fn play_pipeline<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
         let mut passed = 0;
@@ -91,28 +73,6 @@ impl Follower<'_> {
                 count += 1;
             }
             thread.advance(cycles, list.get(..count).unwrap_or(&[]));
-        }
-        passed
-    }
-
-    /// Adds the cycles before the events, or those after, cause by cause.
-    fn play<L: InterruptLine>(&mut self, after: bool, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
-        let mut passed = 0;
-        while let Some((cause, cycles)) = if after { self.timing.after.next() } else { self.timing.before.next() } {
-            passed += u64::from(cycles);
-            self.timing.last = Some(cause);
-            let mut states = [Signal::Cycles; MOST];
-            let mut count = 1;
-            let idle = (cause != Cause::FloatingPointCompletion).then_some(&Signal::FloatingPointIdleCycles);
-            for signal in cause.states().into_iter().flatten().chain(idle).chain(held) {
-                if self.demand.wants(*signal)
-                    && let Some(place) = states.get_mut(count)
-                {
-                    *place = *signal;
-                    count += 1;
-                }
-            }
-            thread.advance(u64::from(cycles), states.get(..count).unwrap_or(&[]));
         }
         passed
     }

@@ -2,7 +2,6 @@
 
 use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
-use super::cause::Cause;
 use super::cluster::{Ask, Level};
 use super::follower::{Follower, SMALLEST_PAGE};
 use super::instruction::Instruction;
@@ -47,11 +46,6 @@ impl Follower<'_> {
     fn fetch_line(&mut self, (line, page): (u64, u64), address: u64, tables: &mut impl PageTables) {
         let costs = self.system.profile.costs;
         let (translation, cost) = self.translate(CODE, address, tables);
-        match translation {
-            Translation::Hit(2) => self.timing.fetched(Cause::FetchTranslation, cost, &mut self.tally),
-            Translation::Walk => self.timing.fetched(Cause::FetchWalk, cost, &mut self.tally),
-            _ => {}
-        }
         // Requested when the line before it began.
         let ahead = self.line.is_some_and(|(before, _)| before.checked_add(1) == Some(line));
         let kept = self.requests.all().len();
@@ -59,11 +53,6 @@ impl Follower<'_> {
         if ahead {
             self.requests.fetched_ahead(kept);
         }
-        let cause = match (level, source) {
-            (Some(Level::Second), _) => Cause::FetchSecond,
-            (Some(Level::Third), _) => Cause::FetchThird,
-            _ => Cause::FetchMemory,
-        };
         let missed = level != Some(Level::First);
         if core::mem::take(&mut self.prefetched) {
             let third = level == Some(Level::Third);
@@ -82,7 +71,6 @@ impl Follower<'_> {
             self.outcome.fetch = Some(Fetch { address, cache_miss: missed, pending: false, prefetch: false, latency, translation });
         }
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
-        self.timing.fetched(cause, latency, &mut self.tally);
         if let Some(pipeline) = self.pipeline() {
             let source = missed.then(|| Source::of(level, source));
             pipeline.fetched(cost, translation == Translation::Walk, latency, source);

@@ -6,7 +6,7 @@ use vm_pmu_arch::feed::{Demand, Request, Signal, Traits};
 
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
-use super::cause::Cause;
+use super::clock::Clock;
 use super::cores::Core;
 use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
@@ -18,7 +18,6 @@ use super::signals;
 use super::streams::{Combining, Streams};
 use super::system::System;
 use super::tally::Tally;
-use super::timing::{Clock, Timing};
 use super::translation::{Invalidation, Page, PageTables};
 
 /// Bits of an address within the smallest page.
@@ -47,8 +46,7 @@ pub struct Follower<'a> {
     branches: bool,
     pub(super) tally: Tally,
     path: Path,
-    pub(super) timing: Timing,
-    /// The part's pipeline, if there is a model of it; [`Timing`] then stands still.
+    /// The part's pipeline, if the clock is the companion's.
     pub(super) pipeline: Option<Box<Pipeline>>,
     /// The pipeline keeps time.
     pub(super) pipelined: bool,
@@ -93,8 +91,7 @@ impl<'a> Follower<'a> {
             branches: false,
             tally: Tally::new(),
             path: Path::new(&profile.predictor),
-            timing: Timing::new(&profile.costs),
-            pipeline: profile.pipeline.filter(|_| clock == Clock::Companion).map(|model| Box::new(Pipeline::new(model))),
+            pipeline: (clock == Clock::Companion).then(|| Box::new(Pipeline::new(profile.pipeline))),
             pipelined: false,
             streams: Streams::new(),
             combining: Combining::new(profile.write_combining),
@@ -120,7 +117,6 @@ impl<'a> Follower<'a> {
     pub fn sync(&mut self, demand: &Demand) {
         let (profile, clock) = (&self.system.profile, self.clock);
         self.tally.update(demand, |signal| signals::supplies(profile, clock, signal));
-        self.timing.clear_reported();
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         self.requests.clear();
@@ -136,11 +132,7 @@ impl<'a> Follower<'a> {
         let predictor = &profile.predictor;
         self.branches = whole || self.tally.signals().iter().any(|signal| branches::supplies(predictor, *signal));
         self.memory = whole || self.tally.signals().iter().any(|signal| !branches::supplies(predictor, *signal));
-        self.pipelined = self.keeps_time() && self.pipeline.is_some();
-        self.timing.running = self.keeps_time() && !self.pipelined;
-        if !self.timing.running {
-            self.timing.last = None;
-        }
+        self.pipelined = self.keeps_time();
         if let Some(pipeline) = &mut self.pipeline {
             pipeline.sync(self.pipelined, |signal| demand.wants(signal));
         }
@@ -251,12 +243,7 @@ impl<'a> Follower<'a> {
     /// cycle has elapsed, or it does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
     #[must_use]
     pub fn holds(&self, state: Signal) -> Option<bool> {
-        if let Some(pipeline) = &self.pipeline {
-            return pipeline.holds(state).filter(|_| self.supplies(state));
-        }
-        let cause = self.timing.last.filter(|_| self.supplies(state))?;
-        let idle = state == Signal::FloatingPointIdleCycles && cause != Cause::FloatingPointCompletion;
-        Some(idle || cause.states().into_iter().flatten().any(|signal| *signal == state))
+        self.pipeline.as_ref()?.holds(state).filter(|_| self.supplies(state))
     }
 
     /// Whether [`Companion::watch_places`](super::Companion::watch_places) has changed what is watched since the last
@@ -302,9 +289,7 @@ impl<'a> Follower<'a> {
             return;
         }
         self.outcome = Outcome::default();
-        if self.is_plain(instruction) {
-            self.timing.begin(instruction.micro_ops, instruction.floating_point, &mut self.tally);
-        } else {
+        if !self.is_plain(instruction) {
             self.follow(instruction, tables);
         }
         if self.pipelined
@@ -323,22 +308,20 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and no wait of its
-    /// own.
+    /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and
+    /// nothing written out.
     #[inline]
     fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
         let quiet = instruction.transfer.is_none()
             && instruction.bundle.is_none()
             && instruction.accesses.is_empty()
-            && instruction.segment_loads == 0
-            && !instruction.class.waits();
+            && !instruction.class.writes_out();
         quiet && (!self.memory || !self.is_fetched(instruction))
     }
 
     /// Follows what an instruction fetches, accesses and where it goes.
     #[inline(never)]
     fn follow(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        let costs = self.system.profile.costs;
         if !self.memory {
             // Only branches are followed.
             return self.branch(instruction);
@@ -346,42 +329,14 @@ impl<'a> Follower<'a> {
         if self.is_fetched(instruction) {
             self.fetch(instruction, tables);
         }
-        match instruction.class {
-            Class::Exception => {
-                self.timing.close(&mut self.tally);
-                self.timing.past_events = true;
-                self.write_out();
-                self.timing.stall(Cause::Exception, u32::from(costs.far), &mut self.tally);
-            }
-            class => {
-                self.timing.begin(instruction.micro_ops, instruction.floating_point, &mut self.tally);
-                match class {
-                    class if class.divides() => self.timing.stall(Cause::Divide, u32::from(costs.divide), &mut self.tally),
-                    Class::Fence => {
-                        self.write_out();
-                        self.timing.drain(&mut self.tally);
-                    }
-                    Class::Serializing => {
-                        self.write_out();
-                        self.timing.drain(&mut self.tally);
-                        self.timing.stall(Cause::Serialization, u32::from(costs.serialize), &mut self.tally);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        for _ in 0..instruction.segment_loads {
-            self.timing.load_segment(costs.segment_load, &mut self.tally);
-        }
-        if instruction.accesses.first().is_some_and(|access| access.locked) {
+        let locked = instruction.accesses.first().is_some_and(|access| access.locked);
+        if locked || instruction.class.writes_out() {
             self.write_out();
-            self.timing.stall(Cause::LockedSpeculative, u32::from(costs.locked_speculative), &mut self.tally);
-            self.timing.stall(Cause::LockedFinal, u32::from(costs.locked_final), &mut self.tally);
         }
         for access in instruction.accesses {
             self.access(access, tables);
         }
-        if costs.second_floating != 0 {
+        if self.system.profile.costs.second_floating != 0 {
             self.load_floating(instruction);
         }
         self.branch(instruction);
@@ -412,7 +367,6 @@ impl<'a> Follower<'a> {
 
     #[inline]
     fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
-        let costs = &self.system.profile.costs;
         if transfer.taken {
             self.piece = None;
         }
@@ -420,7 +374,7 @@ impl<'a> Follower<'a> {
             self.line = None;
             self.continues(Continuation::Far);
             self.path.place.leave();
-            return self.timing.redirected();
+            return;
         }
         if !self.branches {
             return;
@@ -440,8 +394,6 @@ impl<'a> Follower<'a> {
         let tally = &mut self.tally;
         if transfer.kind.is_far() {
             self.path.place.leave();
-            self.timing.stall(Cause::Exception, u32::from(costs.far), tally);
-            self.timing.redirected();
             return self.continues(Continuation::Far);
         }
         if verdict.stack_hit | verdict.stack_overflow {
@@ -457,18 +409,13 @@ impl<'a> Follower<'a> {
         }
         if verdict.flush {
             tally.add(Signal::PipelineFlushes, 1);
-            self.timing.stall(Cause::Misprediction, u32::from(costs.misprediction), tally);
-            self.timing.redirected();
             self.continues(Continuation::Mispredicted);
         } else if transfer.taken {
-            self.timing.end_group(tally);
             if verdict.bubble {
                 branches::count_resteer(transfer, tally);
-                self.timing.stall(Cause::Bubble, u32::from(costs.bubble), tally);
-                self.timing.redirected();
             }
             let staged = bundled.zip(bundle).and_then(|(bundled, bundle)| bundled.bubbles(bundle.slot));
-            let bubbles = staged.unwrap_or(if verdict.bubble { costs.bubble } else { 0 });
+            let bubbles = staged.unwrap_or(if verdict.bubble { self.system.profile.costs.bubble } else { 0 });
             self.continues(if bubbles == 0 { Continuation::Taken } else { Continuation::Resteered(bubbles) });
         }
     }
@@ -488,7 +435,6 @@ impl<'a> Follower<'a> {
         writer.words(&[u64::from(self.line.is_some()), line, page]);
         writer.words(&[u64::from(self.piece.is_some()), self.piece.unwrap_or_default()]);
         self.path.save(writer);
-        self.timing.save(writer);
         if let Some(pipeline) = &self.pipeline {
             pipeline.save(writer);
         }
@@ -502,7 +448,6 @@ impl<'a> Follower<'a> {
         let (there, piece) = (reader.word()?, reader.word()?);
         self.piece = (there & 1 == 1).then_some(piece);
         self.path.load(reader)?;
-        self.timing.load_state(reader)?;
         if let Some(pipeline) = &mut self.pipeline {
             pipeline.load(reader)?;
         }

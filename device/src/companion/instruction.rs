@@ -258,13 +258,8 @@ impl Class {
 
     /// Whether it waits for something of its own, or is no instruction.
     #[inline]
-    pub(super) fn waits(self) -> bool {
-        matches!(self, Class::Divide | Class::SignedDivide | Class::Fence | Class::Serializing | Class::Exception)
-    }
-
-    /// Whether it divides integers.
-    pub(super) fn divides(self) -> bool {
-        matches!(self, Class::Divide | Class::SignedDivide)
+    pub(super) fn writes_out(self) -> bool {
+        matches!(self, Class::Fence | Class::Serializing | Class::Exception)
     }
 }
 

@@ -42,7 +42,7 @@ mod branches;
 mod bundle;
 mod bundle_predictor;
 mod bytes;
-mod cause;
+mod clock;
 mod cluster;
 mod cores;
 mod deliver;
@@ -70,7 +70,6 @@ mod streams;
 mod system;
 mod taken;
 mod tally;
-mod timing;
 mod translation;
 
 #[cfg(test)]
@@ -84,7 +83,7 @@ use vm_pmu_arch::feed::{Demand, Signal, SignalSet, Totals};
 use crate::topology::UnknownPart;
 
 pub use bundle::Bundle;
-pub use cause::Cause;
+pub use clock::Clock;
 pub use follower::Follower;
 pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Interconnect, PORTS};
@@ -96,7 +95,6 @@ pub use profile::{
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 pub use state::{RestoreError, STATE_VERSION};
-pub use timing::Clock;
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
 use predictor::Tables;
@@ -108,7 +106,7 @@ use tally::Tally;
 /// ```
 /// use vm_pmu::companion::{Builder, Clock};
 ///
-/// // Two packages of two cores each, whose cycles come from the cost model.
+/// // Two packages of two cores each, whose cycles come from the pipeline.
 /// let companion = Builder::new("k8").unwrap().packages(2).threads(2).clock(Clock::Companion).build();
 /// assert_eq!(companion.threads(), 4);
 /// assert!(Builder::new("z80").is_err());

@@ -196,25 +196,21 @@ pub struct PredictorGeometry {
 pub enum Microarchitecture {
     /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
     K8,
-    /// Intel Knights Landing: two micro-operations a cycle, stations for two integer, two vector ports and memory, out of order. One thread
-    /// has all of its core.
+    /// Intel Knights Landing: two micro-operations a cycle, stations for two integer, two vector ports and memory, out of order. Four threads
+    /// of a core compete.
     Knl,
-    /// IBM POWER9: six internal operations a cycle to four slices, out of order. Threads of a core do not compete yet; each has the core to
-    /// itself.
+    /// IBM POWER9: six internal operations a cycle to four slices, out of order. Four threads of a core compete.
     Power9,
-    /// Intel Montecito: groups of six instructions in two bundles, in order. Threads of a core do not compete yet; each has the core to
-    /// itself. It needs the [bundle](super::Instruction::bundle) of every instruction, and the numbers of
+    /// Intel Montecito: groups of six instructions in two bundles, in order. Two threads of a core take turns. It needs the [bundle](super::Instruction::bundle) of every instruction, and the numbers of
     /// [`ia64_register`](super::ia64_register) in its operations.
     Montecito,
     /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs what Montecito's needs.
     Itanium,
 }
 
-/// Costs in cycles.
+/// What caches, memory and translation cost, in cycles. What units cost is part of the [pipeline](Microarchitecture).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Costs {
-    /// Instructions (micro-operations) that begin in a cycle.
-    pub width: u8,
     /// From a load to the use of its data: first level.
     pub first: u16,
     /// Second level.
@@ -238,28 +234,8 @@ pub struct Costs {
     pub second_translation: u16,
     /// A page-table walk, in addition to the entries that it reads.
     pub walk: u16,
-    /// A mispredicted branch.
-    pub misprediction: u16,
     /// A taken branch that the predictor did not know.
     pub bubble: u16,
-    /// An access that crosses the width of a cache access.
-    pub misaligned: u16,
-    /// A division.
-    pub divide: u16,
-    /// A serialising instruction, beyond the drain.
-    pub serialize: u16,
-    /// A far transfer, an interrupt or an exception.
-    pub far: u16,
-    /// The part of a locked operation in which it may still be discarded.
-    pub locked_speculative: u16,
-    /// The part in which it is sure to complete, with the line available.
-    pub locked_final: u16,
-    /// A load of a segment register: the time until another can begin.
-    pub segment_load: u16,
-    /// Stores, and with them missed lines, that can wait; at most 64.
-    pub stores: u8,
-    /// Cycles in which the instructions after a load that missed fill the reorder buffer; 0 where there is none.
-    pub reorder: u16,
 }
 
 /// The memory of a package.
@@ -332,11 +308,10 @@ pub struct Profile {
     pub translation: Translation,
     /// The branch predictor.
     pub predictor: PredictorGeometry,
-    /// The costs. Where there is a pipeline, only those of caches, memory and translation count.
+    /// What accesses and translations cost.
     pub costs: Costs,
-    /// The pipeline that keeps time with [`Clock::Companion`](super::Clock::Companion). Without one, each cause of a delay is waited for
-    /// in turn.
-    pub pipeline: Option<Microarchitecture>,
+    /// The pipeline that keeps time with [`Clock::Companion`](super::Clock::Companion).
+    pub pipeline: Microarchitecture,
     /// The memory of a package.
     pub memory: MemoryGeometry,
     /// What joins the clusters of a package.
@@ -378,7 +353,6 @@ impl Profile {
         // After a second level of victims there is none.
         let third = caches.third.filter(|_| caches.second_fill == Fill::Inclusive);
         caches.third = third.map(|(geometry, fill)| (geometry.in_range(), fill));
-        self.costs.width = self.costs.width.clamp(1, 64);
         let predictor = &mut self.predictor;
         predictor.direction = match predictor.direction {
             Direction::Global { history, index } => Direction::Global { history: history.min(32), index: index.min(24) },
@@ -420,8 +394,6 @@ mod tests {
         strange.predictor.return_stack = 255;
         strange.predictor.target_bits = 255;
         strange.memory.open_pages = 0;
-        strange.costs.width = 255;
-        strange.costs.stores = 0;
         assert!(Builder::of(&strange).build().follower(0).is_some());
     }
 }

@@ -3,12 +3,11 @@
 use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
-use super::cause::Cause;
+use super::clock::Clock;
 use super::cluster::Level;
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::tally::Tally;
-use super::timing::Clock;
 
 /// What every profile supplies from fetches and accesses.
 const ALWAYS: &[Signal] = &[
@@ -280,26 +279,6 @@ const NEAR_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesModified,
 ];
 
-/// With the companion's own clock.
-const TIME: &[Signal] = &[Signal::Cycles, Signal::FloatingPointIdleCycles, Signal::InstructionsDispersed, Signal::SlotsNotDispersed];
-
-/// Whether the CPU has the level, the owner or the cost that a cause needs.
-fn has_cause(profile: &Profile, cause: Cause) -> bool {
-    let translation = &profile.translation;
-    match cause {
-        Cause::FetchThird | Cause::LoadThird => profile.caches.third.is_some(),
-        Cause::FetchTranslation => !translation.instruction[1].is_empty() || translation.shared_second,
-        Cause::DataTranslation => !translation.data[1].is_empty(),
-        Cause::SegmentLoad => profile.costs.segment_load != 0,
-        Cause::Misaligned => profile.costs.misaligned != 0,
-        Cause::LoadRemote => profile.costs.remote != 0,
-        Cause::FullSecond => profile.costs.reorder != 0 && profile.costs.second > profile.costs.reorder,
-        Cause::FullThird => profile.costs.reorder != 0 && profile.caches.third.is_some(),
-        Cause::FullOtherCluster | Cause::FullMemory | Cause::FullRemote => profile.costs.reorder != 0,
-        _ => true,
-    }
-}
-
 /// What a package's memory and its probes supply, for any requester.
 pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::ProbeMisses,
@@ -362,13 +341,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
-    let timed = || {
-        if let Some(model) = profile.pipeline {
-            return Pipeline::supplies(model, signal);
-        }
-        TIME.contains(&signal)
-            || Cause::ALL.iter().any(|cause| has_cause(profile, *cause) && cause.states().iter().any(|states| states.contains(&signal)))
-    };
+    let timed = || Pipeline::supplies(profile.pipeline, signal);
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
     supplied || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }

@@ -66,7 +66,7 @@ impl System {
     pub(super) fn new(profile: &Profile, packages: usize, clusters: usize, memory_per_package: u64, seed: u64) -> System {
         let number = packages * clusters;
         let cluster = |number: usize| Mutex::new(Cluster::new(profile, seed.wrapping_add(number as u64)));
-        let compete = profile.threads > 1 && profile.pipeline.is_some_and(pipeline::competes);
+        let compete = profile.threads > 1 && pipeline::competes(profile.pipeline);
         let cores = if compete { number * usize::from(profile.cores.max(1)) } else { 0 };
         let memories = (0..packages).map(|_| Memory::new(&profile.memory, profile.caches.outer_line_bits));
         System {

@@ -217,9 +217,8 @@ fn prediction(predictor: &PredictorGeometry) -> Rows {
     ]
 }
 
-fn cycles(costs: &Costs, pipeline: Option<Microarchitecture>) -> Rows {
+fn cycles(costs: &Costs, pipeline: Microarchitecture) -> Rows {
     let Costs {
-        width,
         first,
         second,
         second_code,
@@ -231,22 +230,10 @@ fn cycles(costs: &Costs, pipeline: Option<Microarchitecture>) -> Rows {
         near_memory: _,
         second_translation,
         walk,
-        misprediction,
         bubble,
-        misaligned,
-        divide,
-        serialize,
-        far,
-        locked_speculative,
-        locked_final,
-        segment_load,
-        stores,
-        reorder,
     } = *costs;
-    let pipeline = if pipeline.is_some() { "a model of its own" } else { "none" };
     vec![
-        ("pipeline", pipeline.to_owned()),
-        ("micro-operations started in a cycle", width.to_string()),
+        ("pipeline", format!("that of {pipeline:?}")),
         ("load to use, first level", number(first)),
         ("second level", number(second)),
         ("second level of code", if second_code == 0 { "as of data".to_owned() } else { number(second_code) }),
@@ -260,17 +247,7 @@ fn cycles(costs: &Costs, pipeline: Option<Microarchitecture>) -> Rows {
         ("added by another package", present(remote)),
         ("translation of the second level", number(second_translation)),
         ("page-table walk, in addition to its reads", number(walk)),
-        ("mispredicted branch", number(misprediction)),
         ("taken branch, target unknown", number(bubble)),
-        ("misaligned load", present(misaligned)),
-        ("division", number(divide)),
-        ("serialising instruction", number(serialize)),
-        ("far transfer, interrupt, exception", number(far)),
-        ("locked operation, first phase", number(locked_speculative)),
-        ("locked operation, final phase", number(locked_final)),
-        ("load of a segment register", present(segment_load)),
-        ("stores that can wait", stores.to_string()),
-        ("cycles until the reorder buffer is full", if reorder == 0 { "no such buffer".to_owned() } else { number(reorder) }),
     ]
 }
 

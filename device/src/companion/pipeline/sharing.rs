@@ -50,9 +50,9 @@ pub(in super::super) struct Sharing {
 
 impl Sharing {
     /// Of a core without a model of what its threads share, nothing.
-    pub(in super::super) fn new(model: Option<Microarchitecture>) -> Sharing {
-        let units = (model == Some(Microarchitecture::Knl)).then(|| Box::new(knl::Units::new()));
-        let power9 = (model == Some(Microarchitecture::Power9)).then(|| Box::new(power9::Shared::new()));
+    pub(in super::super) fn new(model: Microarchitecture) -> Sharing {
+        let units = (model == Microarchitecture::Knl).then(|| Box::new(knl::Units::new()));
+        let power9 = (model == Microarchitecture::Power9).then(|| Box::new(power9::Shared::new()));
         let lag = if power9.is_some() { LAG_POWER9 } else { LAG };
         Sharing { places: [Place::NONE; THREADS], lag, units, power9 }
     }
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn threads_take_turns() {
-        let mut sharing = Sharing::new(None);
+        let mut sharing = Sharing::new(Microarchitecture::K8);
         let turns = |thread| {
             let threads = threads(&mut sharing, thread, 0b1101, &mut 0);
             [0, 1, 2, 3, 4].map(|at| threads.turn(at))
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_stalls_is_passed_over() {
-        let mut sharing = Sharing::new(None);
+        let mut sharing = Sharing::new(Microarchitecture::K8);
         threads(&mut sharing, 0, 0b11, &mut 0).stalls(10, 14);
         let other = threads(&mut sharing, 1, 0b11, &mut 0);
         assert_eq!([8, 10, 11, 12, 14].map(|at| other.turn(at)), [9, 10, 11, 12, 15]);
@@ -269,21 +269,21 @@ mod tests {
 
     #[test]
     fn a_thread_alone_has_every_turn() {
-        let mut sharing = Sharing::new(None);
+        let mut sharing = Sharing::new(Microarchitecture::K8);
         let threads = threads(&mut sharing, 3, 0b1000, &mut 0);
         assert_eq!([0, 1, 2].map(|at| threads.turn(at)), [0, 1, 2]);
     }
 
     #[test]
     fn a_thread_that_begins_is_where_the_others_are() {
-        let (mut sharing, mut offset) = (Sharing::new(None), 0);
+        let (mut sharing, mut offset) = (Sharing::new(Microarchitecture::K8), 0);
         threads(&mut sharing, 0, 0b11, &mut 0).reaches(1000);
         assert_eq!(Threads::new(&mut sharing, 1, 0b11, 40, &mut offset).offset(), 960);
     }
 
     #[test]
     fn a_thread_is_not_far_behind_the_others() {
-        let (mut sharing, mut offset) = (Sharing::new(None), 0);
+        let (mut sharing, mut offset) = (Sharing::new(Microarchitecture::K8), 0);
         threads(&mut sharing, 0, 0b11, &mut 0);
         Threads::new(&mut sharing, 1, 0b11, 0, &mut offset).reaches(100);
         for (ahead, expected) in [(300, 0), (500, 500 - LAG - 100)] {
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn no_thread_asks_for_a_cycle_before_the_slowest() {
-        let mut sharing = Sharing::new(None);
+        let mut sharing = Sharing::new(Microarchitecture::K8);
         threads(&mut sharing, 0, 0b11, &mut 0).reaches(100);
         let mut offset = 0;
         let mut other = Threads::new(&mut sharing, 1, 0b11, 120, &mut offset);

@@ -158,7 +158,7 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
 
 #[test]
 fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_step() {
-    let montecito = super::super::Profile { pipeline: Some(super::super::Microarchitecture::Montecito), ..parts::MONTECITO };
+    let montecito = super::super::parts::MONTECITO;
     let run = |profile: &super::super::Profile, block: usize, restores: bool| {
         let build = || Builder::of(profile).threads(1).clock(Clock::Companion).build();
         let (first, second, rig) = (build(), build(), Rig::new(1));

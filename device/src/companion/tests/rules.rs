@@ -192,91 +192,6 @@ fn loads_alone_miss_translations_of_loads() {
     assert_eq!(misses(&mut follower, load(0x9080)), [1, 0]);
 }
 
-/// A CPU with the numbers of the K8 and without its pipeline, with the companion's clock.
-fn timed() -> Builder {
-    Builder::of(&super::super::Profile { pipeline: None, ..super::super::parts::K8 }).clock(Clock::Companion)
-}
-
-#[test]
-fn the_next_line_of_code_is_fetched_while_this_one_runs() {
-    let companion = timed().build();
-    let rig = Rig::new(1);
-    let mut follower = follow(&companion, 0);
-    run(&rig, &mut follower, &Instruction { class: Class::Divide, ..code(0x1000) });
-    // A walk of 10; a line of a page of DRAM to be opened, 123 + 30, less the 3 of the first level.
-    assert_eq!(rig.get(0, Signal::FrontEndEmptyTranslationCycles), 10);
-    assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150);
-    run(&rig, &mut follower, &code(0x1040));
-    // The page is open: 120, of which the division's cycle and its 40 have elapsed.
-    assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150 + 120 - 41);
-}
-
-#[test]
-fn after_a_misprediction_nothing_has_been_fetched_ahead() {
-    let companion = timed().build();
-    let rig = Rig::new(1);
-    let mut follower = follow(&companion, 0);
-    let transfer = Some(Transfer { kind: BranchKind::Conditional, taken: true, target: 0x1040 });
-    run(&rig, &mut follower, &Instruction { transfer, ..code(0x1000) });
-    assert_eq!(rig.get(0, Signal::FlushBranchCycles), 10);
-    run(&rig, &mut follower, &code(0x1040));
-    assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150 + 120);
-}
-
-#[test]
-fn three_begin_in_a_cycle_of_k8_and_a_taken_branch_ends_it() {
-    let companion = timed().build();
-    let rig = Rig::new(1);
-    let mut follower = follow(&companion, 0);
-    for _ in 0..7 {
-        run(&rig, &mut follower, &accessing(&[]));
-    }
-    // The third cycle is still open.
-    assert_eq!([Signal::RetirementCycles, Signal::InstructionsDispersed].map(|signal| rig.get(0, signal)), [2, 6]);
-    // A jump that is known: the first time it costs a bubble, which ends the cycle as well.
-    let transfer = Some(Transfer { kind: BranchKind::DirectJump, taken: true, target: 0x1000 });
-    for _ in 0..2 {
-        run(&rig, &mut follower, &Instruction { transfer, length: 0, ..code(0x1000) });
-    }
-    assert_eq!([Signal::RetirementCycles, Signal::InstructionsDispersed].map(|signal| rig.get(0, signal)), [4, 9]);
-    assert_eq!(rig.get(0, Signal::FrontEndEmptyBubbleCycles), 1);
-}
-
-#[test]
-fn a_fence_waits_for_the_last_store_which_waits_for_those_before_it() {
-    let companion = timed().build();
-    let rig = Rig::new(1);
-    let mut follower = follow(&companion, 0);
-    run(&rig, &mut follower, &accessing(&[store(0x1000)]));
-    run(&rig, &mut follower, &Instruction { class: Class::Fence, ..accessing(&[]) });
-    let (waited, elsewhere) = (rig.get(0, Signal::DispatchStallAllQuietCycles), 0x1_2000);
-    // One that misses, in the page of DRAM next to it, then one that hits, in one cycle with the fence.
-    run(&rig, &mut follower, &accessing(&[]));
-    follower.execute(&accessing(&[load(elsewhere)]), &mut Untranslated(12));
-    rig.deliver(&mut follower);
-    run(&rig, &mut follower, &accessing(&[store(elsewhere + 0x40 * 3)]));
-    run(&rig, &mut follower, &accessing(&[store(0x1000)]));
-    run(&rig, &mut follower, &Instruction { class: Class::Fence, ..accessing(&[]) });
-    assert_eq!(rig.get(0, Signal::DispatchStallAllQuietCycles) - waited, 120);
-}
-
-#[test]
-fn a_locked_instruction_waits_in_its_own_name() {
-    let companion = timed().threads(2).build();
-    let rig = Rig::new(2);
-    let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
-    let locked = |access: Access| Access { locked: true, ..access };
-    run(&rig, &mut first, &accessing(&[locked(load(0x8000)), locked(store(0x8000))]));
-    // 10 with the line available, 150 to get it; permission to write an exclusive line needs no request.
-    assert_eq!(rig.get(0, Signal::LockedFinalCycles), 10 + 150);
-    assert_eq!(rig.get(0, Signal::LockedSpeculativeCycles), 6);
-    assert_eq!(rig.get(0, Signal::StallLoadMissCycles), 0);
-    // The other has read it since: permission costs as much as another cluster's answer.
-    run(&rig, &mut other, &accessing(&[load(0x8000)]));
-    run(&rig, &mut first, &accessing(&[locked(load(0x8000)), locked(store(0x8000))]));
-    assert_eq!(rig.get(0, Signal::LockedFinalCycles), 10 + 150 + 10 + 150);
-}
-
 #[test]
 fn a_taken_branch_fetches_anew() {
     let companion = Builder::new("k8").unwrap().build();
@@ -308,21 +223,27 @@ fn code_that_another_core_writes_is_fetched_again() {
 
 #[test]
 fn the_states_of_the_last_cycle_are_those_that_hold() {
-    let companion = timed().build();
+    let companion = Builder::new("k8").unwrap().clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     assert_eq!(follower.holds(Signal::DispatchStallCycles), None, "no cycle has gone by");
-    let serializing = Instruction { class: Class::Serializing, ..code(0x1000) };
-    run(&rig, &mut follower, &serializing);
-    assert_eq!(follower.holds(Signal::DispatchStallCycles), Some(true));
-    assert_eq!(follower.holds(Signal::DispatchStallSegmentLoadCycles), Some(false));
-    assert_eq!(follower.holds(Signal::FloatingPointIdleCycles), Some(true));
-    assert_eq!(follower.holds(Signal::InterruptsMaskedCycles), None, "the embedder's");
-    // Three instructions fill a cycle, and the fourth begins another.
-    for _ in 0..4 {
-        run(&rig, &mut follower, &accessing(&[]));
+    // Three integer operations are a cycle. One of floating point among many completes in one of the cycles.
+    let integer = Instruction { operation: Some(Operation::default()), ..accessing(&[]) };
+    let floating = Instruction { class: Class::FloatAdd, floating_point: true, ..integer };
+    let mut seen = [false; 2];
+    for number in 0..60 {
+        let before = [Signal::Cycles, Signal::FloatingPointIdleCycles].map(|signal| rig.get(0, signal));
+        run(&rig, &mut follower, if number == 10 { &floating } else { &integer });
+        let after = [Signal::Cycles, Signal::FloatingPointIdleCycles].map(|signal| rig.get(0, signal));
+        if after[0] - before[0] == 1 {
+            let idle = after[1] != before[1];
+            assert_eq!(follower.holds(Signal::FloatingPointIdleCycles), Some(idle));
+            seen[usize::from(idle)] = true;
+        }
     }
+    assert_eq!(seen, [true; 2]);
     assert_eq!(follower.holds(Signal::DispatchStallCycles), Some(false));
+    assert_eq!(follower.holds(Signal::InterruptsMaskedCycles), None, "the embedder's");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{Bench, instruction};
 /// Threads of a core, each of which executes steps 0 to `count`, the one that is behind the others next.
 fn compete(threads: usize, count: u16, step: impl Fn(&mut Bench, u16)) -> Vec<Bench> {
     let mut benches: Vec<_> = (0..threads as u64).map(|thread| (Bench { address: thread << 20, ..Bench::new() }, 0)).collect();
-    let mut sharing = Sharing::new(Some(Microarchitecture::Knl));
+    let mut sharing = Sharing::new(Microarchitecture::Knl);
     // All begin in cycle 0.
     for thread in 0..threads {
         Threads::new(&mut sharing, thread, (1 << threads) - 1, 0, &mut 0);

@@ -14,7 +14,7 @@ use super::{AllFinished, Bench, Empty, FREE, Finish, Fixed, HeldOther, MEMORY, S
 /// Threads of a core, each of which executes steps 0 to `count`, the one that can dispatch first next.
 fn compete(threads: usize, count: usize, step: impl Fn(&mut Bench, usize)) -> Vec<Bench> {
     let mut benches: Vec<_> = (0..threads).map(|_| (Bench::new(), 0)).collect();
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     // All begin in cycle 0.
     for thread in 0..threads {
         Threads::on_core_time(&mut sharing, thread, (1 << threads) - 1, 0);
@@ -55,7 +55,7 @@ pub(super) fn beginning(sharing: &mut Option<Sharing>, thread: usize, at: u64) -
 
 /// A core of threads of which all are followed from cycle 0 on.
 pub(super) fn core_of(threads: usize) -> Option<Sharing> {
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     (0..threads).for_each(|thread| {
         Threads::on_core_time(&mut sharing, thread, 1 << thread, 0);
     });
@@ -95,7 +95,7 @@ fn ka14_two_threads_take_turns_and_share_the_units() {
 
 #[test]
 fn ka15_what_is_older_takes_the_port_first() {
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
     first.adds(36);
@@ -119,7 +119,7 @@ fn reasons(benches: Vec<Bench>, reason: Reason) -> Vec<u64> {
 fn a_load_waits_for_the_misses_of_another_thread() {
     // A's 16 loads from memory are launched at 1 to 4, four a cycle, and have the entries from 5 to 8 on; the first line arrives at 341 and
     // its entry is free at 342. B has one load, which begins behind them.
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
     (0..16).for_each(|number| first.load(1, 0x1_0000 + 136 * number, Some((MEMORY, Source::Memory))));
@@ -136,7 +136,7 @@ fn a_load_waits_for_the_misses_of_another_thread() {
 #[test]
 fn an_access_waits_for_the_translations_of_another_thread() {
     // A's eight accesses are launched at 1 and 2 and have the entries of the queue for 400 cycles.
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
     let operation = Operation { width: 8, addresses: &[Register(FREE)], writes: &[Register(1)], ..Operation::default() };
@@ -165,7 +165,7 @@ fn an_access_waits_for_the_translations_of_another_thread() {
 #[test]
 fn an_access_finds_its_slice_taken_by_another_thread() {
     // A's four loads are all of slice 0, and go through it at 1 to 4; B's is issued at 2 and goes through at 5.
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
     (0..4).for_each(|number| first.load(1, 0x1_0000 + 32 * number, None));
@@ -181,7 +181,7 @@ fn an_access_finds_its_slice_taken_by_another_thread() {
 #[test]
 fn a_thread_with_nothing_in_flight_waits_for_the_queues_that_another_filled() {
     // A's chain begins with a load from memory at 341 and its 44 operations fill the queues at 8; the first is issued at 341.
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
     first.load(1, 0x1_0000, Some((MEMORY, Source::Memory)));
@@ -200,7 +200,7 @@ fn a_thread_with_nothing_in_flight_waits_for_the_queues_that_another_filled() {
 #[test]
 fn a_thread_with_nothing_in_flight_waits_for_the_results_that_another_replaces() {
     // KA4: the load and 127 adds have every place of the history buffer until 344.
-    let mut sharing = Sharing::new(Some(Microarchitecture::Power9));
+    let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
     first.load(1, 0x1_0000, Some((MEMORY, Source::Memory)));
