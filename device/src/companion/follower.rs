@@ -59,6 +59,8 @@ pub struct Follower<'a> {
     /// The piece of code that the fetcher read last, unless a transfer discarded it.
     pub(super) piece: Option<u64>,
     pub(super) outcome: Outcome,
+    /// Whether the outcome says anything.
+    told: bool,
     /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
     pub(super) prefetched: bool,
     pub(super) requests: Requests,
@@ -99,6 +101,7 @@ impl<'a> Follower<'a> {
             line: None,
             piece: None,
             outcome: Outcome::default(),
+            told: false,
             prefetched: false,
             requests: Requests::new(),
             nested: profile.translation.is_radix().then(Steps::new),
@@ -134,7 +137,7 @@ impl<'a> Follower<'a> {
         self.memory = whole || self.tally.signals().iter().any(|signal| !branches::supplies(predictor, *signal));
         self.pipelined = self.keeps_time();
         if let Some(pipeline) = &mut self.pipeline {
-            pipeline.sync(self.pipelined, |signal| demand.wants(signal));
+            pipeline.sync(self.pipelined, !demand.records().is_none(), |signal| demand.wants(signal));
         }
         if let Some(core) = self.competes.filter(|_| !self.pipelined) {
             core.leave(usize::from(self.thread));
@@ -288,8 +291,14 @@ impl<'a> Follower<'a> {
         if !self.active {
             return;
         }
-        self.outcome = Outcome::default();
-        if !self.is_plain(instruction) {
+        if self.told {
+            self.outcome = Outcome::default();
+            self.told = false;
+        }
+        self.outcome.cycles = None;
+        let plain = self.is_plain(instruction);
+        if !plain {
+            self.told = true;
             self.follow(instruction, tables);
         }
         if self.pipelined
@@ -297,9 +306,15 @@ impl<'a> Follower<'a> {
         {
             let thread = usize::from(self.thread);
             let mut together = self.competes.and_then(|core| core.together(thread));
-            let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
-            pipeline.execute(instruction, thread, together, &mut self.tally);
+            match &mut together {
+                None if plain => pipeline.execute_plain(instruction, thread, &mut self.tally),
+                together => {
+                    let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
+                    pipeline.execute(instruction, thread, together, &mut self.tally);
+                }
+            }
             if !self.demand.records().is_none() {
+                self.told = true;
                 pipeline.tell(&mut self.outcome);
             }
         }

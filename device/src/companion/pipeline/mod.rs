@@ -184,6 +184,12 @@ pub(super) fn competes(model: Microarchitecture) -> bool {
     matches!(model, Microarchitecture::Knl | Microarchitecture::Power9)
 }
 
+/// Whether `signal` makes POWER9 count its queues and units.
+#[cfg(test)]
+pub(super) fn is_watched(signal: Signal) -> bool {
+    power9::STATES.iter().position(|state| *state == signal).is_some_and(|number| power9::is_watched(1 << number))
+}
+
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
@@ -217,6 +223,9 @@ pub(super) struct Pipeline {
     reasons_wanted: bool,
     /// The reason of the last cycle that was reported.
     last_reason: Option<u8>,
+    /// No instruction goes the short way.
+    #[cfg(test)]
+    pub(super) long: bool,
 }
 
 impl Pipeline {
@@ -229,7 +238,17 @@ impl Pipeline {
             Microarchitecture::Montecito => Core::Montecito(Box::new(montecito::Core::new())),
             Microarchitecture::Itanium => Core::Itanium(Box::new(itanium::Core::new())),
         };
-        Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
+        Pipeline {
+            core,
+            offset: 0,
+            found: Found::NONE,
+            states: signals(model).0,
+            wanted: 0,
+            reasons_wanted: false,
+            last_reason: None,
+            #[cfg(test)]
+            long: false,
+        }
     }
 
     /// Whether this pipeline supplies `signal`.
@@ -239,9 +258,9 @@ impl Pipeline {
         signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || reason
     }
 
-    /// Sets the demanded signals and whether the pipeline keeps time. Cycles that have not been reported are dropped. While time stands
+    /// Sets the demanded signals, whether the pipeline keeps time, and whether records ask what became of each instruction. Cycles that have not been reported are dropped. While time stands
     /// still, so does the pipeline: what is in flight goes on afterwards.
-    pub(super) fn sync(&mut self, runs: bool, wants: impl Fn(Signal) -> bool) {
+    pub(super) fn sync(&mut self, runs: bool, told: bool, wants: impl Fn(Signal) -> bool) {
         self.wanted = self.states.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
         self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
         if let Core::Power9(core) = &mut self.core {
@@ -249,6 +268,7 @@ impl Pipeline {
             core.account.clear();
             core.account.last = core.account.last.filter(|_| runs);
             core.watches = power9::is_watched(self.wanted);
+            core.told = told;
         }
         if let Some(track) = self.core.track_mut() {
             track.clear();
@@ -373,6 +393,24 @@ impl Pipeline {
             Core::Itanium(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();
+    }
+
+    /// The same of an instruction that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to itself.
+    #[inline]
+    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, thread: usize, tally: &mut Tally) {
+        #[cfg(test)]
+        if self.long {
+            return self.execute(instruction, thread, None, tally);
+        }
+        let done = match &mut self.core {
+            Core::Power9(core) => core.execute_plain(instruction, tally),
+            Core::Knl(core) => core.execute_plain(instruction),
+            Core::K8(core) => core.execute_plain(instruction, tally),
+            Core::Montecito(_) | Core::Itanium(_) => false,
+        };
+        if !done {
+            self.execute(instruction, thread, None, tally);
+        }
     }
 
     /// Tells what became of the instruction that was executed last.

@@ -64,11 +64,14 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
         if cycles == 1
             && at < self.from + Self::CYCLES
             && let Some(word) = self.taken.get_mut(port).and_then(|taken| taken.get_mut((at / 64) as usize % WORDS))
-            && *word >> (at % 64) & 1 == 0
         {
-            // The usual case.
-            *word |= 1 << (at % 64);
-            return at;
+            // The usual case: a cycle among the next few is free.
+            let free = (!*word >> (at % 64)).trailing_zeros();
+            if free < 64 {
+                let at = at + u64::from(free);
+                *word |= 1 << (at % 64);
+                return at;
+            }
         }
         let begin = self.free(port, earliest, cycles);
         if let Some(taken) = self.taken.get_mut(port) {

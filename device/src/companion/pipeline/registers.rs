@@ -30,6 +30,12 @@ impl Registers {
         registers.into_iter().filter_map(|register| self.ready.get(usize::from(register))).copied().max().unwrap_or(0)
     }
 
+    /// When this one is ready.
+    #[inline]
+    pub(super) fn at(&self, register: u16) -> u64 {
+        self.ready.get(usize::from(register)).copied().unwrap_or(0)
+    }
+
     /// `register` is ready in cycle `ready`.
     #[inline]
     pub(super) fn set(&mut self, register: u16, ready: u64) {

@@ -131,10 +131,6 @@ impl Core {
         let plain = found.count == 0 && found.continuation == Continuation::Sequential && rows::is_plain(instruction);
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
-        if plain && self.line.count != 0 && first == last && self.piece == Some(first) && found.delay() == 0 {
-            // In the piece of the instruction before, and so in its line.
-            return self.push_plain(instruction, tally);
-        }
         let row = if plain { Row::PLAIN } else { rows::of(instruction) };
         let alone = matches!(row.path, Path::Vector(_));
         // PK2, PK4, PK5: what begins a new line.
@@ -197,6 +193,24 @@ impl Core {
             }
             self.turn(found.continuation);
         }
+    }
+
+    /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence. Returns whether it has gone into the
+    /// line of the one before, the short way; if not, nothing has been done.
+    #[inline]
+    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
+        let first = instruction.address >> PIECE_BITS;
+        let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
+        // In the piece of the instruction before, and so in its line, if that has begun in this piece or the one before.
+        let here = self.line.count != 0 && first == last && self.piece == Some(first) && last.wrapping_sub(self.line.piece) <= 1;
+        let short = here && rows::is_plain(instruction);
+        if short {
+            if instruction.length != 0 {
+                self.line.ready = self.line.ready.max(self.fetched + 1);
+            }
+            self.push_plain(instruction, tally);
+        }
+        short
     }
 
     /// Puts accesses into the line, and returns where they are.

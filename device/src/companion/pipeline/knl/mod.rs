@@ -2,6 +2,7 @@
 
 mod front;
 mod memory;
+mod plain;
 mod rows;
 mod saved;
 mod signals;

@@ -40,6 +40,13 @@ impl Units {
         ports.take(port.number, at, every).saturating_sub(self.offset)
     }
 
+    /// The cycle, `earliest` or later, in which an operation of one cycle goes to an integer port.
+    #[inline]
+    pub(super) fn send_integer(&mut self, number: usize, earliest: u64) -> u64 {
+        let [ports, _] = &mut self.ports;
+        ports.take(number, earliest + self.offset, 1).saturating_sub(self.offset)
+    }
+
     /// When `line` is here, if it is on its way at `now`.
     #[inline]
     pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {

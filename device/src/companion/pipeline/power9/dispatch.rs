@@ -10,7 +10,7 @@ use super::{Core, Executed, SCOREBOARD, SLICES, Share, State, Times};
 use vm_pmu_arch::feed::Signal;
 
 /// Internal operations of a cycle, and branches among them (PP9).
-const WIDTH: u8 = 6;
+pub(super) const WIDTH: u8 = 6;
 const BRANCHES: u8 = 2;
 /// Places of a superslice, and those where one operation goes to each slice (PP10).
 const PLACES: u8 = 3;
@@ -58,6 +58,7 @@ impl Group {
     }
 
     /// Whether a superslice has the place for an operation.
+    #[inline]
     fn fits(&self, superslice: usize, place: Place) -> bool {
         let used = self.used.get(superslice).copied().unwrap_or(PLACES);
         let most = if self.restricted.get(superslice) == Some(&true) { RESTRICTED } else { PLACES };
@@ -70,7 +71,8 @@ impl Group {
     }
 
     /// The superslice that an operation goes to: of those with a place, the one with more.
-    fn superslice(&self, place: Place) -> Option<usize> {
+    #[inline]
+    pub(super) fn superslice(&self, place: Place) -> Option<usize> {
         let [first, second] = self.used;
         let order = if second < first { [1, 0] } else { [0, 1] };
         order.into_iter().find(|superslice| self.fits(*superslice, place))

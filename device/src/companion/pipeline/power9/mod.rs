@@ -8,6 +8,7 @@ mod fetch;
 mod flushes;
 mod life;
 mod occupancy;
+mod plain;
 mod progress;
 mod reasons;
 mod rows;
@@ -149,6 +150,8 @@ pub(super) struct Core {
     stalled: bool,
     /// Whether queues and units are asked for.
     pub(super) watches: bool,
+    /// Whether records ask what became of each instruction.
+    pub(super) told: bool,
     /// The first cycle in which they have not been counted, and cycles of the core that are none of the thread's.
     counted: u64,
     absent: (u64, u64),
@@ -227,6 +230,7 @@ impl Core {
             behind_invalidation: false,
             stalled: false,
             watches: false,
+            told: false,
             counted: 0,
             absent: (0, 0),
             stores_seen: 0,
@@ -424,10 +428,7 @@ impl Core {
         }
         let in_flight = times.dispatched.min(self.completed + 1);
         if self.completed != 0 {
-            let blocked = self.blocked;
-            self.own_until(blocked.reason, in_flight.min(blocked.until - u64::from(blocked.last != blocked.reason)));
-            self.own_until(blocked.last, in_flight.min(blocked.until));
-            self.own_until(Reason::AllFinished, in_flight);
+            self.own_completion(in_flight);
         }
         if self.stalled && self.unowned < times.dispatched {
             tally.add(Signal::StallsEndedEmpty, 1);
@@ -448,6 +449,15 @@ impl Core {
         }
         self.own_until(Reason::DispatchFinish, times.finished);
         self.own_until(Reason::Finish, times.finished + 1);
+    }
+
+    /// PP41: the cycles before cycle `until`, in which everything has finished and not all has completed.
+    #[inline]
+    fn own_completion(&mut self, until: u64) {
+        let blocked = self.blocked;
+        self.own_until(blocked.reason, until.min(blocked.until - u64::from(blocked.last != blocked.reason)));
+        self.own_until(blocked.last, until.min(blocked.until));
+        self.own_until(Reason::AllFinished, until);
     }
 
     /// The cycles without a reason, up to `until`, have this one.

@@ -1,0 +1,100 @@
+//! The short way of an instruction that only computes: one micro-operation of a cycle on either integer port, from registers to registers.
+//!
+//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
+
+use super::super::super::instruction::{Class, Instruction};
+use super::super::Found;
+use super::rows::Unit;
+use super::signals::State;
+use super::{ANY, Core, Port, WIDTH};
+
+impl Core {
+    /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to
+    /// itself. Returns whether it has taken the short way; if not, nothing has been done.
+    #[inline]
+    pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
+        let short = matches!(instruction.class, Class::Simple | Class::Nop | Class::BitTest);
+        if !short || instruction.floating_point || instruction.segment_loads != 0 || self.redirect.is_some() {
+            return false;
+        }
+        self.step_plain(instruction);
+        true
+    }
+
+    fn step_plain(&mut self, instruction: &Instruction<'_>) {
+        let before = self.at;
+        let delivered = self.front.deliver(instruction, &Found::NONE, &mut self.memory.walker);
+        let (number, second) = self.allocate_plain(delivered);
+        let at = self.at;
+        if instruction.length != 0 {
+            self.front.allocated(at);
+        }
+        let mut sources = at + 1;
+        if let Some(operation) = &instruction.operation {
+            for register in operation.reads {
+                sources = sources.max(self.registers.at(register.0 % ANY));
+            }
+        } else {
+            // Without registers it needs the result before.
+            sources = sources.max(self.registers.at(ANY));
+        }
+        let issued = self.units.send_integer(number, sources);
+        if let Some(station) = self.integer.get_mut(number) {
+            station.take(issued + 1);
+        }
+        let result = issued + 1;
+        if let Some(operation) = &instruction.operation {
+            operation.writes.iter().for_each(|register| self.registers.set(register.0 % ANY, result));
+        } else {
+            // Through the shortest operation, whatever this one is.
+            self.registers.set(ANY, self.registers.at(ANY).max(at + 1) + 1);
+        }
+        let completed = self.completed.next(result, WIDTH);
+        self.reorder.take(completed + 1);
+        if second {
+            self.close();
+        }
+        if self.at != before {
+            self.units.forget(self.at);
+        }
+    }
+
+    /// PL9 to PL12, PL31 to PL35: the port of the micro-operation, and whether it is the second of its group.
+    #[inline]
+    fn allocate_plain(&mut self, delivered: u64) -> (usize, bool) {
+        if self.open {
+            if delivered <= self.at {
+                let number = self.choose_integer();
+                if self.integer.get(number).is_none_or(|station| station.room() <= self.at) {
+                    return (number, true);
+                }
+                self.hold(State::StationFull, 0, 1);
+            }
+            self.close();
+        }
+        let begin = self.at;
+        let room = self.reorder.room(usize::from(WIDTH));
+        let station = self.integer.iter().map(|station| station.room()).min().unwrap_or(0);
+        let at = begin.max(room).max(delivered).max(station);
+        if at != begin {
+            self.hold(State::ReorderBuffer, begin, room);
+            self.hold(State::Empty, begin.max(room), delivered);
+            self.hold(State::Station, begin.max(room).max(delivered), station);
+            self.hold(State::StationFull, begin.max(delivered), station);
+            self.pass(at);
+        }
+        self.open = true;
+        let number = self.choose_integer();
+        self.port = Some(Port { vector: false, number });
+        (number, false)
+    }
+
+    /// PL12: the port of an operation that both can take.
+    #[inline]
+    fn choose_integer(&self) -> usize {
+        match self.port {
+            Some(Port { vector: false, number }) => 1 - number.min(1),
+            _ => self.choose(Unit::Integer).map_or(0, |port| port.number),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The short way of an instruction that only computes: one operation of two cycles on the port of a slice, from registers to registers.
+//!
+//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
+
+use super::super::super::instruction::{Class, Instruction};
+use super::super::super::tally::Tally;
+use super::super::Found;
+use super::super::sharing::Threads;
+use super::dispatch::Group;
+use super::reasons::Reason;
+use super::rows::Place;
+use super::signals::State;
+use super::{ANY, Blocked, COMPLETION, Core, SLICES, Share, UNKNOWN, place};
+use vm_pmu_arch::feed::Signal;
+
+/// From issue to the use of the result (1.3 of the notes).
+const LATENCY: u64 = 2;
+
+/// Whether an instruction of `class` is one operation of a slice, whatever its width (the rows of `FIXED`).
+fn is_short(class: Class) -> bool {
+    matches!(
+        class,
+        Class::Simple
+            | Class::Shift
+            | Class::Address
+            | Class::AddressScaled
+            | Class::Extend
+            | Class::ConditionalMove
+            | Class::AddWithCarry
+            | Class::ToVector
+            | Class::FromVector
+    )
+}
+
+impl Core {
+    /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to
+    /// itself. Returns whether it has taken the short way; if not, nothing has been done.
+    #[inline]
+    pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
+        let quiet = !self.told && !self.watches && !self.shared.watch.active && !self.behind_invalidation;
+        if !quiet || self.blocked.reason == Reason::BlockedBarrier || !is_short(instruction.class) {
+            return false;
+        }
+        self.step_plain(instruction, tally);
+        true
+    }
+
+    fn step_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
+        let operation = instruction.operation.unwrap_or(UNKNOWN);
+        self.walkers.second = 0;
+        if instruction.length != 0 && self.block != Some(instruction.address >> super::BLOCK_BITS) {
+            self.fetch(instruction, &Found::NONE, Share::of(1), tally);
+        }
+        let (ready, held, dispatched, slice) = self.dispatch_plain(operation.writes.len());
+        let mut sources = dispatched + 1;
+        for register in operation.reads.iter().chain(operation.addresses) {
+            sources = sources.max(self.registers.at(place(*register)));
+        }
+        let issued = self.shared.ports.take(slice, sources, 1);
+        let finished = issued + LATENCY;
+        if let Some(queue) = self.shared.queues.get_mut(slice) {
+            queue.take(issued + 1);
+        }
+        if finished >= self.unowned {
+            self.own_plain((ready, held, dispatched, sources, issued), tally);
+        }
+        if self.unowned >= self.blocked.until {
+            self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
+        }
+        self.completed = self.completed.max(self.blocked.until - 1 + COMPLETION);
+        self.window.take(self.completed + 1);
+        for register in operation.writes {
+            self.shared.history.take_in_order(self.completed + 1);
+            // Through the shortest operation, whatever this one is.
+            let ready = if register.0 == ANY { self.registers.at(ANY).max(dispatched + 1) + LATENCY } else { finished };
+            self.registers.set(place(*register), ready);
+        }
+        self.buffer.take(dispatched + 1);
+        self.front = Reason::Empty;
+    }
+
+    /// PP9 to PP18: when it could be dispatched if nothing held it, until when each queue held it, when it is dispatched, and its slice.
+    #[inline]
+    fn dispatch_plain(&mut self, results: usize) -> (u64, Full, u64, usize) {
+        let Group { at: before, count, .. } = self.group;
+        let next = before + u64::from(count != 0);
+        let front = self.fetched.max(self.restart);
+        let ready = if front > before || !self.group.has_room_plain() { front.max(next) } else { before };
+        self.hold(State::Starved, next, front.min(ready));
+        let from = if ready == before && count != 0 { ready + 1 } else { ready };
+        let window = self.window.room(1);
+        let history = self.shared.history.room(results);
+        let queue = self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0);
+        let at = ready.max(window).max(history).max(queue);
+        if at > from {
+            self.hold(State::WindowFull, from, window);
+            self.hold(State::HeldHistory, from.max(window), history);
+            self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);
+            self.hold(State::DispatchHeld, from.max(window), at);
+        }
+        if at > before {
+            let mut alone = Threads::ALONE;
+            self.pass(at, &mut alone);
+        }
+        let superslice = self.group.take_plain();
+        let mut slice = self.shared.next_slice(superslice);
+        let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
+        if full(slice) {
+            // The other slice of the superslice, or any.
+            slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
+        }
+        (ready, Full { history, queue }, at, slice)
+    }
+
+    /// PP42 to PP48: the cycles that the instruction owns, after everything before it has finished.
+    #[inline]
+    fn own_plain(&mut self, (ready, held, dispatched, sources, issued): (u64, Full, u64, u64, u64), tally: &mut Tally) {
+        if self.unowned < dispatched {
+            let in_flight = dispatched.min(self.completed + 1);
+            if self.completed != 0 {
+                self.own_completion(in_flight);
+            }
+            if self.stalled && self.unowned < dispatched {
+                tally.add(Signal::StallsEndedEmpty, 1);
+            }
+            self.own_until(self.front, ready.min(dispatched));
+            self.own_until(Reason::EmptyHeldHistory, held.history.min(dispatched));
+            self.own_until(Reason::EmptyHeldIssueQueue, held.queue.min(dispatched));
+            self.own_until(Reason::Empty, dispatched);
+        }
+        self.own_until(Reason::HeldOther, sources.min(issued));
+        self.own_until(Reason::HeldArbitration, issued);
+        self.own_until(Reason::Fixed, issued + LATENCY);
+        self.own_until(Reason::Finish, issued + LATENCY + 1);
+    }
+}
+
+/// Until when the history buffer and the issue queues held an operation at dispatch.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    history: u64,
+    queue: u64,
+}
+
+impl Group {
+    /// Whether an operation of one plain place has it.
+    #[inline]
+    fn has_room_plain(&self) -> bool {
+        self.count < super::dispatch::WIDTH && self.superslice(Place::Plain).is_some()
+    }
+
+    /// Takes one plain place; returns its superslice.
+    #[inline]
+    fn take_plain(&mut self) -> usize {
+        self.count += 1;
+        let superslice = self.superslice(Place::Plain).unwrap_or(0);
+        if let Some(used) = self.used.get_mut(superslice) {
+            *used += 1;
+        }
+        superslice
+    }
+}
