@@ -305,7 +305,14 @@ impl<'a> Follower<'a> {
         if self.is_plain(instruction) {
             self.timing.begin(instruction.micro_ops, instruction.floating_point, &mut self.tally);
         } else {
+            let castouts = self.castouts();
             self.follow(instruction, tables);
+            let now = self.castouts();
+            if now != castouts
+                && let Some(pipeline) = self.pipeline()
+            {
+                pipeline.cast_out(now.0.wrapping_sub(castouts.0) as u32, now.1.wrapping_sub(castouts.1) as u32);
+            }
         }
         if self.pipelined
             && let Some(pipeline) = &mut self.pipeline
@@ -385,6 +392,13 @@ impl<'a> Follower<'a> {
             self.load_floating(instruction);
         }
         self.branch(instruction);
+    }
+
+    /// Lines that have left the second level and the third, since these were last reported.
+    #[inline]
+    fn castouts(&self) -> (u64, u64) {
+        let second = self.tally.get(Signal::L2CastoutsModified).wrapping_add(self.tally.get(Signal::L2CastoutsClean));
+        (second, self.tally.get(Signal::L3Castouts))
     }
 
     /// The pipeline, while it keeps time.

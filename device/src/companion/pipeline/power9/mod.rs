@@ -7,6 +7,7 @@ mod dispatch;
 mod fetch;
 mod flushes;
 mod life;
+mod machines;
 mod occupancy;
 mod progress;
 mod reasons;
@@ -60,10 +61,14 @@ const TAKEN: u64 = 2;
 const FRONT_END: u64 = 8;
 /// What the fetcher reads in a cycle, as bits of an address (PP1).
 const BLOCK_BITS: u32 = 5;
+/// Bits of an address within a line.
+const LINE_BITS: u32 = 7;
 /// Instructions of a block.
 const BLOCK: usize = 8;
 /// The latency of the second level, which answers barriers and store-conditionals (1.4).
 const SECOND_LEVEL: u64 = 15;
+/// The latency of the third level (1.4).
+const THIRD_LEVEL: u64 = 36;
 
 /// Ports: the execution ports of the slices, their address units, their accesses, units that are kept, and units of which there is one.
 const ADDRESSES: usize = SLICES;
@@ -347,6 +352,9 @@ impl Core {
         }
         if row.unit == Unit::Branch {
             self.shared.branches.take(times.issued + 1);
+        }
+        if found.castouts != (0, 0) || found.prefetched != 0 {
+            self.follow_lines(found, &times, tally);
         }
         self.record(&row, found, &times, &phases);
         self.own(&times, &phases, threads, tally);

@@ -7,6 +7,7 @@ use super::super::memory::Misses;
 use super::super::ports::Ports;
 use super::super::queue::{Entries, Ring};
 use super::super::saving::{number, pick, small, time};
+use super::machines::CacheMachines;
 use super::progress::Progress;
 use super::watch::{Queue, Watch};
 use super::{PORTS, SLICES};
@@ -55,6 +56,7 @@ pub(in super::super) struct Shared {
     flushes: [(u64, u8); REMEMBERED],
     next_flush: usize,
     pub(super) watch: Watch,
+    pub(super) machines: CacheMachines,
     /// What the threads have completed, and when they stalled.
     pub(super) progress: Progress,
 }
@@ -86,6 +88,7 @@ impl Shared {
             flushes: [(0, 0); REMEMBERED],
             next_flush: 0,
             watch: Watch::new(),
+            machines: CacheMachines::new(),
             progress: Progress::new(),
         }
     }
@@ -210,6 +213,7 @@ impl Shared {
         self.flushes.iter().for_each(|(at, thread)| writer.words(&[*at, u64::from(*thread)]));
         writer.words(&[self.next_stored as u64, self.next_flush as u64]);
         self.watch.save(writer);
+        self.machines.save(writer);
         self.progress.save(writer);
     }
 
@@ -260,6 +264,7 @@ impl Shared {
         self.next_stored = usize::from(small(reader, REMEMBERED - 1)?);
         self.next_flush = usize::from(small(reader, REMEMBERED - 1)?);
         self.watch.load(reader, now)?;
+        self.machines.load(reader, now)?;
         self.progress.load(reader, now)
     }
 }
