@@ -1647,4 +1647,40 @@ signals! {
     FalseStoreHitsSlice2 = "false_store_hits_slice2": Event Events,
     /// Loads of slice 3 that were held for an older store whose address agreed in part, and which lay elsewhere.
     FalseStoreHitsSlice3 = "false_store_hits_slice3": Event Events,
+
+    // Transactions: why they fail, and what passes
+    /// Transactions that failed because another processor accessed their memory outside transactions.
+    TransactionsAbortedNonTransactional = "transactions_aborted_non_transactional": Event Events,
+    /// Transactions that failed because of a conflict with another transaction.
+    TransactionsAbortedTransactional = "transactions_aborted_transactional": Event Events,
+    /// Transactions that failed because their own thread, while they were suspended, stored to what they had accessed, or drove it out.
+    TransactionsAbortedSelf = "transactions_aborted_self": Event Events,
+    /// Transactions that failed because another processor invalidated a translation that they had used.
+    TransactionsAbortedTranslation = "transactions_aborted_translation": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 0.
+    TransactionsDisallowedSlice0 = "transactions_disallowed_slice0": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 1.
+    TransactionsDisallowedSlice1 = "transactions_disallowed_slice1": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 2.
+    TransactionsDisallowedSlice2 = "transactions_disallowed_slice2": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 3.
+    TransactionsDisallowedSlice3 = "transactions_disallowed_slice3": Event Events,
+    /// Loads outside transactions that made transactions fail.
+    LoadsAbortingTransactions = "loads_aborting_transactions": Event Events,
+    /// Stores outside transactions that made transactions fail.
+    StoresAbortingTransactions = "stores_aborting_transactions": Event Events,
+    /// Stores within a transaction that made other transactions fail.
+    TransactionalStoresAbortingOthers = "transactional_stores_aborting_others": Event Events,
+    /// Loads within a transaction that made it fail because of a conflict with another.
+    TransactionalLoadsInConflict = "transactional_loads_in_conflict": Event Events,
+    /// Stores within a transaction that made it fail because of a conflict with another.
+    TransactionalStoresInConflict = "transactional_stores_in_conflict": Event Events,
+    /// Instructions of transactions that committed, while the thread's run latch was set, at the commit.
+    TransactionInstructionsPassed = "transaction_instructions_passed": Event Events,
+    /// Cycles of transactions that committed, while the thread's run latch was set, at the commit.
+    TransactionCyclesPassed = "transaction_cycles_passed": Event Cycles,
+    /// Pairs of instructions that the decoder made one load or store.
+    FusedDisplacements = "fused_displacements": Event Events,
+    /// Pairs of instructions that the decoder made one load of a constant.
+    FusedConstants = "fused_constants": Event Events,
 }

@@ -89,7 +89,9 @@
 //!   interrupt. One across two pages that do not follow each other in memory is an alignment interrupt. The engine's devices are at
 //!   their effective addresses whatever the trees say.
 //! - There is no external interrupt and no decrementer: DEC and HDEC keep what is written to them. Interrupts between CPUs are absent.
-//! - A transaction fails for its own reasons only, never because of what another CPU does.
+//! - A transaction fails before another CPU gets to see what it stored. An access within a transaction to what another has stored makes
+//!   its own fail; else the access succeeds, and the other transaction fails. Translations are compared by pages of 4 KiB. Of the
+//!   instructions that a transaction may not contain only those that name a cache block, translation or segment make it fail.
 //! - `stop` and `wait` end when the performance monitor has something pending, with MSR.EE on or off; the run latch is software's alone.
 //! - LPCR has a meaning in ILE, AIL, UPRT, EVIRT and HR only, PCR in nothing. FSCR starts with TAR and DSCR, HFSCR with all.
 //! - Where both FSCR and HFSCR keep problem state from a facility, the interrupt is the hypervisor's; HFSCR rules problem state with
@@ -123,6 +125,7 @@ mod restore;
 mod saved;
 pub(crate) mod state;
 mod step;
+mod footprint;
 mod transaction;
 mod vectors;
 pub(crate) mod word;
@@ -137,5 +140,6 @@ pub use radix::{RadixWalk, TreeWalk};
 pub use restore::{BadCpu, RestoreError};
 pub use saved::{CpuState, Saved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
+pub use footprint::{Conflict, Failure, Footprint};
 pub use step::{Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction};
 pub use transaction::Checkpoint;

@@ -19,6 +19,11 @@ impl Core {
                 let address = self.effective(self.ra_or_zero(w).wrapping_add(self.gpr[w.rb()]));
                 self.step.touched = Some(Touched { address, why });
             }
+            let named = self.step.touched.filter(|touched| !matches!(touched.why, Touch::Load | Touch::Store | Touch::Execute));
+            if let Some(touched) = named.filter(|_| self.shared.footprints.are_live()) {
+                let translation = matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment);
+                self.disturbs_transactions(touched.address, translation);
+            }
             return Ok(true);
         }
         let barrier = match op {
