@@ -1683,4 +1683,20 @@ signals! {
     FusedDisplacements = "fused_displacements": Event Events,
     /// Pairs of instructions that the decoder made one load of a constant.
     FusedConstants = "fused_constants": Event Events,
+    /// Instructions by which software begins the prefetch streams that it has described.
+    SoftwareStreamsBegun = "software_streams_begun": Event Events,
+
+    // Prefetches of software on POWER9
+    /// Prefetches of software in slice 0 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice0 = "prefetch_translation_misses_slice0": Event Events,
+    /// Prefetches of software in slice 1 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice1 = "prefetch_translation_misses_slice1": Event Events,
+    /// Prefetches of software in slice 2 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice2 = "prefetch_translation_misses_slice2": Event Events,
+    /// Prefetches of software in slice 3 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice3 = "prefetch_translation_misses_slice3": Event Events,
+    /// Lines that a prefetch of software brought into the data cache.
+    SoftwarePrefetchFills = "software_prefetch_fills": Event Events,
+    /// Lines that a prefetch of software brought into the data cache from memory.
+    SoftwarePrefetchFillsFromMemory = "software_prefetch_fills_from_memory": Event Events,
 }

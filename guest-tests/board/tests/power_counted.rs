@@ -18,11 +18,7 @@ fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [
 }
 
 /// The same, while the other CPU first does something else. The CPUs do an instruction each in turn.
-fn counted_beside(
-    select: impl Fn(&mut Mmcr1),
-    build: impl FnOnce(&mut Assembler),
-    beside: impl FnOnce(&mut Assembler),
-) -> [[u64; 3]; 2] {
+fn counted_beside(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler), beside: impl FnOnce(&mut Assembler)) -> [[u64; 3]; 2] {
     let program = image(true, |a| {
         let first = a.label();
         a.load(R4, msr::FP | msr::VSX | msr::TM);
@@ -410,4 +406,22 @@ fn pairs_that_the_decoder_makes_one_are_counted() {
     // The program around it loads constants too: that of the register which ends the run among them.
     assert_eq!(of(0xA8), 3);
     assert!((3..8).contains(&of(0xB4)), "{}", of(0xB4));
+}
+
+#[test]
+fn the_streams_that_software_begins_are_counted() {
+    // F8A4h, PM_DC_PREF_SW_ALLOC. dcbt 0,7 with TH=01010: GO is bit 32 of GPR 7; without it the instruction describes a stream.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(0xF);
+        mmcr1.set_pmc1comb(0b10);
+        mmcr1.set_pmc1sel(0xA4);
+    };
+    let counts = counted(select, |a| {
+        for go in [0, 1u64 << 31, 1 << 31] {
+            a.load(R7, go);
+            a.word(31 << 26 | 0b01010 << 21 | 7 << 11 | 278 << 1);
+        }
+        a.dcbt(R0, R7);
+    });
+    assert_eq!(counts[0][0], 2);
 }

@@ -314,7 +314,7 @@ impl Pipeline {
     /// walker.
     pub(super) fn walkers(&self) -> u32 {
         match &self.core {
-            Core::Power9(core) => core.walkers.second,
+            Core::Power9(core) => core.second_walker,
             _ => 0,
         }
     }

@@ -100,6 +100,7 @@ const SUPPLIED: &[Signal] = &[
     Signal::TransactionCyclesPassed,
     Signal::FusedDisplacements,
     Signal::FusedConstants,
+    Signal::SoftwareStreamsBegun,
 ];
 
 /// What a commit adds any number of.
@@ -288,6 +289,7 @@ fn others(step: &Step, sink: &Sink<'_>) {
         Some(Touch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
         Some(Touch::Store) => sink.add(Signal::PrefetchesForStore, 1),
         Some(Touch::Flush) => sink.add(Signal::CacheLineFlushes, 1),
+        Some(Touch::Stream) => sink.add(Signal::SoftwareStreamsBegun, u64::from(begins_streams(step))),
         Some(Touch::Translation | Touch::LocalTranslation) => sink.add(Signal::TranslationInvalidations, 1),
         _ => {}
     }
@@ -295,4 +297,10 @@ fn others(step: &Step, sink: &Sink<'_>) {
     if step.access.is_some_and(|access| access.store) {
         sink.add(Signal::Stores, 1);
     }
+}
+
+/// `dcbt` with TH=01010 and GO, bit 32 of the address: the described streams begin.
+fn begins_streams(step: &Step) -> bool {
+    let goes = step.touched.is_some_and(|touched| touched.address >> (63 - 32) & 1 == 1);
+    step.encoding >> 21 & 0x1F == 0b01010 && goes
 }

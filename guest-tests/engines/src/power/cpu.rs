@@ -142,7 +142,7 @@ impl<O: Observer> Cpu<O> {
         let mut why = reason::TRACED;
         let stored = step.access.map(|access| access.store).or(match step.touched.map(|touched| touched.why) {
             Some(Touch::Store) => Some(true),
-            Some(Touch::Load | Touch::Execute | Touch::Flush | Touch::InstructionBlock) => Some(false),
+            Some(Touch::Load | Touch::Stream | Touch::Execute | Touch::Flush | Touch::InstructionBlock) => Some(false),
             Some(Touch::Translation | Touch::LocalTranslation | Touch::Segment) | None => None,
         });
         why |= match stored {

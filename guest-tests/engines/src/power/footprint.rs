@@ -201,7 +201,8 @@ impl Core {
         let lines = (Core::real(address) / BLOCK, Core::real(address) / BLOCK);
         let page = address / PAGE;
         self.with_footprint(|footprint| {
-            let accessed = if translation { footprint.pages.contains(&page) } else { footprint.has_written(lines) || footprint.has_read(lines) };
+            let accessed =
+                if translation { footprint.pages.contains(&page) } else { footprint.has_written(lines) || footprint.has_read(lines) };
             if accessed {
                 self.doom(footprint, Failure::SelfInduced);
             }

@@ -212,7 +212,9 @@ impl CpuState {
         }
         let ram = core.shared.memory.size();
         let fits = |checkpoint: &Checkpoint| {
-            checkpoint.depth != 0 && checkpoint.footprint.undo.len() <= MOST && checkpoint.footprint.undo.iter().all(|(real, _)| *real < ram)
+            checkpoint.depth != 0
+                && checkpoint.footprint.undo.len() <= MOST
+                && checkpoint.footprint.undo.iter().all(|(real, _)| *real < ram)
         };
         if self.transaction.as_deref().is_some_and(|checkpoint| !fits(checkpoint)) {
             return Err(BadCpu::Checkpoint);

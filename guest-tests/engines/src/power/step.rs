@@ -127,6 +127,8 @@ pub enum Touch {
     Load,
     /// `dcbtst`: it will be stored to.
     Store,
+    /// `dcbt` or `dcbtst` that describes or controls a stream: the address is none, or that of its first block.
+    Stream,
     /// `icbt`: it will be executed.
     Execute,
     /// `dcbf` or `dcbst`.

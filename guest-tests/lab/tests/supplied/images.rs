@@ -83,6 +83,8 @@ fn of_power() -> Image {
         k.a.ld(R6, 0, R9);
     }
     conflicts(&mut k);
+    k.a.load(R6, 1 << 31);
+    k.a.word(31 << 26 | 0b01010 << 21 | 6 << 11 | 278 << 1);
     // addis of 0, and a load at its result.
     k.a.word(15 << 26 | 6 << 21 | 8 << 16);
     k.a.ld(R6, 0, R6);

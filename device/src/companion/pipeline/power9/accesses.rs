@@ -1,13 +1,14 @@
 //! How loads and stores go through the load/store slices.
 
-use super::super::super::instruction::{Class, Operation};
+use super::super::super::instruction::{AccessKind, Class, Operation};
 use super::super::super::tally::Tally;
 use super::super::memory::Store;
 use super::super::{Source, Touch};
 use super::machines::Asking;
 use super::reasons::{Phases, Reason};
 use super::signals::{
-    FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, STORE_REJECTS, TRANSLATION_HITS, VECTOR_LOADS,
+    FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, PREFETCH_TRANSLATION_MISSES, STORE_REJECTS,
+    TRANSLATION_HITS, VECTOR_LOADS,
 };
 use super::watch::{Own, Queue};
 use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, Shared, State, Times};
@@ -49,6 +50,7 @@ fn count_slice(touch: &Touch, tally: &mut Tally) {
         (loads && touch.missed, &LOAD_MISSES),
         (loads && touch.misaligned, &MISALIGNED_LOADS),
         (stores && touch.misaligned, &MISALIGNED_STORES),
+        (!loads && !stores && touch.translation != 0, &PREFETCH_TRANSLATION_MISSES),
     ] {
         if let Some(signal) = of(signals).filter(|_| counts) {
             tally.add(signal, 1);
@@ -88,7 +90,7 @@ impl Core {
             count_slice(touch, tally);
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
-                self.walkers.walk(place, at, touch.translation);
+                self.walk(place, at, touch.translation);
             }
             let done = if executed.instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)
@@ -167,7 +169,10 @@ impl Core {
     fn read(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let mut launched = self.launch(touch, at, phases, tally);
         if !touch.loads() {
-            // A prefetch is done when it has been sent.
+            // A prefetch is done when it has been sent. What asks for a line to store to it brings none into the first level.
+            let fills = touch.missed && touch.kind != AccessKind::PrefetchStore;
+            tally.add(Signal::SoftwarePrefetchFills, u64::from(fills));
+            tally.add(Signal::SoftwarePrefetchFillsFromMemory, u64::from(fills && matches!(touch.source, Source::Memory | Source::Remote)));
             phases.push(Reason::LoadStoreOther, launched + PASS);
             return launched + PASS;
         }

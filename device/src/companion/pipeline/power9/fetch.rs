@@ -19,7 +19,7 @@ impl Core {
         let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
         self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
-        self.walkers.walk(0, self.fetched, found.walk);
+        self.walk(0, self.fetched, found.walk);
         let begin = (self.fetched + 1).max(room);
         let mut delay = u64::from(found.translation) + u64::from(found.line);
         if let Some(source) = found.code {

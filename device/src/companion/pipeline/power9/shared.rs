@@ -9,6 +9,7 @@ use super::super::queue::{Entries, Ring};
 use super::super::saving::{number, pick, small, time};
 use super::machines::CacheMachines;
 use super::progress::Progress;
+use super::walkers::Walkers;
 use super::watch::{Queue, Watch};
 use super::{PORTS, SLICES};
 
@@ -57,6 +58,7 @@ pub(in super::super) struct Shared {
     next_flush: usize,
     pub(super) watch: Watch,
     pub(super) machines: CacheMachines,
+    pub(super) walkers: Walkers,
     /// What the threads have completed, and when they stalled.
     pub(super) progress: Progress,
 }
@@ -89,6 +91,7 @@ impl Shared {
             next_flush: 0,
             watch: Watch::new(),
             machines: CacheMachines::new(),
+            walkers: Walkers::new(),
             progress: Progress::new(),
         }
     }
@@ -214,6 +217,7 @@ impl Shared {
         writer.words(&[self.next_stored as u64, self.next_flush as u64]);
         self.watch.save(writer);
         self.machines.save(writer);
+        writer.words(&self.walkers.until);
         self.progress.save(writer);
     }
 
@@ -265,6 +269,9 @@ impl Shared {
         self.next_flush = usize::from(small(reader, REMEMBERED - 1)?);
         self.watch.load(reader, now)?;
         self.machines.load(reader, now)?;
+        for until in &mut self.walkers.until {
+            *until = time(reader, now)?;
+        }
         self.progress.load(reader, now)
     }
 }

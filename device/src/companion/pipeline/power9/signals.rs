@@ -141,7 +141,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 63] = [
+pub(in super::super) const EVENTS: [Signal; 69] = [
     Signal::LoadsForwarded,
     Signal::RejectsStoreData,
     Signal::RejectsTranslation,
@@ -205,6 +205,12 @@ pub(in super::super) const EVENTS: [Signal; 63] = [
     Signal::FalseStoreHitsSlice1,
     Signal::FalseStoreHitsSlice2,
     Signal::FalseStoreHitsSlice3,
+    Signal::PrefetchTranslationMissesSlice0,
+    Signal::PrefetchTranslationMissesSlice1,
+    Signal::PrefetchTranslationMissesSlice2,
+    Signal::PrefetchTranslationMissesSlice3,
+    Signal::SoftwarePrefetchFills,
+    Signal::SoftwarePrefetchFillsFromMemory,
 ];
 
 /// What a cycle counts as that has the reason with this number.
@@ -241,3 +247,10 @@ pub(super) const STORE_REJECTS: [Signal; 4] =
     [Signal::StoreRejectsSlice0, Signal::StoreRejectsSlice1, Signal::StoreRejectsSlice2, Signal::StoreRejectsSlice3];
 pub(super) const FALSE_STORE_HITS: [Signal; 4] =
     [Signal::FalseStoreHitsSlice0, Signal::FalseStoreHitsSlice1, Signal::FalseStoreHitsSlice2, Signal::FalseStoreHitsSlice3];
+/// Prefetches of software that the first level has no translation for, by slice.
+pub(super) const PREFETCH_TRANSLATION_MISSES: [Signal; 4] = [
+    Signal::PrefetchTranslationMissesSlice0,
+    Signal::PrefetchTranslationMissesSlice1,
+    Signal::PrefetchTranslationMissesSlice2,
+    Signal::PrefetchTranslationMissesSlice3,
+];

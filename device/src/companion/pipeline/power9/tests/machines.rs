@@ -155,3 +155,28 @@ fn a_load_that_agrees_with_a_store_within_the_page_alone_is_held_in_vain() {
     assert_eq!(slices.map(|signal| bench.count(signal)), [0, 1, 0, 0]);
     assert_eq!(bench.count(Signal::LoadsForwarded), 1);
 }
+
+#[test]
+fn prefetches_of_software_fill_the_data_cache_and_may_lack_a_translation() {
+    let mut bench = Bench::new();
+    let prefetch = |bench: &mut Bench, address: u64, kind: AccessKind, miss: Option<Source>, translation: u32| {
+        let touch = bench.touch(address, kind);
+        touch.translation = translation;
+        (touch.missed, touch.source) = (miss.is_some(), miss.unwrap_or_default());
+        touch.latency = MEMORY;
+        bench.run(&instruction(Class::Load, Operation { width: 8, addresses: &[Register(FREE)], ..Operation::default() }));
+    };
+    prefetch(&mut bench, 0x1_0008, AccessKind::PrefetchLoad, Some(Source::Memory), 13);
+    prefetch(&mut bench, 0x2_0018, AccessKind::PrefetchLoad, Some(Source::Second), 0);
+    prefetch(&mut bench, 0x3_0018, AccessKind::PrefetchStore, Some(Source::Memory), 20);
+    prefetch(&mut bench, 0x1_0008, AccessKind::PrefetchLoad, None, 0);
+    bench.load(1, 0x4_0000, None);
+    let slices = [
+        Signal::PrefetchTranslationMissesSlice0,
+        Signal::PrefetchTranslationMissesSlice1,
+        Signal::PrefetchTranslationMissesSlice2,
+        Signal::PrefetchTranslationMissesSlice3,
+    ];
+    assert_eq!(slices.map(|signal| bench.count(signal)), [0, 1, 0, 1]);
+    assert_eq!([Signal::SoftwarePrefetchFills, Signal::SoftwarePrefetchFillsFromMemory].map(|signal| bench.count(signal)), [2, 1]);
+}
