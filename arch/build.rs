@@ -13,13 +13,15 @@ mod limits;
 mod metrics;
 #[path = "build/placing.rs"]
 mod placing;
+#[path = "build/reasons.rs"]
+mod reasons;
 
 fn main() {
     println!("cargo::rerun-if-changed=events");
     println!("cargo::rerun-if-changed=src/feed/vocabulary.rs");
     println!("cargo::rerun-if-changed=src/counter/limits.rs");
     println!("cargo::rerun-if-changed=build");
-    if let Err(error) = catalogue::generate().and_then(|()| metrics::generate()) {
+    if let Err(error) = catalogue::generate().and_then(|()| metrics::generate()).and_then(|()| reasons::generate()) {
         println!("cargo::error={error}");
     }
 }

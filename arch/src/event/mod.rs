@@ -16,12 +16,14 @@ mod nested;
 mod placing;
 #[cfg(test)]
 mod power9_nest;
+mod reasons;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 pub(crate) use encoding::{Encoded, Encoding, Encodings, Event, Row};
 pub use metric::*;
 pub use nested::NestedEvent;
 pub use placing::{AllThreads, Attribution, Channel, CoherenceFilter, CounterSet, Extent, Initiator, Qualifiers};
+pub use reasons::{Reason, Reasons};
 
 use encoding::{Lists, NO_MASK, Properties};
 

@@ -1591,4 +1591,112 @@ signals! {
     ThreadSwitchesAfter64 = "thread_switches_after_64": Event Events,
     /// Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
     ThreadSwitchesAfter128 = "thread_switches_after_128": Event Events,
+
+    // Machines of the second and third level of POWER9
+    /// Cycles in which the first read machine of the second-level cache works.
+    SecondReadMachine0Cycles = "second_read_machine0_cycles": State Cycles,
+    /// Cycles in which that read machine of the second-level cache works which is sampled in its turn.
+    SecondReadMachineSampleCycles = "second_read_machine_sample_cycles": State Cycles,
+    /// Cycles in which the first castout machine of the second-level cache works.
+    SecondCastoutMachine0Cycles = "second_castout_machine0_cycles": State Cycles,
+    /// Cycles in which that castout machine of the second-level cache works which is sampled in its turn.
+    SecondCastoutMachineSampleCycles = "second_castout_machine_sample_cycles": State Cycles,
+    /// Cycles in which the first read machine of the third-level cache works.
+    ThirdReadMachine0Cycles = "third_read_machine0_cycles": State Cycles,
+    /// Cycles in which that read machine of the third-level cache works which is sampled in its turn.
+    ThirdReadMachineSampleCycles = "third_read_machine_sample_cycles": State Cycles,
+    /// Cycles in which the first prefetch machine of the third-level cache works.
+    ThirdPrefetchMachine0Cycles = "third_prefetch_machine0_cycles": State Cycles,
+    /// Cycles in which that prefetch machine of the third-level cache works which is sampled in its turn.
+    ThirdPrefetchMachineSampleCycles = "third_prefetch_machine_sample_cycles": State Cycles,
+    /// Cycles in which the first castout machine of the third-level cache works.
+    ThirdCastoutMachine0Cycles = "third_castout_machine0_cycles": State Cycles,
+    /// Cycles in which that machine of the third-level cache for castins or castouts works which is sampled in its turn.
+    ThirdCastMachineSampleCycles = "third_cast_machine_sample_cycles": State Cycles,
+    /// Loads that came to the second-level cache while each of its read machines worked.
+    LoadsWithoutMachine = "loads_without_machine": Event Events,
+    /// Fetches of code that came to the second-level cache while each of its read machines worked.
+    FetchesWithoutMachine = "fetches_without_machine": Event Events,
+    /// Stores that came to the second-level cache while each of its read machines worked.
+    StoresWithoutMachine = "stores_without_machine": Event Events,
+    /// Castouts of the second-level cache while each of its castout machines worked.
+    CastoutsWithoutMachine = "castouts_without_machine": Event Events,
+    /// Fetches of code that came to the second-level cache while it worked on their line.
+    FetchesBehindOther = "fetches_behind_other": Event Events,
+    /// Demand misses of the data cache on a line that a prefetch had asked for and that was still on its way.
+    LoadsMergedWithPrefetch = "loads_merged_with_prefetch": Event Events,
+    /// Requests of loads and code on a line that a prefetch machine of the third-level cache was getting.
+    ReadsBehindPrefetch = "reads_behind_prefetch": Event Events,
+
+    // Loads and stores of POWER9 that are held or sent back
+    /// Stores that could not go from the recirculation queue to the queue of stores at once.
+    StoresNotAccepted = "stores_not_accepted": Event Events,
+    /// Stores that slice 0 sent back, to try them again later.
+    StoreRejectsSlice0 = "store_rejects_slice0": Event Events,
+    /// Stores that slice 1 sent back, to try them again later.
+    StoreRejectsSlice1 = "store_rejects_slice1": Event Events,
+    /// Stores that slice 2 sent back, to try them again later.
+    StoreRejectsSlice2 = "store_rejects_slice2": Event Events,
+    /// Stores that slice 3 sent back, to try them again later.
+    StoreRejectsSlice3 = "store_rejects_slice3": Event Events,
+    /// Loads of slice 0 that were held for an older store whose address agreed in part, and which lay elsewhere.
+    FalseStoreHitsSlice0 = "false_store_hits_slice0": Event Events,
+    /// Loads of slice 1 that were held for an older store whose address agreed in part, and which lay elsewhere.
+    FalseStoreHitsSlice1 = "false_store_hits_slice1": Event Events,
+    /// Loads of slice 2 that were held for an older store whose address agreed in part, and which lay elsewhere.
+    FalseStoreHitsSlice2 = "false_store_hits_slice2": Event Events,
+    /// Loads of slice 3 that were held for an older store whose address agreed in part, and which lay elsewhere.
+    FalseStoreHitsSlice3 = "false_store_hits_slice3": Event Events,
+
+    // Transactions: why they fail, and what passes
+    /// Transactions that failed because another processor accessed their memory outside transactions.
+    TransactionsAbortedNonTransactional = "transactions_aborted_non_transactional": Event Events,
+    /// Transactions that failed because of a conflict with another transaction.
+    TransactionsAbortedTransactional = "transactions_aborted_transactional": Event Events,
+    /// Transactions that failed because their own thread, while they were suspended, stored to what they had accessed, or drove it out.
+    TransactionsAbortedSelf = "transactions_aborted_self": Event Events,
+    /// Transactions that failed because another processor invalidated a translation that they had used.
+    TransactionsAbortedTranslation = "transactions_aborted_translation": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 0.
+    TransactionsDisallowedSlice0 = "transactions_disallowed_slice0": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 1.
+    TransactionsDisallowedSlice1 = "transactions_disallowed_slice1": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 2.
+    TransactionsDisallowedSlice2 = "transactions_disallowed_slice2": Event Events,
+    /// Instructions that made their transaction fail because it may not contain them, whose address is of slice 3.
+    TransactionsDisallowedSlice3 = "transactions_disallowed_slice3": Event Events,
+    /// Loads outside transactions that made transactions fail.
+    LoadsAbortingTransactions = "loads_aborting_transactions": Event Events,
+    /// Stores outside transactions that made transactions fail.
+    StoresAbortingTransactions = "stores_aborting_transactions": Event Events,
+    /// Stores within a transaction that made other transactions fail.
+    TransactionalStoresAbortingOthers = "transactional_stores_aborting_others": Event Events,
+    /// Loads within a transaction that made it fail because of a conflict with another.
+    TransactionalLoadsInConflict = "transactional_loads_in_conflict": Event Events,
+    /// Stores within a transaction that made it fail because of a conflict with another.
+    TransactionalStoresInConflict = "transactional_stores_in_conflict": Event Events,
+    /// Instructions of transactions that committed, while the thread's run latch was set, at the commit.
+    TransactionInstructionsPassed = "transaction_instructions_passed": Event Events,
+    /// Cycles of transactions that committed, while the thread's run latch was set, at the commit.
+    TransactionCyclesPassed = "transaction_cycles_passed": Event Cycles,
+    /// Pairs of instructions that the decoder made one load or store.
+    FusedDisplacements = "fused_displacements": Event Events,
+    /// Pairs of instructions that the decoder made one load of a constant.
+    FusedConstants = "fused_constants": Event Events,
+    /// Instructions by which software begins the prefetch streams that it has described.
+    SoftwareStreamsBegun = "software_streams_begun": Event Events,
+
+    // Prefetches of software on POWER9
+    /// Prefetches of software in slice 0 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice0 = "prefetch_translation_misses_slice0": Event Events,
+    /// Prefetches of software in slice 1 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice1 = "prefetch_translation_misses_slice1": Event Events,
+    /// Prefetches of software in slice 2 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice2 = "prefetch_translation_misses_slice2": Event Events,
+    /// Prefetches of software in slice 3 whose address has no translation in the first-level buffer.
+    PrefetchTranslationMissesSlice3 = "prefetch_translation_misses_slice3": Event Events,
+    /// Lines that a prefetch of software brought into the data cache.
+    SoftwarePrefetchFills = "software_prefetch_fills": Event Events,
+    /// Lines that a prefetch of software brought into the data cache from memory.
+    SoftwarePrefetchFillsFromMemory = "software_prefetch_fills_from_memory": Event Events,
 }

@@ -139,7 +139,10 @@ impl Follower<'_> {
             self.tally.add(Signal::DataPrefetchStreamHits, u64::from(grown.continued));
             self.tally.add(Signal::DataPrefetchStreamsUnused, u64::from(grown.unused));
             let Some(target) = grown.target else { return };
-            let (level, source, _) = self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
+            let (level, source, latency) = self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
+            if let (None, Some(pipeline)) = (level, self.pipeline()) {
+                pipeline.prefetched(target, latency, Source::of(level, source));
+            }
             if !matches!(level, Some(Level::First | Level::Second | Level::Sibling)) {
                 signals::count_prefetch(source, &mut self.tally);
             }

@@ -299,7 +299,11 @@ impl<'a> Follower<'a> {
         let plain = self.is_plain(instruction);
         if !plain {
             self.told = true;
+            let before = if self.pipelined { self.castouts() } else { (0, 0) };
             self.follow(instruction, tables);
+            if self.pipelined {
+                self.cast_out(before);
+            }
         }
         if self.pipelined
             && let Some(pipeline) = &mut self.pipeline
@@ -355,6 +359,24 @@ impl<'a> Follower<'a> {
             self.load_floating(instruction);
         }
         self.branch(instruction);
+    }
+
+    /// Lines that have left the second level and the third, since these were last reported.
+    #[inline]
+    fn castouts(&self) -> (u64, u64) {
+        let second = self.tally.get(Signal::L2CastoutsModified).wrapping_add(self.tally.get(Signal::L2CastoutsClean));
+        (second, self.tally.get(Signal::L3Castouts))
+    }
+
+    /// Tells the pipeline of the lines that have left since there were so many `before`.
+    #[inline]
+    fn cast_out(&mut self, before: (u64, u64)) {
+        let now = self.castouts();
+        if now != before
+            && let Some(pipeline) = self.pipeline()
+        {
+            pipeline.cast_out(now.0.wrapping_sub(before.0) as u32, now.1.wrapping_sub(before.1) as u32);
+        }
     }
 
     /// The pipeline, while it keeps time.

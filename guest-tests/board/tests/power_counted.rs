@@ -14,6 +14,11 @@ use support::*;
 
 /// PMC1, PMC4 and PMC3 of each of two CPUs when the program of CPU 0 is over; the other CPU does nothing but branch.
 fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [[u64; 3]; 2] {
+    counted_beside(select, build, |_| {})
+}
+
+/// The same, while the other CPU first does something else. The CPUs do an instruction each in turn.
+fn counted_beside(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler), beside: impl FnOnce(&mut Assembler)) -> [[u64; 3]; 2] {
     let program = image(true, |a| {
         let first = a.label();
         a.load(R4, msr::FP | msr::VSX | msr::TM);
@@ -22,14 +27,15 @@ fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [
         a.mtmsrd(R4, false);
         a.mfspr(R3, spr::PIR);
         a.cmpdi(CR0, R3, 0);
+        a.load(R6, DATA);
         a.beq(first);
+        beside(a);
         let ever = a.label();
         a.here(ever);
         a.b(ever);
         a.here(first);
         a.load(R3, 1);
         a.mtspr(spr::CTRL, R3);
-        a.load(R6, DATA);
         build(a);
     });
     let config = Config { ram: 4 << 20, cpus: 2, ..Config::default() };
@@ -228,4 +234,194 @@ fn a_vector_is_loaded_computed_with_and_stored() {
     let access = machine.observer(0).expect("a CPU").steps.iter().filter(|step| step.vector).map(|step| step.access);
     let of = |store| Some(Access { address: DATA, real: DATA, size: 16, store, reserve: false });
     assert_eq!(access.collect::<Vec<_>>(), [of(false), of(true)]);
+}
+
+/// A transaction, and what follows it or its failure.
+fn within(a: &mut Assembler, body: impl FnOnce(&mut Assembler)) {
+    let failed = a.label();
+    a.tbegin_dot();
+    a.beq(failed);
+    body(a);
+    a.tend_dot();
+    a.here(failed);
+}
+
+/// A transaction of CPU 0 that stores to a line, loads from the next, and lasts until CPU 1 has done its part.
+fn lasting(a: &mut Assembler) {
+    within(a, |a| {
+        a.std(R3, 0, R6);
+        a.ld(R7, 128, R6);
+        (0..40).for_each(|_| a.nop());
+    });
+}
+
+/// PMC1 of both CPUs, of an event of the bus: unit, selector, which bit; while CPU 1 does something in the midst of such a transaction.
+fn attacked((unit, selector, second): (u8, u8, bool), attack: impl FnOnce(&mut Assembler)) -> [u64; 2] {
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(unit);
+        mmcr1.set_pmc1comb(if second { 0b10 } else { 0 });
+        mmcr1.set_pmc1sel(selector);
+    };
+    let counts = counted_beside(select, lasting, |a| {
+        (0..20).for_each(|_| a.nop());
+        attack(a);
+    });
+    [counts[0][0], counts[1][0]]
+}
+
+/// 28A8h, PM_TM_FAIL_CONF_NON_TM; 20ACh, PM_TM_FAIL_CONF_TM; E0ACh, PM_TM_FAIL_TLBIE.
+const OUTSIDE: (u8, u8, bool) = (2, 0xA8, true);
+const INSIDE: (u8, u8, bool) = (2, 0xAC, false);
+const INVALIDATED: (u8, u8, bool) = (0xE, 0xAC, false);
+
+#[test]
+fn an_access_outside_transactions_makes_the_transaction_fail_that_stored_there() {
+    assert_eq!(attacked(OUTSIDE, |a| a.ld(R8, 0, R6)), [1, 0]);
+    assert_eq!(attacked(OUTSIDE, |a| a.std(R8, 8, R6)), [1, 0]);
+    // It may load what a transaction has only loaded.
+    assert_eq!(attacked(OUTSIDE, |a| a.ld(R8, 128, R6)), [0, 0]);
+    assert_eq!(attacked(INSIDE, |a| a.ld(R8, 0, R6)), [0, 0]);
+}
+
+#[test]
+fn an_access_in_a_transaction_to_what_another_stored_fails_itself() {
+    assert_eq!(attacked(INSIDE, |a| within(a, |a| a.ld(R8, 0, R6))), [0, 1]);
+    assert_eq!(attacked(INSIDE, |a| within(a, |a| a.std(R8, 0, R6))), [0, 1]);
+}
+
+#[test]
+fn a_store_in_a_transaction_to_what_another_loaded_makes_the_other_fail() {
+    assert_eq!(attacked(INSIDE, |a| within(a, |a| a.std(R8, 128, R6))), [1, 0]);
+}
+
+#[test]
+fn an_invalidation_makes_the_transaction_fail_that_used_the_translation() {
+    assert_eq!(attacked(INVALIDATED, |a| a.tlbie(R6, R0)), [1, 0]);
+    assert_eq!(attacked(INVALIDATED, |a| a.tlbie(R3, R0)), [0, 0], "of another page");
+}
+
+#[test]
+fn the_second_level_counts_the_accesses_that_make_transactions_fail() {
+    // 1608Eh, PM_ST_CAUSED_FAIL; 1688Eh, PM_TM_LD_CAUSED_FAIL: direct events of PMC1.
+    let outside = [(6, 0x8E, false), (6, 0x8E, true)];
+    let of = |attack: fn(&mut Assembler)| outside.map(|event| attacked(event, attack)[1]);
+    assert_eq!([of(|a| a.std(R8, 0, R6)), of(|a| a.ld(R8, 0, R6))], [[1, 0], [0, 1]]);
+}
+
+#[test]
+fn what_is_read_of_a_transaction_that_fails_is_what_was_there_before() {
+    let program = image(true, |a| {
+        let first = a.label();
+        a.load(R4, msr::TM);
+        a.mfmsr(R5);
+        a.or(R4, R4, R5);
+        a.mtmsrd(R4, false);
+        a.mfspr(R3, spr::PIR);
+        a.load(R6, DATA);
+        a.cmpdi(CR0, R3, 0);
+        a.beq(first);
+        (0..20).for_each(|_| a.nop());
+        a.ld(R8, 0, R6);
+        let ever = a.mark();
+        a.b(ever);
+        a.here(first);
+        a.load(R3, 7);
+        lasting(a);
+    });
+    let mut machine = Machine::new(&Config { ram: 4 << 20, cpus: 2, ..Config::default() }, &program, |_| Recorder::default()).unwrap();
+    machine.memory().write(DATA, 8, 5);
+    machine.run(Limits::steps(1000));
+    assert_eq!(machine.cpu(1).expect("a CPU").gpr(8), 5);
+    // TEXASR bit 12, a conflict outside transactions; not exact.
+    assert_eq!(machine.cpu(0).expect("a CPU").spr(spr::TEXASR), 1 << (63 - 12) | 1 << 27 | 2 << 28);
+}
+
+#[test]
+fn a_thread_makes_its_suspended_transaction_fail() {
+    // 28ACh, PM_TM_FAIL_SELF.
+    let disturbed = |offset: i64| {
+        of_transactions(0xAC, 0b10, |a| {
+            within(a, |a| {
+                a.std(R3, 0, R6);
+                a.tsuspend_dot();
+                a.std(R3, offset, R6);
+                a.tresume_dot();
+            });
+        })
+    };
+    assert_eq!([disturbed(8), disturbed(128)], [1, 0]);
+}
+
+#[test]
+fn an_instruction_that_a_transaction_may_not_contain_counts_by_its_slice() {
+    // E0B4h, E8B4h, E0B8h, E8B8h: PM_LS0_TM_DISALLOW to PM_LS3_TM_DISALLOW. dcbf at doublewords 1, 1 and 3.
+    let slices = [(0xB4, 0), (0xB4, 0b10), (0xB8, 0), (0xB8, 0b10)].map(|(selector, comb)| {
+        let select = |mmcr1: &mut Mmcr1| {
+            mmcr1.set_pmc1unit(0xE);
+            mmcr1.set_pmc1comb(comb);
+            mmcr1.set_pmc1sel(selector);
+        };
+        let flush = |a: &mut Assembler, offset: i64| {
+            a.addi(R7, R6, offset);
+            within(a, |a| a.word(31 << 26 | 7 << 11 | 86 << 1));
+        };
+        counted(select, |a| [8, 8, 24].into_iter().for_each(|offset| flush(a, offset)))[0][0]
+    });
+    assert_eq!(slices, [0, 2, 0, 1]);
+}
+
+#[test]
+fn a_commit_tells_how_long_its_transaction_was() {
+    // 4E014h, PM_TM_TX_PASS_RUN_INST: beq, 10 nop and tend. of the first transaction; none of the second, which is given up.
+    let program = |a: &mut Assembler| {
+        within(a, |a| (0..10).for_each(|_| a.nop()));
+        within(a, |a| {
+            (0..10).for_each(|_| a.nop());
+            a.tabort_dot(R3);
+        });
+    };
+    assert_eq!(fourth(0xE, 0x14, program), 12);
+}
+
+#[test]
+fn pairs_that_the_decoder_makes_one_are_counted() {
+    // 48A8h, PM_DECODE_FUSION_LD_ST_DISP, and 48B4h, PM_DECODE_FUSION_CONST_GEN: the second bits of the bus of unit 4 at A8h and B4h.
+    let of = |selector: u8| {
+        let select = |mmcr1: &mut Mmcr1| {
+            mmcr1.set_pmc1unit(4);
+            mmcr1.set_pmc1comb(0b10);
+            mmcr1.set_pmc1sel(selector);
+        };
+        counted(select, |a| {
+            for _ in 0..3 {
+                // addis 7,6,0 and ld 7,0(7); lis 8,1 and ori 8,8,2; ori alone.
+                a.word(15 << 26 | 7 << 21 | 6 << 16);
+                a.ld(R7, 0, R7);
+                a.word(15 << 26 | 8 << 21 | 1);
+                a.word(24 << 26 | 8 << 21 | 8 << 16 | 2);
+                a.word(24 << 26 | 8 << 21 | 8 << 16 | 3);
+            }
+        })[0][0]
+    };
+    // The program around it loads constants too: that of the register which ends the run among them.
+    assert_eq!(of(0xA8), 3);
+    assert!((3..8).contains(&of(0xB4)), "{}", of(0xB4));
+}
+
+#[test]
+fn the_streams_that_software_begins_are_counted() {
+    // F8A4h, PM_DC_PREF_SW_ALLOC. dcbt 0,7 with TH=01010: GO is bit 32 of GPR 7; without it the instruction describes a stream.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(0xF);
+        mmcr1.set_pmc1comb(0b10);
+        mmcr1.set_pmc1sel(0xA4);
+    };
+    let counts = counted(select, |a| {
+        for go in [0, 1u64 << 31, 1 << 31] {
+            a.load(R7, go);
+            a.word(31 << 26 | 0b01010 << 21 | 7 << 11 | 278 << 1);
+        }
+        a.dcbt(R0, R7);
+    });
+    assert_eq!(counts[0][0], 2);
 }

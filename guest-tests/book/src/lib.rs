@@ -6,6 +6,7 @@ mod cpus;
 mod metrics;
 mod pictures;
 mod posted;
+mod reasons;
 mod registers;
 mod units;
 
@@ -34,6 +35,7 @@ use vm_pmu_lab::entries::placing;
 pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
+    pages.push((PathBuf::from("injected-events.md"), reasons::page()));
     pages.extend(metrics::pages());
     pages.extend(registers::pages());
     pages.extend(pictures::pages(drawings)?);

@@ -72,6 +72,18 @@ pub(super) enum Continuation {
     Far,
 }
 
+/// The prefetches of one instruction that are distinguished.
+const PREFETCHES: usize = 4;
+
+/// A line that the prefetcher of data asked for.
+#[derive(Clone, Copy, Debug)]
+struct Prefetch {
+    line: u64,
+    /// Cycles until it is here.
+    latency: u32,
+    source: Source,
+}
+
 /// What the companion found out about the instruction that is being executed.
 #[derive(Clone, Debug)]
 struct Found {
@@ -83,6 +95,11 @@ struct Found {
     line: u32,
     /// Where its code comes from, if the first level did not have it.
     code: Option<Source>,
+    /// What the prefetcher of data asked memory and other caches for meanwhile.
+    prefetches: [Prefetch; PREFETCHES],
+    prefetched: usize,
+    /// How many lines left the second level meanwhile, and how many the third.
+    castouts: (u32, u32),
     continuation: Continuation,
 }
 
@@ -94,6 +111,9 @@ impl Found {
         walk: 0,
         line: 0,
         code: None,
+        prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
+        prefetched: 0,
+        castouts: (0, 0),
         continuation: Continuation::Sequential,
     };
 
@@ -112,7 +132,13 @@ impl Found {
         self.count = 0;
         (self.translation, self.walk, self.line) = (0, 0, 0);
         self.code = None;
+        self.prefetched = 0;
+        self.castouts = (0, 0);
         self.continuation = Continuation::Sequential;
+    }
+
+    fn prefetches(&self) -> &[Prefetch] {
+        self.prefetches.get(..self.prefetched).unwrap_or(&[])
     }
 }
 
@@ -308,7 +334,7 @@ impl Pipeline {
     /// walker.
     pub(super) fn walkers(&self) -> u32 {
         match &self.core {
-            Core::Power9(core) => core.walkers.second,
+            Core::Power9(core) => core.second_walker,
             _ => 0,
         }
     }
@@ -330,6 +356,19 @@ impl Pipeline {
             touch.missed = true;
             touch.latency = touch.latency.max(latency);
         }
+    }
+
+    /// The prefetcher of data asked for `line`, which no cache of the core has, and which is here after `latency` cycles.
+    pub(super) fn prefetched(&mut self, line: u64, latency: u32, source: Source) {
+        if let Some(place) = self.found.prefetches.get_mut(self.found.prefetched) {
+            *place = Prefetch { line, latency, source };
+            self.found.prefetched += 1;
+        }
+    }
+
+    /// So many lines left the second level because of the instruction, and so many the third.
+    pub(super) fn cast_out(&mut self, second: u32, third: u32) {
+        self.found.castouts = (second, third);
     }
 
     /// Another core took `line` to write it. If a load of it is ahead of its turn, what follows from that load on is executed anew.

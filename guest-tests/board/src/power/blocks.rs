@@ -7,7 +7,7 @@ use vm_pmu::Countdown;
 use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet, Totals};
 
 use super::signals::{self, Sink};
-use super::{Cpu, EACH, report};
+use super::{Cpu, EACH, fusion, report};
 use vm_pmu_engines::power::Step;
 use vm_pmu_engines::unicorn::power::Blocks;
 
@@ -59,7 +59,9 @@ impl Blocks for Cpu<'_> {
         let mut demand = Demand::default();
         demand.replace(SignalSet::ALL.difference(&counted), false, Records::NONE);
         let totals = Totals::new();
-        steps.iter().for_each(|step| signals::add(step, false, &Sink { demand: &demand, totals: &totals }));
+        let sink = Sink { demand: &demand, totals: &totals };
+        steps.iter().for_each(|step| signals::add(step, false, &sink));
+        steps.iter().zip(steps.iter().skip(1)).for_each(|(first, second)| fusion::add(first.encoding, second.encoding, &sink));
         let amounts = Signal::all().map(|signal| (signal, totals.get(signal)));
         Sums { amounts: amounts.filter(|(_, amount)| *amount != 0).collect() }
     }

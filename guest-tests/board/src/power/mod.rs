@@ -23,6 +23,7 @@ mod blocks;
 mod extra_pmus;
 mod firmware;
 mod following;
+mod fusion;
 mod ledger;
 mod record;
 mod run;
@@ -99,8 +100,9 @@ pub struct Cpu<'a> {
     /// PME and PMEO as the PMU has them, while they are its own.
     event_based: Option<EventBased>,
     instructions: u64,
-    /// The address of the last instruction.
+    /// The address of the last instruction, and what it was.
     last: u64,
+    encoding: u32,
     ledger: Ledger,
     trace: Recorder,
     extra_pmus: ExtraPmus,
@@ -133,6 +135,7 @@ impl<'a> Cpu<'a> {
             event_based: None,
             instructions: 0,
             last: 0,
+            encoding: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
             extra_pmus: ExtraPmus::default(),
@@ -492,7 +495,10 @@ impl Observer for Cpu<'_> {
     fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.settle();
         self.instructions += 1;
-        self.last = step.address;
+        if step.address == self.last.wrapping_add(4) {
+            fusion::add(self.encoding, step.encoding, &Sink { demand: &self.own, totals: self.thread.totals() });
+        }
+        (self.last, self.encoding) = (step.address, step.encoding);
         self.keep_up();
         if step.touched.is_some_and(|touched| touched.why == Touch::Translation) {
             for other in &self.others {
@@ -517,6 +523,7 @@ impl Observer for Cpu<'_> {
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
         self.settle();
+        self.encoding = 0;
         self.keep_up();
         if let Taken::Interrupt(_) = notice.taken {
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);

@@ -86,7 +86,12 @@ fn traits(step: &Step) -> Traits {
     traits.set(Traits::RESERVE, step.conditional.is_none() && step.access.is_some_and(|access| access.reserve));
     traits.set(Traits::CONDITIONAL, step.conditional.is_some());
     traits.set(Traits::CONDITIONAL_FAILED, step.conditional == Some(Conditional::Failed));
-    traits.set(Traits::TRANSACTION_END, step.transaction == Some(Transaction::Commit));
+    traits.set(Traits::TRANSACTION_END, step.transaction == Some(Transaction::Commit) || ends_transaction(step.encoding));
     traits.set(Traits::TRANSACTION_FAILED, step.transaction == Some(Transaction::Abort));
     traits
+}
+
+/// Whether an instruction is `tend.`, whatever becomes of its transaction.
+fn ends_transaction(encoding: u32) -> bool {
+    encoding >> 26 == 31 && encoding >> 1 & 0x3FF == 686
 }

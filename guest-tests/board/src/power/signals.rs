@@ -4,7 +4,7 @@ use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
 
 use super::record::kind;
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu_engines::power::{Barrier, Class, Conditional, Floating, Step, Taken, Touch, Transaction};
+use vm_pmu_engines::power::{Barrier, Class, Conditional, Conflict, Failure, Floating, Step, Taken, Touch, Transaction};
 
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn supplies(signal: Signal) -> bool {
 /// an exception in it. How fast the time base goes is the machine's.
 #[must_use]
 pub fn pace() -> Pace {
-    let single = SUPPLIED.iter().copied().filter(|signal| !super::TICKING.contains(signal));
+    let single = SUPPLIED.iter().copied().filter(|signal| !super::TICKING.contains(signal) && !AMOUNTS.contains(signal));
     let between = SignalSet::from_iter([Signal::InterruptsTaken, Signal::ExceptionsTaken]);
     Pace::default().single(single.collect::<SignalSet>()).between_blocks(between)
 }
@@ -83,7 +83,28 @@ const SUPPLIED: &[Signal] = &[
     Signal::NestedTransactionEnds,
     Signal::TransactionsSuspended,
     Signal::TransactionsResumed,
+    Signal::TransactionsAbortedNonTransactional,
+    Signal::TransactionsAbortedTransactional,
+    Signal::TransactionsAbortedSelf,
+    Signal::TransactionsAbortedTranslation,
+    Signal::TransactionsDisallowedSlice0,
+    Signal::TransactionsDisallowedSlice1,
+    Signal::TransactionsDisallowedSlice2,
+    Signal::TransactionsDisallowedSlice3,
+    Signal::LoadsAbortingTransactions,
+    Signal::StoresAbortingTransactions,
+    Signal::TransactionalStoresAbortingOthers,
+    Signal::TransactionalLoadsInConflict,
+    Signal::TransactionalStoresInConflict,
+    Signal::TransactionInstructionsPassed,
+    Signal::TransactionCyclesPassed,
+    Signal::FusedDisplacements,
+    Signal::FusedConstants,
+    Signal::SoftwareStreamsBegun,
 ];
+
+/// What a commit adds any number of.
+const AMOUNTS: [Signal; 2] = [Signal::TransactionInstructionsPassed, Signal::TransactionCyclesPassed];
 
 /// Where signals go, as far as they are wanted.
 pub(super) struct Sink<'a> {
@@ -123,7 +144,10 @@ pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
     sink.add(Signal::ProbeInstructions, u64::from(step.marks.probe));
     sink.add(Signal::LongLatencyInstructions, u64::from(step.marks.long_latency));
     if let Some(what) = step.transaction {
-        transaction(what, step.outgrown, sink);
+        transaction(what, step, sink);
+    }
+    if let Some(conflict) = step.conflict {
+        sink.add(conflicting(conflict, step.access.is_some_and(|access| access.store)), 1);
     }
     sink.add(Signal::TransactionAbortInstructions, u64::from(step.aborts));
     match step.class {
@@ -136,19 +160,58 @@ pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
 }
 
 /// Whatever the instruction is: a store may be the one that undoes its transaction.
-fn transaction(what: Transaction, outgrown: bool, sink: &Sink<'_>) {
+fn transaction(what: Transaction, step: &Step, sink: &Sink<'_>) {
     match what {
         Transaction::Begin => sink.add(Signal::TransactionsBegun, 1),
-        Transaction::Commit => sink.add(Signal::TransactionsCommitted, 1),
+        Transaction::Commit => {
+            let (instructions, cycles) = step.passed.unwrap_or_default();
+            sink.add(Signal::TransactionsCommitted, 1);
+            sink.add(Signal::TransactionInstructionsPassed, instructions);
+            sink.add(Signal::TransactionCyclesPassed, cycles);
+        }
         Transaction::Abort => {
             sink.add(Signal::TransactionsAborted, 1);
-            sink.add(Signal::TransactionsAbortedCapacity, u64::from(outgrown));
+            if let Some(why) = step.failure {
+                sink.add(failed(why, step), 1);
+            }
         }
         Transaction::NestedBegin => sink.add(Signal::NestedTransactionBegins, 1),
         Transaction::NestedEnd => sink.add(Signal::NestedTransactionEnds, 1),
         Transaction::Suspend => sink.add(Signal::TransactionsSuspended, 1),
         Transaction::Resume => sink.add(Signal::TransactionsResumed, 1),
         Transaction::Other => {}
+    }
+}
+
+fn failed(why: Failure, step: &Step) -> Signal {
+    const DISALLOWED: [Signal; 4] = [
+        Signal::TransactionsDisallowedSlice0,
+        Signal::TransactionsDisallowedSlice1,
+        Signal::TransactionsDisallowedSlice2,
+        Signal::TransactionsDisallowedSlice3,
+    ];
+    match why {
+        Failure::Footprint => Signal::TransactionsAbortedCapacity,
+        Failure::SelfInduced => Signal::TransactionsAbortedSelf,
+        Failure::NonTransactional => Signal::TransactionsAbortedNonTransactional,
+        Failure::Transactional => Signal::TransactionsAbortedTransactional,
+        Failure::Translation => Signal::TransactionsAbortedTranslation,
+        // The slice of an address is that of its doubleword.
+        Failure::Disallowed => {
+            let doubleword = step.touched.map_or(0, |touched| touched.address >> 3);
+            DISALLOWED.get(doubleword as usize % DISALLOWED.len()).copied().unwrap_or(Signal::TransactionsDisallowedSlice0)
+        }
+    }
+}
+
+fn conflicting(conflict: Conflict, stores: bool) -> Signal {
+    match (conflict, stores) {
+        (Conflict::CausedOutside, false) => Signal::LoadsAbortingTransactions,
+        (Conflict::CausedOutside, true) => Signal::StoresAbortingTransactions,
+        // A load within a transaction fails itself.
+        (Conflict::CausedInside, _) => Signal::TransactionalStoresAbortingOthers,
+        (Conflict::Met, false) => Signal::TransactionalLoadsInConflict,
+        (Conflict::Met, true) => Signal::TransactionalStoresInConflict,
     }
 }
 
@@ -226,6 +289,7 @@ fn others(step: &Step, sink: &Sink<'_>) {
         Some(Touch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
         Some(Touch::Store) => sink.add(Signal::PrefetchesForStore, 1),
         Some(Touch::Flush) => sink.add(Signal::CacheLineFlushes, 1),
+        Some(Touch::Stream) => sink.add(Signal::SoftwareStreamsBegun, u64::from(begins_streams(step))),
         Some(Touch::Translation | Touch::LocalTranslation) => sink.add(Signal::TranslationInvalidations, 1),
         _ => {}
     }
@@ -233,4 +297,10 @@ fn others(step: &Step, sink: &Sink<'_>) {
     if step.access.is_some_and(|access| access.store) {
         sink.add(Signal::Stores, 1);
     }
+}
+
+/// `dcbt` with TH=01010 and GO, bit 32 of the address: the described streams begin.
+fn begins_streams(step: &Step) -> bool {
+    let goes = step.touched.is_some_and(|touched| touched.address >> (63 - 32) & 1 == 1);
+    step.encoding >> 21 & 0x1F == 0b01010 && goes
 }

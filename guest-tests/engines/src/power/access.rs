@@ -52,6 +52,9 @@ impl Core {
             return Ok(0);
         }
         let real = self.located(address, size, false)?;
+        if self.shared.footprints.are_live() {
+            self.meets_transactions(address, real, size, false);
+        }
         self.step.access = Some(Access { address, real, size, store: false, reserve: false });
         Ok(swapped(self.shared.memory.read(real, usize::from(size)), size, self.little_endian()))
     }
@@ -72,7 +75,9 @@ impl Core {
         }
         let real = self.located(address, size, true)?;
         self.step.access = Some(Access { address, real, size, store: true, reserve: false });
-        self.transaction_writes(real, size);
+        if self.shared.footprints.are_live() && !self.meets_transactions(address, real, size, true) {
+            return Ok(());
+        }
         self.shared.lose_reservations(self.index, real);
         self.shared.lose_reservations(self.index, real + u64::from(size) - 1);
         self.shared.memory.write(real, usize::from(size), swapped(value, size, self.little_endian()));

@@ -7,7 +7,7 @@ use super::observer::{Alerts, CpuView, Observer};
 use super::radix::Purpose;
 use super::registers::{bescr, msr, reason, spr, vector};
 use super::state::{Core, Stop};
-use super::step::{Notice, Taken, Touch};
+use super::step::{Notice, Taken, Touch, Transaction};
 use super::word::Word;
 
 pub(crate) struct Cpu<O> {
@@ -113,13 +113,17 @@ impl<O: Observer> Cpu<O> {
     #[inline]
     pub(crate) fn complete(&mut self, then: Then) {
         let core = &mut self.core;
-        // More stored than there is room for.
+        // It met another, or stored more than there is room for.
         core.resumed();
         let traced = core.step.msr & (msr::SE | msr::BE);
         core.step.next = core.next;
         core.pc = core.next;
         let alerts = self.observer.retire(&core.step, &CpuView::new(core));
         let cycles = core.step.cycles;
+        if let Some(checkpoint) = core.checkpoint.as_mut().filter(|_| core.step.run && core.step.transaction != Some(Transaction::Begin)) {
+            checkpoint.run.0 += 1;
+            checkpoint.run.1 += u64::from(alerts.cycles.unwrap_or(cycles));
+        }
         self.settle(cycles, alerts);
         if let Then::SystemCall { hypervisor } = then {
             let delivery = Delivery { hypervisor, ..Delivery::new(vector::SYSTEM_CALL, self.core.pc, 0) };
@@ -138,7 +142,7 @@ impl<O: Observer> Cpu<O> {
         let mut why = reason::TRACED;
         let stored = step.access.map(|access| access.store).or(match step.touched.map(|touched| touched.why) {
             Some(Touch::Store) => Some(true),
-            Some(Touch::Load | Touch::Execute | Touch::Flush | Touch::InstructionBlock) => Some(false),
+            Some(Touch::Load | Touch::Stream | Touch::Execute | Touch::Flush | Touch::InstructionBlock) => Some(false),
             Some(Touch::Translation | Touch::LocalTranslation | Touch::Segment) | None => None,
         });
         why |= match stored {

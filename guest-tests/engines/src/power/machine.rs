@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cpu::{Cpu, Wait};
+use super::footprint::Footprints;
 use super::observer::{CpuView, Observer};
 use super::registers::spr;
 use super::state::{Core, Shared, Stop, TimeBase};
@@ -200,7 +201,8 @@ impl<O: Observer> Machine<O> {
         let usable = config.ram.checked_sub(stacks).ok_or(MachineError::TooSmall { ram: config.ram })?;
         image.load(&memory, usable)?;
         let reservations = (0..config.cpus).map(|_| AtomicU64::new(0)).collect();
-        let shared = Arc::new(Shared { memory, console: Mutex::new(Vec::new()), reservations, time_base: config.time_base });
+        let footprints = Footprints::new(config.cpus);
+        let shared = Arc::new(Shared { memory, console: Mutex::new(Vec::new()), reservations, footprints, time_base: config.time_base });
         let cpus = (0..config.cpus)
             .map(|index| {
                 let mut core = Core::new(index, config.little_endian, Arc::clone(&shared));

@@ -89,7 +89,9 @@
 //!   interrupt. One across two pages that do not follow each other in memory is an alignment interrupt. The engine's devices are at
 //!   their effective addresses whatever the trees say.
 //! - There is no external interrupt and no decrementer: DEC and HDEC keep what is written to them. Interrupts between CPUs are absent.
-//! - A transaction fails for its own reasons only, never because of what another CPU does.
+//! - A transaction fails before another CPU gets to see what it stored. An access within a transaction to what another has stored makes
+//!   its own fail; else the access succeeds, and the other transaction fails. Translations are compared by pages of 4 KiB. Of the
+//!   instructions that a transaction may not contain only those that name a cache block, translation or segment make it fail.
 //! - `stop` and `wait` end when the performance monitor has something pending, with MSR.EE on or off; the run latch is software's alone.
 //! - LPCR has a meaning in ILE, AIL, UPRT, EVIRT and HR only, PCR in nothing. FSCR starts with TAR and DSCR, HFSCR with all.
 //! - Where both FSCR and HFSCR keep problem state from a facility, the interrupt is the hypervisor's; HFSCR rules problem state with
@@ -112,6 +114,7 @@ pub mod assemble;
 pub(crate) mod cpu;
 pub(crate) mod decode;
 pub(crate) mod exec;
+mod footprint;
 mod interrupt;
 mod machine;
 mod observer;
@@ -130,6 +133,7 @@ pub(crate) mod word;
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use super::turn::Turn;
+pub use footprint::{Conflict, Failure, Footprint};
 pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
 pub use operands::{Operands, operands, register};

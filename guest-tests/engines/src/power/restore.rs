@@ -191,7 +191,10 @@ impl CpuState {
             sprs: (0..).zip(core.spr.iter().copied()).filter(|(_, value)| *value != 0).collect(),
             waiting: core.waiting,
             reservation: (reservation != 0).then_some(reservation & !(BLOCK - 1)),
-            transaction: core.checkpoint.clone(),
+            transaction: core.checkpoint.clone().map(|mut checkpoint| {
+                checkpoint.footprint = core.shared.footprints.get(core.index).unwrap_or_default();
+                checkpoint
+            }),
         }
     }
 
@@ -209,7 +212,9 @@ impl CpuState {
         }
         let ram = core.shared.memory.size();
         let fits = |checkpoint: &Checkpoint| {
-            checkpoint.depth != 0 && checkpoint.undo.len() <= MOST && checkpoint.undo.iter().all(|(real, _)| *real < ram)
+            checkpoint.depth != 0
+                && checkpoint.footprint.undo.len() <= MOST
+                && checkpoint.footprint.undo.iter().all(|(real, _)| *real < ram)
         };
         if self.transaction.as_deref().is_some_and(|checkpoint| !fits(checkpoint)) {
             return Err(BadCpu::Checkpoint);
@@ -245,6 +250,7 @@ impl CpuState {
         core.set_time_base(*time_base);
         core.waiting = *waiting;
         core.checkpoint.clone_from(transaction);
+        core.shared.footprints.set(core.index, transaction.as_ref().map(|checkpoint| checkpoint.footprint.clone()));
         core.stop = None;
         // Every run begins by reporting the context to the observer.
         core.context_changed = false;

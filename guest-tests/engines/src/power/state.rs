@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::footprint::Footprints;
 use super::registers::{POWER9_PVR, bescr, facility, lpcr, msr, spr};
 use super::step::Step;
 use super::transaction::Checkpoint;
@@ -60,6 +61,7 @@ pub(crate) struct Shared {
     pub(crate) console: Mutex<Vec<u8>>,
     /// For each CPU the block that its reservation covers, with its lowest bit set, or 0.
     pub(crate) reservations: Box<[AtomicU64]>,
+    pub(crate) footprints: Footprints,
     pub(crate) time_base: TimeBase,
 }
 

@@ -1,5 +1,7 @@
 //! What is reported to an observer about each thing a CPU did.
 
+use super::footprint::{Conflict, Failure};
+
 /// What an instruction mostly does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
@@ -125,6 +127,8 @@ pub enum Touch {
     Load,
     /// `dcbtst`: it will be stored to.
     Store,
+    /// `dcbt` or `dcbtst` that describes or controls a stream: the address is none, or that of its first block.
+    Stream,
     /// `icbt`: it will be executed.
     Execute,
     /// `dcbf` or `dcbst`.
@@ -229,8 +233,12 @@ pub struct Step {
     pub touched: Option<Touched>,
     /// What a transactional memory instruction did.
     pub transaction: Option<Transaction>,
-    /// The transaction that was undone had stored more than it may.
-    pub outgrown: bool,
+    /// Why the transaction that was undone failed, if no instruction aborted it.
+    pub failure: Option<Failure>,
+    /// What its access did to transactions.
+    pub conflict: Option<Conflict>,
+    /// Instructions of the transaction that it committed, itself included, and cycles of those before it, while the run latch was set.
+    pub passed: Option<(u64, u64)>,
     /// It is `tabort.` in one of its forms, or `treclaim.`, whatever its effect was.
     pub aborts: bool,
     /// Floating-point operations.

@@ -1,8 +1,9 @@
-//! Transactional memory in its simplest form: what a transaction stores is visible at once, and is undone if it fails. Nothing that other
-//! CPUs do makes one fail, so it is atomic only as long as others do not access the same memory.
+//! Transactional memory in a simple form: what a transaction stores is in memory at once, and is undone if it fails. Whoever accesses it
+//! makes one of the transactions fail before anything is read: see [`footprint`](super::footprint).
 
 use serde::{Deserialize, Serialize};
 
+use super::footprint::{Failure, Footprint};
 use super::registers::{msr, spr};
 use super::state::Core;
 use super::vectors::Vectors;
@@ -37,8 +38,12 @@ pub struct Checkpoint {
     pub depth: u32,
     /// It failed while it was suspended.
     pub doomed: bool,
-    /// The bytes that were stored over, the oldest first: each with its real address.
-    pub undo: Vec<(u64, u8)>,
+    /// Instructions that have completed since it began, and their cycles, while the run latch was set.
+    #[serde(default)]
+    pub run: (u64, u64),
+    /// What it has accessed. While the machine runs it is kept elsewhere.
+    #[serde(flatten)]
+    pub footprint: Footprint,
 }
 
 /// The most bytes that a transaction stores before it fails for lack of room: POWER9's store queue and L2 hold 8 KiB.
@@ -61,15 +66,24 @@ impl Core {
             ppr: kept(spr::PPR),
             depth: 1,
             doomed: false,
-            undo: Vec::new(),
+            run: (0, 0),
+            footprint: Footprint::default(),
         })
     }
 
-    /// Undoes what a transaction stored.
-    pub(crate) fn undo_stores(&mut self, checkpoint: &mut Checkpoint) {
-        while let Some((real, byte)) = checkpoint.undo.pop() {
-            self.shared.memory.write(real, 1, u64::from(byte));
+    /// Undoes what the transaction stored, and forgets what it has accessed. Returns why it failed, if others made it.
+    pub(crate) fn give_up_footprint(&mut self) -> Option<Failure> {
+        let footprint = self.shared.footprints.get(self.index)?;
+        for (real, byte) in footprint.undo.iter().rev() {
+            self.shared.memory.write(*real, 1, u64::from(*byte));
         }
+        self.shared.footprints.set(self.index, None);
+        footprint.failed
+    }
+
+    /// The transaction has accessed nothing yet, or what it stored has been undone.
+    pub(crate) fn begin_footprint(&mut self) {
+        self.shared.footprints.set(self.index, Some(Footprint::default()));
     }
 
     /// Takes back the registers.
@@ -88,29 +102,20 @@ impl Core {
         }
     }
 
-    fn transactional(&self) -> bool {
+    /// Whether a transaction runs.
+    pub(crate) fn transactional(&self) -> bool {
         self.msr & msr::TS == msr::TS_TRANSACTIONAL
-    }
-
-    /// Records what `size` bytes at `real` hold, before a transaction stores there.
-    #[inline]
-    pub(crate) fn transaction_writes(&mut self, real: u64, size: u8) {
-        if self.transactional() {
-            self.note(real, size);
-        }
-    }
-
-    fn note(&mut self, real: u64, size: u8) {
-        let Some(checkpoint) = &mut self.checkpoint else { return };
-        for at in real..real + u64::from(size) {
-            checkpoint.undo.push((at, self.shared.memory.read(at, 1) as u8));
-        }
-        checkpoint.doomed |= checkpoint.undo.len() > MOST;
     }
 
     /// Whether the running transaction must fail now.
     #[inline]
     pub(crate) fn transaction_failed(&self) -> bool {
-        self.transactional() && self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.doomed)
+        self.transactional() && self.is_doomed()
+    }
+
+    /// Whether the transaction, running or suspended, is going to fail.
+    pub(crate) fn is_doomed(&self) -> bool {
+        let failed = || self.shared.footprints.get(self.index).is_some_and(|footprint| footprint.failed.is_some());
+        self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.doomed) || failed()
     }
 }

@@ -131,9 +131,11 @@ fn barriers_prefetches_and_invalidations_are_named() {
         let step = step(build);
         assert_eq!((step.class, step.barrier), (Class::Synchronize, Some(barrier)));
     }
-    let touches: [(Build, Touch); 7] = [
+    let touches: [(Build, Touch); 8] = [
         (|a| a.dcbt(R0, R6), Touch::Load),
         (|a| a.dcbtst(R0, R6), Touch::Store),
+        // TH is 01010.
+        (|a| a.word(31 << 26 | 10 << 21 | 6 << 11 | 278 << 1), Touch::Stream),
         (|a| a.dcbf(R0, R6), Touch::Flush),
         (|a| a.icbi(R0, R6), Touch::InstructionBlock),
         (|a| a.tlbie(R6, R0), Touch::Translation),

@@ -48,7 +48,7 @@ fn what_is_saved_is_what_the_guest_did() {
     assert_eq!(saved.console, b"x");
     assert_eq!(first.reservation, Some(DATA));
     let checkpoint = first.transaction.as_ref().expect("a transaction");
-    assert_eq!((checkpoint.depth, checkpoint.undo.len(), checkpoint.undo[0]), (1, 8, (DATA, 0)));
+    assert_eq!((checkpoint.depth, checkpoint.footprint.undo.len(), checkpoint.footprint.undo[0]), (1, 8, (DATA, 0)));
     assert_eq!(first.msr & msr::TS, msr::TS_TRANSACTIONAL);
     assert!(second.waiting && !first.waiting);
     assert_eq!(second.sprs[&spr::PIR], 1);
@@ -136,7 +136,7 @@ fn foreign_machines_and_states_that_none_can_be_in_are_refused_and_change_nothin
         ("it has no checkpoint", |saved| saved.cpus[0].transaction = None),
         ("it has a checkpoint", |saved| saved.cpus[0].msr &= !msr::TS),
         ("it is 1 deep or more", |saved| saved.cpus[0].transaction.as_mut().expect("one").depth = 0),
-        ("bytes of RAM", |saved| saved.cpus[0].transaction.as_mut().expect("one").undo.push((4 << 20, 0))),
+        ("bytes of RAM", |saved| saved.cpus[0].transaction.as_mut().expect("one").footprint.undo.push((4 << 20, 0))),
         ("SPR 898", |saved| _ = saved.cpus[0].sprs.insert(898, 1)),
         ("PVR is 0x00000000, and the machine's is 0x004e1202", |saved| _ = saved.cpus[0].sprs.remove(&spr::PVR)),
         ("multiples of 128", |saved| saved.cpus[1].reservation = Some(64)),

@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 use vm_pmu::Part;
 use vm_pmu_engines::image::Image;
-use vm_pmu_engines::power::assemble::{F1, F2, R0 as ZERO, R3, R5, R6, R7, R8, R9};
+use vm_pmu_engines::power::assemble::{CR0, F1, F2, R0 as ZERO, R3, R5, R6, R7, R8, R9, R13};
 use vm_pmu_engines::power::registers::msr;
 use vm_pmu_guests::power;
 use vm_pmu_guests::runtime::{Built, Kernel, here};
@@ -82,6 +82,12 @@ fn of_power() -> Image {
         k.a.tlbie(R9, ZERO);
         k.a.ld(R6, 0, R9);
     }
+    conflicts(&mut k);
+    k.a.load(R6, 1 << 31);
+    k.a.word(31 << 26 | 0b01010 << 21 | 6 << 11 | 278 << 1);
+    // addis of 0, and a load at its result.
+    k.a.word(15 << 26 | 6 << 21 | 8 << 16);
+    k.a.ld(R6, 0, R6);
     let outgrown = k.a.label();
     k.a.tbegin_dot();
     k.a.beq(outgrown);
@@ -100,4 +106,78 @@ fn of_power() -> Image {
     k.a.here(failed);
     k.end_main();
     k.finish().unwrap()
+}
+
+/// What CPU 1 does to a transaction of CPU 0 that has stored to a doubleword.
+const ATTACKS: [fn(&mut power::Kernel); 6] = [
+    |k| k.a.ld(R6, 0, R9),
+    |k| k.a.std(R6, 0, R9),
+    |k| within(k, |k| k.a.ld(R6, 0, R9)),
+    |k| within(k, |k| k.a.std(R6, 0, R9)),
+    // It has only loaded from the next line.
+    |k| within(k, |k| k.a.std(R6, 128, R9)),
+    |k| k.a.tlbie(R9, ZERO),
+];
+
+/// A transaction.
+fn within(k: &mut power::Kernel, body: impl Fn(&mut power::Kernel)) {
+    let failed = k.a.label();
+    k.a.tbegin_dot();
+    k.a.beq(failed);
+    body(k);
+    k.a.tend_dot();
+    k.a.here(failed);
+}
+
+/// Transactions of CPU 0 that fail because of CPU 1, if there is one; and those of each that fail by themselves.
+fn conflicts(k: &mut power::Kernel) {
+    const DCBF: u32 = 31 << 26 | 9 << 11 | 86 << 1;
+    k.a.load(R9, 0x120_0000);
+    for (number, attack) in (1..).zip(ATTACKS) {
+        let (second, done) = (k.a.label(), k.a.label());
+        k.a.load(R5, number);
+        k.a.ld(R6, power::CPU, R13);
+        k.a.cmpdi(CR0, R6, 0);
+        k.a.bne(second);
+        announce(k, 0x1000, 0x1008);
+        within(k, |k| {
+            k.a.std(R5, 0, R9);
+            k.a.ld(R6, 128, R9);
+            (0..40).for_each(|_| k.a.nop());
+        });
+        k.a.b(done);
+        k.a.here(second);
+        announce(k, 0x1008, 0x1000);
+        (0..20).for_each(|_| k.a.nop());
+        attack(k);
+        k.a.here(done);
+    }
+    // Each CPU has a line of its own.
+    k.a.ld(R6, power::CPU, R13);
+    k.a.sldi(R6, R6, 12);
+    k.a.add(R9, R9, R6);
+    within(k, |k| {
+        k.a.std(R5, 0, R9);
+        k.a.tsuspend_dot();
+        k.a.std(R5, 8, R9);
+        k.a.tresume_dot();
+    });
+    for _ in 0..4 {
+        within(k, |k| k.a.word(DCBF));
+        k.a.addi(R9, R9, 8);
+    }
+}
+
+/// Writes the number in R5 to one place, and waits a while for it in another, where the other CPU writes it.
+fn announce(k: &mut power::Kernel, own: i64, other: i64) {
+    let there = k.a.label();
+    k.a.std(R5, own, R9);
+    k.a.load(R6, 200);
+    k.a.mtctr(R6);
+    let again = k.a.mark();
+    k.a.ld(R6, other, R9);
+    k.a.cmpd(CR0, R6, R5);
+    k.a.beq(there);
+    k.a.bdnz(again);
+    k.a.here(there);
 }

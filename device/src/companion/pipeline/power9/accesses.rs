@@ -1,13 +1,17 @@
 //! How loads and stores go through the load/store slices.
 
-use super::super::super::instruction::{Class, Operation};
+use super::super::super::instruction::{AccessKind, Class, Operation};
 use super::super::super::tally::Tally;
 use super::super::memory::Store;
 use super::super::{Source, Touch};
+use super::machines::Asking;
 use super::reasons::{Phases, Reason};
-use super::signals::{LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, TRANSLATION_HITS, VECTOR_LOADS};
+use super::signals::{
+    FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, PREFETCH_TRANSLATION_MISSES, STORE_REJECTS,
+    TRANSLATION_HITS, VECTOR_LOADS,
+};
 use super::watch::{Own, Queue};
-use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, State, Times};
+use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, Shared, State, Times};
 use vm_pmu_arch::feed::{Signal, Traits};
 
 /// From the launch of an access to its data, or to the discovery that it misses (PP29).
@@ -46,10 +50,18 @@ fn count_slice(touch: &Touch, tally: &mut Tally) {
         (loads && touch.missed, &LOAD_MISSES),
         (loads && touch.misaligned, &MISALIGNED_LOADS),
         (stores && touch.misaligned, &MISALIGNED_STORES),
+        (!loads && !stores && touch.translation != 0, &PREFETCH_TRANSLATION_MISSES),
     ] {
         if let Some(signal) = of(signals).filter(|_| counts) {
             tally.add(signal, 1);
         }
+    }
+}
+
+/// Counts something of an access by its slice.
+fn count_in_slice(touch: &Touch, signals: &[Signal; SLICES], tally: &mut Tally) {
+    if let Some(signal) = signals.get(slice_of(touch)) {
+        tally.add(*signal, 1);
     }
 }
 
@@ -78,12 +90,12 @@ impl Core {
             count_slice(touch, tally);
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
-                self.walkers.walk(place, at, touch.translation);
+                self.walk(place, at, touch.translation);
             }
             let done = if executed.instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)
             } else if touch.stores() {
-                self.store(touch, &executed.operation, at, times, phases)
+                self.store(touch, &executed.operation, at, times, phases, tally)
             } else {
                 self.load_data(touch, at, executed.thread, phases, tally)
             };
@@ -157,7 +169,10 @@ impl Core {
     fn read(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let mut launched = self.launch(touch, at, phases, tally);
         if !touch.loads() {
-            // A prefetch is done when it has been sent.
+            // A prefetch is done when it has been sent. What asks for a line to store to it brings none into the first level.
+            let fills = touch.missed && touch.kind != AccessKind::PrefetchStore;
+            tally.add(Signal::SoftwarePrefetchFills, u64::from(fills));
+            tally.add(Signal::SoftwarePrefetchFillsFromMemory, u64::from(fills && matches!(touch.source, Source::Memory | Source::Remote)));
             phases.push(Reason::LoadStoreOther, launched + PASS);
             return launched + PASS;
         }
@@ -182,6 +197,7 @@ impl Core {
                 return launched + PASS;
             }
         }
+        self.count_false_hit(touch, launched, tally);
         let mut here = launched + PASS;
         let mut pass = Reason::of_pass(touch);
         // An entry is free in the cycle after its line has arrived. What the first level has may still be on its way.
@@ -192,18 +208,29 @@ impl Core {
             here = until;
         } else if touch.missed || touch.uncached {
             let conflict = self.shared.written(touch.line, here).filter(|_| !touch.uncached);
-            pass = if conflict.is_some() { Reason::MissConflict } else { Reason::of_miss(touch.source) };
+            // PP38: the companion has the line in the second level as soon as the prefetcher asks for it.
+            let coming = self.shared.machines.coming.find(touch.line, here).filter(|_| conflict.is_none() && !touch.uncached);
+            let source = coming.map_or(touch.source, |(_, source)| source);
+            pass = if conflict.is_some() { Reason::MissConflict } else { Reason::of_miss(source) };
             let entered = here.max(self.shared.misses.room());
             tally.add(Signal::RejectsMissQueue, u64::from(entered > here));
             phases.push(pass, here);
             phases.push(Reason::MissQueueFull, entered);
-            let latency = match conflict {
+            let alone = u64::from(touch.latency).max(PASS) - PASS + 1;
+            let latency = match (conflict, coming) {
                 // PP37: it waits until the second level has the line for a store, and has its latency from there.
-                Some(until) => until.max(entered) - entered + SECOND_LEVEL + 1,
-                None => u64::from(touch.latency).max(PASS) - PASS + 1,
+                (Some(until), _) => until.max(entered) - entered + SECOND_LEVEL + 1,
+                (None, Some((until, _))) => alone.max((until + 1).saturating_sub(entered)),
+                (None, None) => alone,
             };
             tally.add(Signal::LoadsBehindStore, u64::from(conflict.is_some()));
-            let until = self.shared.misses.request_tagged(touch.line, entered, latency, touch.source);
+            tally.add(Signal::LoadsMergedWithPrefetch, u64::from(coming.is_some()));
+            tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
+            let until = self.shared.misses.request_tagged(touch.line, entered, latency, source);
+            if !touch.uncached {
+                let Shared { machines, watch, .. } = &mut *self.shared;
+                machines.read(Asking::Load, entered, until - 1 - entered, touch.source, watch, tally);
+            }
             self.shared.watch.take(Queue::Misses, entered, until);
             self.shared.watch.take_own(thread, Own::Misses, entered, until);
             if first_entry(&mut self.shared.miss_entry, slice_of(touch), MISS_ENTRIES) {
@@ -220,9 +247,23 @@ impl Core {
         here + split
     }
 
+    /// The last older store that agrees with an access in the bits of its address that are compared first, and that the second level has not
+    /// taken in cycle `at` (PP77).
+    fn agreeing_store(&self, touch: &Touch, at: u64) -> Option<Store> {
+        self.stores.find(touch.address, touch.size, at).copied()
+    }
+
+    /// PP77: whether such a store turned out to lie elsewhere.
+    fn count_false_hit(&self, touch: &Touch, at: u64, tally: &mut Tally) {
+        let elsewhere = |store: &Store| !store.overlaps(touch.address, touch.size) && !Self::is_alias(store, touch);
+        if self.agreeing_store(touch, at).is_some_and(|store| elsewhere(&store)) {
+            count_in_slice(touch, &FALSE_STORE_HITS, tally);
+        }
+    }
+
     /// The last older store that has any bytes of a load, and that the second level has not taken in cycle `at`.
     pub(super) fn older_store(&self, touch: &Touch, at: u64) -> Option<Store> {
-        let store = self.stores.find(touch.address, touch.size, at).copied()?;
+        let store = self.agreeing_store(touch, at)?;
         (store.overlaps(touch.address, touch.size) || Self::is_alias(&store, touch)).then_some(store)
     }
 
@@ -232,16 +273,27 @@ impl Core {
     }
 
     /// PP27: a store finishes when its address and its data have been put into its queue.
-    fn store(&mut self, touch: &Touch, operation: &Operation<'_>, at: u64, times: &mut Times, phases: &mut Phases) -> u64 {
+    fn store(
+        &mut self,
+        touch: &Touch,
+        operation: &Operation<'_>,
+        at: u64,
+        times: &mut Times,
+        phases: &mut Phases,
+        tally: &mut Tally,
+    ) -> u64 {
         let slice = slice_of(touch);
         let at = at.max(self.shared.recirculation_room(slice));
         let room = self.shared.store_queues.get(slice).map_or(0, |queue| queue.room());
         let mut address = at.max(room);
         phases.push(Reason::StoreQueueFull, address);
         self.shared.recirculate(slice, at, address);
-        self.shared.stores_issued += 1;
+        // What is rejected is tried again.
+        self.shared.stores_issued += 1 + u64::from(address > at);
+        tally.add(Signal::StoresNotAccepted, u64::from(address > at));
         times.entered = address;
         if touch.translation != 0 {
+            count_in_slice(touch, &STORE_REJECTS, tally);
             address += u64::from(touch.translation);
             phases.push(Reason::Translation, address);
             address = self.shared.ports.take(ACCESSES + slice, address, 1);
@@ -304,6 +356,10 @@ impl Core {
         let taken = shared.taken;
         let works = shared.misses.find(touch.line, taken).is_some() || shared.written(touch.line, taken).is_some();
         tally.add(Signal::StoresBehindOther, u64::from(works));
+        if !works {
+            let Shared { machines, watch, .. } = &mut **shared;
+            machines.read(Asking::Store, taken, u64::from(touch.latency).max(SECOND_LEVEL), touch.source, watch, tally);
+        }
         if touch.missed && touch.source != Source::Second && !works {
             shared.written_lines.request_tagged(touch.line, taken, u64::from(touch.latency), taken);
         }

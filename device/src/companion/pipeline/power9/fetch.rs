@@ -5,7 +5,7 @@ use super::super::super::tally::Tally;
 use super::super::{Continuation, Found};
 use super::reasons::Reason;
 use super::signals::State;
-use super::{BLOCK, BLOCK_BITS, Core, FRONT_END, REFETCH, Share, TAKEN, Times, Turned};
+use super::{BLOCK, BLOCK_BITS, Core, FRONT_END, LINE_BITS, REFETCH, Share, TAKEN, Times, Turned};
 use vm_pmu_arch::feed::Signal;
 
 impl Core {
@@ -19,9 +19,15 @@ impl Core {
         let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
         self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
-        self.walkers.walk(0, self.fetched, found.walk);
-        let delay = u64::from(found.translation) + u64::from(found.line);
-        self.fetched = (self.fetched + 1).max(room) + delay;
+        self.walk(0, self.fetched, found.walk);
+        let begin = (self.fetched + 1).max(room);
+        let mut delay = u64::from(found.translation) + u64::from(found.line);
+        if let Some(source) = found.code {
+            // What is dispatched in a cycle was fetched so many before, and its line asked for once it was translated.
+            let at = (begin + u64::from(found.translation)).saturating_sub(FRONT_END);
+            delay += self.read_code(instruction.physical >> LINE_BITS, at, u64::from(found.line), source, tally);
+        }
+        self.fetched = begin + delay;
         let turned = core::mem::take(&mut self.turned);
         if found.code.is_some() {
             tally.add(Signal::FetchMissesAfterPrediction, u64::from(turned == Turned::Prediction));

@@ -1,12 +1,13 @@
 //! The pipeline of a thread of POWER9. Rules PP1 to PP60, known answers KA1 to KA15 and their sources are in
-//! `docs/notes/pipelines-power9.md`. Left out are conflicts in the second level with other cores and with fetches (PP37), lines on their way
-//! for the prefetcher (PP38) and sampled instructions that are flushed (PP59).
+//! `docs/notes/pipelines-power9.md`, as are PP74 to PP78 and PP82. Left out are conflicts in the second level with other cores (PP37) and
+//! sampled instructions that are flushed (PP59).
 
 mod accesses;
 mod dispatch;
 mod fetch;
 mod flushes;
 mod life;
+mod machines;
 mod occupancy;
 mod plain;
 mod progress;
@@ -42,7 +43,6 @@ pub(super) use shared::Shared;
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, is_watched, reason_signals, signals_of};
 use vm_pmu_arch::feed::Traits;
-use walkers::Walkers;
 use watch::Queue;
 
 /// Slices of the core.
@@ -61,10 +61,14 @@ const TAKEN: u64 = 2;
 const FRONT_END: u64 = 8;
 /// What the fetcher reads in a cycle, as bits of an address (PP1).
 const BLOCK_BITS: u32 = 5;
+/// Bits of an address within a line.
+const LINE_BITS: u32 = 7;
 /// Instructions of a block.
 const BLOCK: usize = 8;
 /// The latency of the second level, which answers barriers and store-conditionals (1.4).
 const SECOND_LEVEL: u64 = 15;
+/// The latency of the third level (1.4).
+const THIRD_LEVEL: u64 = 36;
 
 /// Ports: the execution ports of the slices, their address units, their accesses, units that are kept, and units of which there is one.
 const ADDRESSES: usize = SLICES;
@@ -157,7 +161,8 @@ pub(super) struct Core {
     absent: (u64, u64),
     /// The stores of the core that have been reported.
     stores_seen: u64,
-    pub(super) walkers: Walkers,
+    /// The walks of the present instruction that the second walker has: bit 0 for its code, bit n for its access n.
+    pub(super) second_walker: u32,
     /// The instruction that was executed last.
     life: Life,
     /// What the threads of the core share. While none competes, it is the thread's own.
@@ -234,7 +239,7 @@ impl Core {
             counted: 0,
             absent: (0, 0),
             stores_seen: 0,
-            walkers: Walkers::new(),
+            second_walker: 0,
             life: Life::default(),
             shared: Box::new(Shared::new()),
         }
@@ -273,7 +278,6 @@ impl Core {
         self.window.shift(cycles);
         self.registers.shift(cycles);
         self.stores.shift(cycles);
-        self.walkers.until.iter_mut().for_each(|until| *until += cycles);
     }
 
     /// An instruction has been executed.
@@ -326,7 +330,7 @@ impl Core {
         let row = rows::of(instruction);
         let operation = instruction.operation.unwrap_or(UNKNOWN);
         let share = Share::of(threads.count());
-        self.walkers.second = 0;
+        self.second_walker = 0;
         self.fetch(instruction, found, share, tally);
         let loads = found.touches().iter().any(super::Touch::loads);
         let stores = found.touches().iter().any(super::Touch::stores);
@@ -351,6 +355,9 @@ impl Core {
         }
         if row.unit == Unit::Branch {
             self.shared.branches.take(times.issued + 1);
+        }
+        if found.castouts != (0, 0) || found.prefetched != 0 {
+            self.follow_lines(found, &times, tally);
         }
         self.record(&row, found, &times, &phases);
         self.own(&times, &phases, threads, tally);
@@ -401,6 +408,12 @@ impl Core {
         // A store of the same instruction may finish later.
         times.finished = times.finished.max(at + u64::from(row.latency));
         phases.push(row.reason, times.finished);
+    }
+
+    /// A walk for the code of the instruction, place 0, or for its access at another place, is due in cycle `at`.
+    fn walk(&mut self, place: u32, at: u64, cycles: u32) {
+        let second = self.shared.walkers.walk(at, cycles);
+        self.second_walker |= u32::from(second) << (place & 31);
     }
 
     fn ready(&self, registers: &[Register]) -> u64 {

@@ -47,7 +47,7 @@ impl Core {
 
     fn step_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         let operation = instruction.operation.unwrap_or(UNKNOWN);
-        self.walkers.second = 0;
+        self.second_walker = 0;
         if instruction.length != 0 && self.block != Some(instruction.address >> super::BLOCK_BITS) {
             self.fetch(instruction, &Found::NONE, Share::of(1), tally);
         }

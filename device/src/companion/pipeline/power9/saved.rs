@@ -27,7 +27,6 @@ impl Core {
         writer.words(&[self.wary.next as u64, self.reserving, self.ended, self.invalidated]);
         flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
         writer.words(&[self.counted, self.absent.0, self.absent.1, self.stores_seen]);
-        writer.words(&self.walkers.until);
         self.shared.save(writer);
     }
 
@@ -72,9 +71,6 @@ impl Core {
         }
         for at in [&mut self.counted, &mut self.absent.0, &mut self.absent.1, &mut self.stores_seen] {
             *at = time(reader, now)?;
-        }
-        for until in &mut self.walkers.until {
-            *until = time(reader, now)?;
         }
         self.shared.load(reader, now)
     }

@@ -7,7 +7,9 @@ use super::super::memory::Misses;
 use super::super::ports::Ports;
 use super::super::queue::{Entries, Ring};
 use super::super::saving::{number, pick, small, time};
+use super::machines::CacheMachines;
 use super::progress::Progress;
+use super::walkers::Walkers;
 use super::watch::{Queue, Watch};
 use super::{PORTS, SLICES};
 
@@ -55,6 +57,8 @@ pub(in super::super) struct Shared {
     flushes: [(u64, u8); REMEMBERED],
     next_flush: usize,
     pub(super) watch: Watch,
+    pub(super) machines: CacheMachines,
+    pub(super) walkers: Walkers,
     /// What the threads have completed, and when they stalled.
     pub(super) progress: Progress,
 }
@@ -86,6 +90,8 @@ impl Shared {
             flushes: [(0, 0); REMEMBERED],
             next_flush: 0,
             watch: Watch::new(),
+            machines: CacheMachines::new(),
+            walkers: Walkers::new(),
             progress: Progress::new(),
         }
     }
@@ -210,6 +216,8 @@ impl Shared {
         self.flushes.iter().for_each(|(at, thread)| writer.words(&[*at, u64::from(*thread)]));
         writer.words(&[self.next_stored as u64, self.next_flush as u64]);
         self.watch.save(writer);
+        self.machines.save(writer);
+        writer.words(&self.walkers.until);
         self.progress.save(writer);
     }
 
@@ -260,6 +268,10 @@ impl Shared {
         self.next_stored = usize::from(small(reader, REMEMBERED - 1)?);
         self.next_flush = usize::from(small(reader, REMEMBERED - 1)?);
         self.watch.load(reader, now)?;
+        self.machines.load(reader, now)?;
+        for until in &mut self.walkers.until {
+            *until = time(reader, now)?;
+        }
         self.progress.load(reader, now)
     }
 }

@@ -60,6 +60,16 @@ pub(super) enum State {
     FloatAllBusy,
     DecimalBusy,
     BarrierQueued,
+    SecondReadFirst,
+    SecondReadSample,
+    SecondCastoutFirst,
+    SecondCastoutSample,
+    ThirdReadFirst,
+    ThirdReadSample,
+    ThirdPrefetchFirst,
+    ThirdPrefetchSample,
+    ThirdCastoutFirst,
+    ThirdCastSample,
     MissQueueEmpty,
     StoreQueueEntry,
     LoadQueueEntry,
@@ -114,6 +124,16 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::FloatUnitsAllBusyCycles,
     Signal::DecimalUnitBusyCycles,
     Signal::BarrierQueuedCycles,
+    Signal::SecondReadMachine0Cycles,
+    Signal::SecondReadMachineSampleCycles,
+    Signal::SecondCastoutMachine0Cycles,
+    Signal::SecondCastoutMachineSampleCycles,
+    Signal::ThirdReadMachine0Cycles,
+    Signal::ThirdReadMachineSampleCycles,
+    Signal::ThirdPrefetchMachine0Cycles,
+    Signal::ThirdPrefetchMachineSampleCycles,
+    Signal::ThirdCastoutMachine0Cycles,
+    Signal::ThirdCastMachineSampleCycles,
     Signal::MissQueueEmptyCycles,
     Signal::StoreQueueEntryCycles,
     Signal::LoadQueueEntryCycles,
@@ -121,7 +141,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 47] = [
+pub(in super::super) const EVENTS: [Signal; 69] = [
     Signal::LoadsForwarded,
     Signal::RejectsStoreData,
     Signal::RejectsTranslation,
@@ -169,6 +189,28 @@ pub(in super::super) const EVENTS: [Signal; 47] = [
     Signal::MisalignedStoresSlice1,
     Signal::MisalignedStoresSlice2,
     Signal::MisalignedStoresSlice3,
+    Signal::LoadsWithoutMachine,
+    Signal::FetchesWithoutMachine,
+    Signal::StoresWithoutMachine,
+    Signal::CastoutsWithoutMachine,
+    Signal::FetchesBehindOther,
+    Signal::LoadsMergedWithPrefetch,
+    Signal::ReadsBehindPrefetch,
+    Signal::StoresNotAccepted,
+    Signal::StoreRejectsSlice0,
+    Signal::StoreRejectsSlice1,
+    Signal::StoreRejectsSlice2,
+    Signal::StoreRejectsSlice3,
+    Signal::FalseStoreHitsSlice0,
+    Signal::FalseStoreHitsSlice1,
+    Signal::FalseStoreHitsSlice2,
+    Signal::FalseStoreHitsSlice3,
+    Signal::PrefetchTranslationMissesSlice0,
+    Signal::PrefetchTranslationMissesSlice1,
+    Signal::PrefetchTranslationMissesSlice2,
+    Signal::PrefetchTranslationMissesSlice3,
+    Signal::SoftwarePrefetchFills,
+    Signal::SoftwarePrefetchFillsFromMemory,
 ];
 
 /// What a cycle counts as that has the reason with this number.
@@ -200,3 +242,15 @@ pub(super) const MISALIGNED_STORES: [Signal; 4] =
 pub(super) const LOAD_HITS: [Signal; 4] = [Signal::LoadHitsSlice0, Signal::LoadHitsSlice1, Signal::LoadHitsSlice2, Signal::LoadHitsSlice3];
 pub(super) const LOAD_MISSES: [Signal; 4] =
     [Signal::LoadMissesSlice0, Signal::LoadMissesSlice1, Signal::LoadMissesSlice2, Signal::LoadMissesSlice3];
+/// Stores that are sent back, and loads that are held for a store that lies elsewhere, by slice.
+pub(super) const STORE_REJECTS: [Signal; 4] =
+    [Signal::StoreRejectsSlice0, Signal::StoreRejectsSlice1, Signal::StoreRejectsSlice2, Signal::StoreRejectsSlice3];
+pub(super) const FALSE_STORE_HITS: [Signal; 4] =
+    [Signal::FalseStoreHitsSlice0, Signal::FalseStoreHitsSlice1, Signal::FalseStoreHitsSlice2, Signal::FalseStoreHitsSlice3];
+/// Prefetches of software that the first level has no translation for, by slice.
+pub(super) const PREFETCH_TRANSLATION_MISSES: [Signal; 4] = [
+    Signal::PrefetchTranslationMissesSlice0,
+    Signal::PrefetchTranslationMissesSlice1,
+    Signal::PrefetchTranslationMissesSlice2,
+    Signal::PrefetchTranslationMissesSlice3,
+];

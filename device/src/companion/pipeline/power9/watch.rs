@@ -40,9 +40,20 @@ pub(super) enum Queue {
     Fixed,
     Float,
     Decimal,
+    /// Machines of the second and third level: the first of a kind, and the one that is sampled.
+    SecondReadFirst,
+    SecondReadSample,
+    SecondCastoutFirst,
+    SecondCastoutSample,
+    ThirdReadFirst,
+    ThirdReadSample,
+    ThirdPrefetchFirst,
+    ThirdPrefetchSample,
+    ThirdCastoutFirst,
+    ThirdCastSample,
 }
 
-const QUEUES: usize = Queue::Decimal as usize + 1;
+const QUEUES: usize = Queue::ThirdCastSample as usize + 1;
 
 impl Queue {
     /// The recirculation queue of a slice.
@@ -76,7 +87,7 @@ pub(super) enum Own {
 const OWN: usize = Own::MissEntry as usize + 1;
 
 /// The states that hold for the whole core, and those of a thread, in the order of their bits.
-pub(super) const CORE_STATES: [State; 23] = [
+pub(super) const CORE_STATES: [State; 33] = [
     State::IssueQueueLow,
     State::IssueQueueHigh,
     State::Recirculation0To3,
@@ -100,6 +111,16 @@ pub(super) const CORE_STATES: [State; 23] = [
     State::FloatAllBusy,
     State::DecimalBusy,
     State::BarrierQueued,
+    State::SecondReadFirst,
+    State::SecondReadSample,
+    State::SecondCastoutFirst,
+    State::SecondCastoutSample,
+    State::ThirdReadFirst,
+    State::ThirdReadSample,
+    State::ThirdPrefetchFirst,
+    State::ThirdPrefetchSample,
+    State::ThirdCastoutFirst,
+    State::ThirdCastSample,
 ];
 pub(super) const OWN_STATES: [State; OWN] = [State::MissQueueEmpty, State::StoreQueueEntry, State::LoadQueueEntry, State::MissQueueEntry];
 
@@ -221,6 +242,7 @@ impl Watch {
                 }
                 FLOAT => set(20, if level >= SLICES as i32 { bits } else { 0 }),
                 DECIMAL => set(21, if level >= 1 { bits } else { 0 }),
+                MACHINES.. => set(23 + number - MACHINES, if level >= 1 { bits } else { 0 }),
                 _ => set(22, if level >= 1 { bits } else { 0 }),
             });
             if (STORES0..=STORES3).contains(&number) {
@@ -311,6 +333,7 @@ const FINISHED1: usize = Queue::Finished1 as usize;
 const FIXED: usize = Queue::Fixed as usize;
 const FLOAT: usize = Queue::Float as usize;
 const DECIMAL: usize = Queue::Decimal as usize;
+const MACHINES: usize = Queue::SecondReadFirst as usize;
 
 /// Entries of the issue queues: few, and many.
 const ISSUE_LOW: i32 = 8;

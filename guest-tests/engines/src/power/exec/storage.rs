@@ -9,7 +9,7 @@ use crate::power::word::Word;
 impl Core {
     /// Executes `op` if it is one of these; returns whether it was.
     pub(super) fn storage(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
-        if let Some(why) = touch(op) {
+        if let Some(why) = touch(op, w) {
             if matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment) {
                 self.hypervisor_or_privileged(op)?;
                 self.class(Class::System);
@@ -18,6 +18,12 @@ impl Core {
                 self.class(Class::Cache);
                 let address = self.effective(self.ra_or_zero(w).wrapping_add(self.gpr[w.rb()]));
                 self.step.touched = Some(Touched { address, why });
+            }
+            let named =
+                self.step.touched.filter(|touched| !matches!(touched.why, Touch::Load | Touch::Store | Touch::Stream | Touch::Execute));
+            if let Some(touched) = named.filter(|_| self.shared.footprints.are_live()) {
+                let translation = matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment);
+                self.disturbs_transactions(touched.address, translation);
             }
             return Ok(true);
         }
@@ -68,9 +74,13 @@ impl Core {
     }
 }
 
+/// The values of TH that describe or control a stream (Book II, 4.3.2).
+const STREAMS: [usize; 3] = [0b01000, 0b01010, 0b01011];
+
 /// Why an instruction names a cache block or a translation, if it does.
-pub(crate) fn touch(op: Op) -> Option<Touch> {
+pub(crate) fn touch(op: Op, w: Word) -> Option<Touch> {
     Some(match op {
+        Op::Dcbt | Op::Dcbtst if STREAMS.contains(&w.rt()) => Touch::Stream,
         Op::Dcbt => Touch::Load,
         Op::Dcbtst => Touch::Store,
         Op::Icbt => Touch::Execute,

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::power::footprint::Failure;
 use crate::power::interrupt::Fault;
 use crate::power::op::Op;
 use crate::power::registers::{msr, spr};
@@ -15,8 +16,6 @@ const FAILURE_SUMMARY: u64 = 1 << 27;
 const ABORTED: u64 = 1 << 32;
 /// TEXASR bit 37: the failure instruction address is exact.
 const EXACT: u64 = 1 << 26;
-/// TEXASR bit 10: the transaction stored more than there is room for.
-const FOOTPRINT_OVERFLOW: u64 = 1 << 53;
 
 impl Core {
     fn state_bits(&self) -> u32 {
@@ -53,6 +52,7 @@ impl Core {
                 match (&mut self.checkpoint, state) {
                     (None, _) => {
                         self.checkpoint = Some(self.new_checkpoint());
+                        self.begin_footprint();
                         self.spr[usize::from(spr::TFHAR)] = self.next;
                         self.spr[usize::from(spr::TEXASR)] = 0;
                         self.set_state(msr::TS_TRANSACTIONAL);
@@ -68,9 +68,14 @@ impl Core {
             Op::Tend => {
                 self.report_state();
                 let all = w.0 & 1 << 25 != 0;
-                if let (Some(checkpoint), msr::TS_TRANSACTIONAL) = (&mut self.checkpoint, state) {
+                if self.transaction_failed() {
+                    // It is undone when the instruction has completed.
+                } else if let (Some(checkpoint), msr::TS_TRANSACTIONAL) = (&mut self.checkpoint, state) {
                     if all || checkpoint.depth <= 1 {
+                        let (instructions, cycles) = checkpoint.run;
+                        self.step.passed = Some((instructions + u64::from(self.run()), cycles));
                         self.checkpoint = None;
+                        self.shared.footprints.set(self.index, None);
                         self.set_state(0);
                         self.step.transaction = Some(Transaction::Commit);
                     } else {
@@ -80,7 +85,7 @@ impl Core {
                 }
             }
             Op::Tcheck => {
-                let doomed = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.doomed);
+                let doomed = self.is_doomed();
                 self.set_field(w.bf(), u32::from(doomed) << 3 | self.state_bits());
             }
             Op::Tsr => {
@@ -145,10 +150,11 @@ impl Core {
     /// Records why the transaction fails. A suspended one is undone when it is resumed, its stores at once.
     fn fail(&mut self, why: u64) {
         self.record_failure(why | EXACT);
-        let Some(mut checkpoint) = self.checkpoint.take() else { return };
-        self.undo_stores(&mut checkpoint);
-        checkpoint.doomed = true;
-        self.checkpoint = Some(checkpoint);
+        self.give_up_footprint();
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.doomed = true;
+        }
+        self.begin_footprint();
     }
 
     /// A doomed transaction that runs is undone: execution continues at its failure handler.
@@ -156,12 +162,12 @@ impl Core {
         if !self.transaction_failed() {
             return;
         }
-        let Some(mut checkpoint) = self.checkpoint.take() else { return };
-        if self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0 {
-            self.record_failure(FOOTPRINT_OVERFLOW);
-            self.step.outgrown = true;
+        let Some(checkpoint) = self.checkpoint.take() else { return };
+        let why = self.give_up_footprint().filter(|_| self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0);
+        if let Some(why) = why {
+            self.record_failure(why.bit());
         }
-        self.undo_stores(&mut checkpoint);
+        self.step.failure = why;
         self.restore(&checkpoint);
         self.set_state(0);
         self.set_field(0, 0b1010);
@@ -172,11 +178,13 @@ impl Core {
     fn reclaim_or_recheckpoint(&mut self, op: Op, w: Word) -> Result<(), Fault> {
         self.report_state();
         match (op, self.checkpoint.take()) {
-            (Op::Treclaim, Some(mut checkpoint)) => {
+            (Op::Treclaim, Some(checkpoint)) => {
+                let why = self.give_up_footprint();
                 if self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0 {
-                    self.record_failure(u64::from(self.gpr[w.ra()] as u8).max(1) << 56 | ABORTED | EXACT);
+                    let reclaimed = u64::from(self.gpr[w.ra()] as u8).max(1) << 56 | ABORTED | EXACT;
+                    self.record_failure(why.map_or(reclaimed, Failure::bit));
+                    self.step.failure = why;
                 }
-                self.undo_stores(&mut checkpoint);
                 let report = self.cr & 0xF000_0000;
                 self.restore(&checkpoint);
                 self.cr = self.cr & 0x0FFF_FFFF | report;
@@ -188,6 +196,7 @@ impl Core {
                 let mut checkpoint = self.new_checkpoint();
                 checkpoint.doomed = true;
                 self.checkpoint = Some(checkpoint);
+                self.begin_footprint();
                 self.set_state(msr::TS_SUSPENDED);
                 self.step.transaction = Some(Transaction::Other);
                 Ok(())

@@ -49,7 +49,7 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
         let to_integer = matches!(op, Op::Fctid | Op::Fctidz | Op::Fctiwz);
         return (!status && !twice && !to_integer).then_some(plain);
     }
-    if let Some(why) = storage::touch(op) {
+    if let Some(why) = storage::touch(op, w) {
         step.class = Class::Cache;
         step.touched = Some(Touched { address: 0, why });
         return (!matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment)).then_some(plain);

@@ -2,6 +2,7 @@
 
 mod flushes;
 mod life;
+mod machines;
 mod queues;
 mod threads;
 mod waits;

@@ -246,3 +246,19 @@ fn a_thread_that_waits_leaves_its_turns_to_another() {
     assert_eq!(first.finish().cycles, 1 + 13 + 4);
     assert_eq!(reasons(benches, Reason::EmptyMemory).len(), 1);
 }
+
+#[test]
+fn a_walk_of_another_thread_has_the_first_walker() {
+    let walk = |bench: &mut Bench| {
+        let touch = bench.touch(0x1_0000, AccessKind::Load);
+        (touch.translation, touch.walked) = (100, true);
+        bench.run(&instruction(Class::Load, Operation { width: 8, writes: &[Register(1)], ..Operation::default() }));
+    };
+    let mut first = beginning(&mut core_of(2), 0, 0);
+    walk(&mut first);
+    assert_eq!(first.core.second_walker, 0);
+    let mut second = beginning(&mut leave(&mut first), 1, 10);
+    walk(&mut second);
+    // Of the access, not of the code.
+    assert_eq!(second.core.second_walker, 0b10);
+}

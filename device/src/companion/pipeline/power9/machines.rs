@@ -1,0 +1,187 @@
+//! The machines of the second and third level that work for the core (PP74 to PP76).
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::tally::Tally;
+use super::super::memory::Misses;
+use super::super::saving::{number, pick, time};
+use super::super::{Found, Source};
+use super::accesses::PASS;
+use super::watch::{Queue, Watch};
+use super::{Core, SECOND_LEVEL, Shared, THIRD_LEVEL, Times};
+use vm_pmu_arch::feed::Signal;
+
+/// For how long a machine is sampled before the next one is: 16 cycles of the caches, which have half the clock.
+const WINDOW: u64 = 32;
+/// What a line takes between the second level and the third, and from there to memory.
+const BETWEEN: u64 = THIRD_LEVEL - SECOND_LEVEL;
+const TO_MEMORY: u64 = 340;
+/// Work that lasts longer is sampled up to here.
+const LONGEST: u64 = 1 << 16;
+/// The lines of one instruction that leave a level and are followed.
+const MOST: u32 = 16;
+
+/// Machines of one kind, as the cycles from which each is free again.
+#[derive(Clone, Debug)]
+struct Machines<const COUNT: usize> {
+    free: [u64; COUNT],
+}
+
+impl<const COUNT: usize> Machines<COUNT> {
+    const fn new() -> Self {
+        Machines { free: [0; COUNT] }
+    }
+
+    /// The free machine with the lowest number works from cycle `at` on for `cycles`. Without any, the one does so that is free first, once
+    /// it is. Returns whether one was free.
+    fn work(&mut self, at: u64, cycles: u64, first: Option<Queue>, sample: Queue, watch: &mut Watch) -> bool {
+        let free = self.free.iter().position(|until| *until <= at);
+        let number = free.or_else(|| (0..COUNT).min_by_key(|number| self.free.get(*number))).unwrap_or(0);
+        let Some(until) = self.free.get_mut(number) else { return true };
+        let from = at.max(*until);
+        *until = from + cycles;
+        if watch.active {
+            if let Some(first) = first.filter(|_| number == 0) {
+                watch.take(first, from, *until);
+            }
+            let end = from + cycles.min(LONGEST);
+            // The number of the window in which this machine is sampled next.
+            let (now, count) = (from / WINDOW, COUNT as u64);
+            let mut window = now + (number as u64 + count - now % count) % count;
+            while window * WINDOW < end {
+                watch.take(sample, from.max(window * WINDOW), end.min((window + 1) * WINDOW));
+                window += count;
+            }
+        }
+        free.is_some()
+    }
+
+    fn save(&self, writer: &mut Writer) {
+        writer.words(&self.free);
+    }
+
+    fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.free.iter_mut().try_for_each(|until| time(reader, now).map(|at| *until = at))
+    }
+}
+
+/// What asks the second level for a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asking {
+    Load,
+    Fetch,
+    Store,
+}
+
+/// All machines. What they do has no influence on the times of the requests.
+#[derive(Clone, Debug)]
+pub(super) struct CacheMachines {
+    reads: Machines<16>,
+    castouts: Machines<16>,
+    third_reads: Machines<16>,
+    prefetches: Machines<32>,
+    third_castins: Machines<16>,
+    third_castouts: Machines<16>,
+    /// The lines that prefetch machines get.
+    pub(super) coming: Misses<32, Source>,
+}
+
+impl CacheMachines {
+    pub(super) fn new() -> CacheMachines {
+        CacheMachines {
+            reads: Machines::new(),
+            castouts: Machines::new(),
+            third_reads: Machines::new(),
+            prefetches: Machines::new(),
+            third_castins: Machines::new(),
+            third_castouts: Machines::new(),
+            coming: Misses::new(),
+        }
+    }
+
+    /// PP74: a request comes to the second level in cycle `at`, and its line from `source` after `cycles`.
+    pub(super) fn read(&mut self, asking: Asking, at: u64, cycles: u64, source: Source, watch: &mut Watch, tally: &mut Tally) {
+        let started = self.reads.work(at, cycles, Some(Queue::SecondReadFirst), Queue::SecondReadSample, watch);
+        let without = match asking {
+            Asking::Load => Signal::LoadsWithoutMachine,
+            Asking::Fetch => Signal::FetchesWithoutMachine,
+            Asking::Store => Signal::StoresWithoutMachine,
+        };
+        tally.add(without, u64::from(!started));
+        if source == Source::Third {
+            // The last of them are those of the third level.
+            let last = BETWEEN.min(cycles);
+            self.third_reads.work(at + cycles - last, last, Some(Queue::ThirdReadFirst), Queue::ThirdReadSample, watch);
+        }
+    }
+
+    /// PP76: a prefetch of `line` from beyond the third level is sent in cycle `at`.
+    pub(super) fn prefetch(&mut self, line: u64, at: u64, cycles: u64, source: Source, watch: &mut Watch) {
+        self.prefetches.work(at, cycles, Some(Queue::ThirdPrefetchFirst), Queue::ThirdPrefetchSample, watch);
+        self.coming.request_tagged(line, at, cycles, source);
+    }
+
+    /// PP75: lines leave the second level, and the third.
+    pub(super) fn cast_out(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch, tally: &mut Tally) {
+        for _ in 0..second {
+            let started = self.castouts.work(at, BETWEEN, Some(Queue::SecondCastoutFirst), Queue::SecondCastoutSample, watch);
+            tally.add(Signal::CastoutsWithoutMachine, u64::from(!started));
+            self.third_castins.work(at, BETWEEN, None, Queue::ThirdCastSample, watch);
+        }
+        for _ in 0..third {
+            self.third_castouts.work(at + BETWEEN, TO_MEMORY, Some(Queue::ThirdCastoutFirst), Queue::ThirdCastSample, watch);
+        }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.reads.save(writer);
+        self.castouts.save(writer);
+        self.third_reads.save(writer);
+        self.prefetches.save(writer);
+        self.third_castins.save(writer);
+        self.third_castouts.save(writer);
+        self.coming.save(writer);
+        self.coming.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.reads.load(reader, now)?;
+        self.castouts.load(reader, now)?;
+        self.third_reads.load(reader, now)?;
+        self.prefetches.load(reader, now)?;
+        self.third_castins.load(reader, now)?;
+        self.third_castouts.load(reader, now)?;
+        self.coming.load(reader, now)?;
+        self.coming.tags.iter_mut().try_for_each(|tag| pick(&Source::ALL, reader).map(|source| *tag = source))
+    }
+}
+
+impl Core {
+    /// The lines that an instruction drove out of the caches, and those that it made the prefetcher ask for.
+    #[cold]
+    pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
+        let Shared { machines, watch, .. } = &mut *self.shared;
+        let (second, third) = found.castouts;
+        machines.cast_out(second.min(MOST), third.min(MOST), times.finished, watch, tally);
+        for prefetch in found.prefetches() {
+            machines.prefetch(prefetch.line, times.issued + PASS, u64::from(prefetch.latency), prefetch.source, watch);
+        }
+    }
+
+    /// PP37, PP38, PP74: a fetch of code that the first level lacks comes to the second in cycle `at`, and takes `cycles` from there. Returns
+    /// how many more it takes.
+    pub(super) fn read_code(&mut self, line: u64, at: u64, cycles: u64, source: Source, tally: &mut Tally) -> u64 {
+        let Shared { machines, watch, misses, written_lines, .. } = &mut *self.shared;
+        let busy = misses.pending(line, at).max(written_lines.pending(line, at));
+        let coming = machines.coming.pending(line, at).filter(|_| busy.is_none());
+        tally.add(Signal::FetchesBehindOther, u64::from(busy.is_some()));
+        tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
+        let until = match (busy, coming) {
+            (Some(until), _) => until + SECOND_LEVEL,
+            (None, Some(until)) => until,
+            (None, None) => at,
+        };
+        let more = until.saturating_sub(at + cycles);
+        machines.read(Asking::Fetch, at, cycles + more, source, watch, tally);
+        more
+    }
+}

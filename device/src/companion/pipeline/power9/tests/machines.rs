@@ -1,0 +1,182 @@
+//! Machines of the second and third level (PP74 to PP76), and what is sent back or held (PP77, PP78).
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::Prefetch;
+use super::super::reasons::Reason;
+use super::{AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, SECOND, Source, State, instruction};
+use crate::companion::instruction::{AccessKind, Instruction};
+
+const THIRD: u32 = 36;
+
+/// Loads of slice 0 or stores to it, each of another line.
+fn line(number: u64) -> u64 {
+    0x1_0000 + 128 * number
+}
+
+/// A store to a line that memory has.
+fn store_to_memory(bench: &mut Bench, address: u64) {
+    let touch = bench.touch(address, AccessKind::Store);
+    (touch.missed, touch.latency, touch.source) = (true, MEMORY, Source::Memory);
+    bench.run(&instruction(
+        Class::Store,
+        Operation { width: 8, addresses: &[Register(FREE)], reads: &[Register(FREE)], ..Operation::default() },
+    ));
+}
+
+/// The first instruction of a block of code that comes from the second level.
+fn fetch(bench: &mut Bench, physical: u64) {
+    (bench.found.code, bench.found.line) = (Some(Source::Second), SECOND - 4);
+    bench.run(&Instruction { address: physical, physical, length: 4, ..Instruction::default() });
+}
+
+#[test]
+fn a_load_from_memory_has_the_first_read_machine_until_its_line_is_here() {
+    let mut bench = Bench::new();
+    bench.load(1, line(0), Some((MEMORY, Source::Memory)));
+    let answer = bench.finish();
+    // From 5 to 340. The first of 16 machines is sampled in the first 32 of 512 cycles: from 5 to 31.
+    assert_eq!([State::SecondReadFirst, State::SecondReadSample, State::ThirdReadFirst].map(|state| answer.state(state)), [336, 27, 0]);
+}
+
+#[test]
+fn the_second_machine_is_sampled_after_the_first() {
+    let mut bench = Bench::new();
+    bench.load(1, line(0), Some((MEMORY, Source::Memory)));
+    bench.load(2, line(1), Some((MEMORY, Source::Memory)));
+    // Both in slice 0: the second is launched at 2 and works from 6 on. It is sampled from 32 to 63.
+    let answer = bench.finish();
+    assert_eq!([State::SecondReadFirst, State::SecondReadSample].map(|state| answer.state(state)), [336, 27 + 32]);
+}
+
+#[test]
+fn a_line_of_the_third_level_has_a_read_machine_there_for_21_cycles() {
+    let mut bench = Bench::new();
+    bench.load(1, line(0), Some((THIRD, Source::Third)));
+    let answer = bench.finish();
+    // 36 - 15 of the 32 from 5 to 36, which are 16 to 36; of these 16 to 31 are sampled.
+    let states = [State::SecondReadFirst, State::ThirdReadFirst, State::ThirdReadSample];
+    assert_eq!(states.map(|state| answer.state(state)), [32, 21, 16]);
+}
+
+#[test]
+fn a_request_that_finds_all_read_machines_at_work_fails_once() {
+    let mut bench = Bench::new();
+    (0..17).for_each(|number| store_to_memory(&mut bench, line(number)));
+    // One every two cycles, each for 340: the seventeenth finds none.
+    let failures = [Signal::LoadsWithoutMachine, Signal::FetchesWithoutMachine, Signal::StoresWithoutMachine];
+    assert_eq!(failures.map(|signal| bench.count(signal)), [0, 0, 1]);
+    bench.load(1, line(20), Some((MEMORY, Source::Memory)));
+    fetch(&mut bench, 0x9_0000);
+    assert_eq!(failures.map(|signal| bench.count(signal)), [1, 1, 1]);
+}
+
+#[test]
+fn castouts_have_machines_of_both_levels() {
+    let mut bench = Bench::new();
+    bench.found.castouts = (16, 1);
+    bench.add(1, FREE);
+    bench.found.castouts = (1, 0);
+    bench.add(2, FREE);
+    assert_eq!(bench.count(Signal::CastoutsWithoutMachine), 1);
+    bench.load(3, line(0), Some((MEMORY, Source::Memory)));
+    let answer = bench.finish();
+    // Both adds finish at 3. The first machine works from 3 to 23, and once more from 24 to 44; it is sampled up to 31. The third level takes
+    // the lines in the same cycles, and gives one up from 24 on, as long as the load takes, up to 343; its machine is sampled up to 31.
+    let states = [State::SecondCastoutFirst, State::SecondCastoutSample, State::ThirdCastSample, State::ThirdCastoutFirst];
+    // The sixteenth and others work from 3 to 23 only, and are sampled later.
+    assert_eq!(states.map(|state| answer.state(state)), [42, 29, 29, 320]);
+}
+
+#[test]
+fn a_load_of_a_line_that_is_prefetched_waits_for_the_rest() {
+    let mut bench = Bench::new();
+    bench.found.prefetches[0] = Prefetch { line: line(1) >> 7, latency: MEMORY, source: Source::Memory };
+    bench.found.prefetched = 1;
+    bench.load(1, line(0), Some((SECOND, Source::Second)));
+    bench.load(2, line(1), Some((SECOND, Source::Second)));
+    assert_eq!([Signal::LoadsMergedWithPrefetch, Signal::ReadsBehindPrefetch].map(|signal| bench.count(signal)), [1, 1]);
+    let answer = bench.finish();
+    // Asked for at 5, the line is here at 345: there the second load finishes, which alone would do so at 17. The first finishes at 16.
+    let reasons = [(HeldOther, 1), (Reason::MissSecond, 15), (Reason::MissMemory, 345 - 17), (Finish, 2), (AllFinished, 2)];
+    answer.expect(348, &reasons);
+    // The first of 32 prefetch machines is sampled in the first 32 cycles.
+    assert_eq!([State::ThirdPrefetchFirst, State::ThirdPrefetchSample].map(|state| answer.state(state)), [340, 27]);
+}
+
+#[test]
+fn a_fetch_waits_while_the_second_level_gets_its_line_for_a_load() {
+    let mut bench = Bench::new();
+    bench.load(1, line(0), Some((MEMORY, Source::Memory)));
+    fetch(&mut bench, line(0));
+    assert_eq!([Signal::FetchesBehindOther, Signal::ReadsBehindPrefetch].map(|signal| bench.count(signal)), [1, 0]);
+    // The line is free for others at 342; 15 cycles later it is here, and is dispatched 8 after that. It was fetched at 0.
+    assert_eq!(bench.core.now(), 342 + 15 + 8);
+}
+
+#[test]
+fn a_fetch_of_a_line_that_is_prefetched_waits_for_the_rest() {
+    let mut bench = Bench::new();
+    bench.found.prefetches[0] = Prefetch { line: line(1) >> 7, latency: MEMORY, source: Source::Memory };
+    bench.found.prefetched = 1;
+    bench.load(1, line(0), Some((SECOND, Source::Second)));
+    fetch(&mut bench, line(1));
+    let counts = [Signal::FetchesBehindOther, Signal::ReadsBehindPrefetch, Signal::LoadsMergedWithPrefetch];
+    assert_eq!(counts.map(|signal| bench.count(signal)), [0, 1, 0]);
+    assert_eq!(bench.core.now(), 345 + 8);
+}
+
+#[test]
+fn a_store_that_finds_its_slice_full_is_tried_again() {
+    let mut bench = Bench::new();
+    // Issued four a cycle from 1 on; the slice has 16 places, of which the first is free at 9.
+    (0..17).for_each(|number| bench.store(FREE, line(number)));
+    assert_eq!([Signal::StoresNotAccepted, Signal::StoresIssued].map(|signal| bench.count(signal)), [1, 18]);
+}
+
+#[test]
+fn a_store_without_a_translation_is_sent_back_by_its_slice() {
+    let mut bench = Bench::new();
+    bench.touch(0x1_0010, AccessKind::Store).translation = 13;
+    bench.run(&instruction(Class::Store, Operation { width: 8, reads: &[Register(FREE)], ..Operation::default() }));
+    bench.store(FREE, 0x1_0018);
+    let slices = [Signal::StoreRejectsSlice0, Signal::StoreRejectsSlice1, Signal::StoreRejectsSlice2, Signal::StoreRejectsSlice3];
+    assert_eq!(slices.map(|signal| bench.count(signal)), [0, 0, 1, 0]);
+}
+
+#[test]
+fn a_load_that_agrees_with_a_store_within_the_page_alone_is_held_in_vain() {
+    let mut bench = Bench::new();
+    bench.store(FREE, 0x1_0008);
+    bench.load(1, 0x9_0008, None);
+    bench.load(2, 0x9_0010, None);
+    bench.load(3, 0x1_0008, None);
+    let slices = [Signal::FalseStoreHitsSlice0, Signal::FalseStoreHitsSlice1, Signal::FalseStoreHitsSlice2, Signal::FalseStoreHitsSlice3];
+    assert_eq!(slices.map(|signal| bench.count(signal)), [0, 1, 0, 0]);
+    assert_eq!(bench.count(Signal::LoadsForwarded), 1);
+}
+
+#[test]
+fn prefetches_of_software_fill_the_data_cache_and_may_lack_a_translation() {
+    let mut bench = Bench::new();
+    let prefetch = |bench: &mut Bench, address: u64, kind: AccessKind, miss: Option<Source>, translation: u32| {
+        let touch = bench.touch(address, kind);
+        touch.translation = translation;
+        (touch.missed, touch.source) = (miss.is_some(), miss.unwrap_or_default());
+        touch.latency = MEMORY;
+        bench.run(&instruction(Class::Load, Operation { width: 8, addresses: &[Register(FREE)], ..Operation::default() }));
+    };
+    prefetch(&mut bench, 0x1_0008, AccessKind::PrefetchLoad, Some(Source::Memory), 13);
+    prefetch(&mut bench, 0x2_0018, AccessKind::PrefetchLoad, Some(Source::Second), 0);
+    prefetch(&mut bench, 0x3_0018, AccessKind::PrefetchStore, Some(Source::Memory), 20);
+    prefetch(&mut bench, 0x1_0008, AccessKind::PrefetchLoad, None, 0);
+    bench.load(1, 0x4_0000, None);
+    let slices = [
+        Signal::PrefetchTranslationMissesSlice0,
+        Signal::PrefetchTranslationMissesSlice1,
+        Signal::PrefetchTranslationMissesSlice2,
+        Signal::PrefetchTranslationMissesSlice3,
+    ];
+    assert_eq!(slices.map(|signal| bench.count(signal)), [0, 1, 0, 1]);
+    assert_eq!([Signal::SoftwarePrefetchFills, Signal::SoftwarePrefetchFillsFromMemory].map(|signal| bench.count(signal)), [2, 1]);
+}
