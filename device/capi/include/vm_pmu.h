@@ -7027,6 +7027,206 @@ typedef enum VmPmuSignal {
    * Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
    */
   VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 758,
+  /**
+   * Cycles in which the first read machine of the second-level cache works.
+   */
+  VM_PMU_SIGNAL_SECOND_READ_MACHINE0_CYCLES = 759,
+  /**
+   * Cycles in which that read machine of the second-level cache works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_SECOND_READ_MACHINE_SAMPLE_CYCLES = 760,
+  /**
+   * Cycles in which the first castout machine of the second-level cache works.
+   */
+  VM_PMU_SIGNAL_SECOND_CASTOUT_MACHINE0_CYCLES = 761,
+  /**
+   * Cycles in which that castout machine of the second-level cache works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_SECOND_CASTOUT_MACHINE_SAMPLE_CYCLES = 762,
+  /**
+   * Cycles in which the first read machine of the third-level cache works.
+   */
+  VM_PMU_SIGNAL_THIRD_READ_MACHINE0_CYCLES = 763,
+  /**
+   * Cycles in which that read machine of the third-level cache works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_THIRD_READ_MACHINE_SAMPLE_CYCLES = 764,
+  /**
+   * Cycles in which the first prefetch machine of the third-level cache works.
+   */
+  VM_PMU_SIGNAL_THIRD_PREFETCH_MACHINE0_CYCLES = 765,
+  /**
+   * Cycles in which that prefetch machine of the third-level cache works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_THIRD_PREFETCH_MACHINE_SAMPLE_CYCLES = 766,
+  /**
+   * Cycles in which the first castout machine of the third-level cache works.
+   */
+  VM_PMU_SIGNAL_THIRD_CASTOUT_MACHINE0_CYCLES = 767,
+  /**
+   * Cycles in which that machine of the third-level cache for castins or castouts works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_THIRD_CAST_MACHINE_SAMPLE_CYCLES = 768,
+  /**
+   * Loads that came to the second-level cache while each of its read machines worked.
+   */
+  VM_PMU_SIGNAL_LOADS_WITHOUT_MACHINE = 769,
+  /**
+   * Fetches of code that came to the second-level cache while each of its read machines worked.
+   */
+  VM_PMU_SIGNAL_FETCHES_WITHOUT_MACHINE = 770,
+  /**
+   * Stores that came to the second-level cache while each of its read machines worked.
+   */
+  VM_PMU_SIGNAL_STORES_WITHOUT_MACHINE = 771,
+  /**
+   * Castouts of the second-level cache while each of its castout machines worked.
+   */
+  VM_PMU_SIGNAL_CASTOUTS_WITHOUT_MACHINE = 772,
+  /**
+   * Fetches of code that came to the second-level cache while it worked on their line.
+   */
+  VM_PMU_SIGNAL_FETCHES_BEHIND_OTHER = 773,
+  /**
+   * Demand misses of the data cache on a line that a prefetch had asked for and that was still on its way.
+   */
+  VM_PMU_SIGNAL_LOADS_MERGED_WITH_PREFETCH = 774,
+  /**
+   * Requests of loads and code on a line that a prefetch machine of the third-level cache was getting.
+   */
+  VM_PMU_SIGNAL_READS_BEHIND_PREFETCH = 775,
+  /**
+   * Stores that could not go from the recirculation queue to the queue of stores at once.
+   */
+  VM_PMU_SIGNAL_STORES_NOT_ACCEPTED = 776,
+  /**
+   * Stores that slice 0 sent back, to try them again later.
+   */
+  VM_PMU_SIGNAL_STORE_REJECTS_SLICE0 = 777,
+  /**
+   * Stores that slice 1 sent back, to try them again later.
+   */
+  VM_PMU_SIGNAL_STORE_REJECTS_SLICE1 = 778,
+  /**
+   * Stores that slice 2 sent back, to try them again later.
+   */
+  VM_PMU_SIGNAL_STORE_REJECTS_SLICE2 = 779,
+  /**
+   * Stores that slice 3 sent back, to try them again later.
+   */
+  VM_PMU_SIGNAL_STORE_REJECTS_SLICE3 = 780,
+  /**
+   * Loads of slice 0 that were held for an older store whose address agreed in part, and which lay elsewhere.
+   */
+  VM_PMU_SIGNAL_FALSE_STORE_HITS_SLICE0 = 781,
+  /**
+   * Loads of slice 1 that were held for an older store whose address agreed in part, and which lay elsewhere.
+   */
+  VM_PMU_SIGNAL_FALSE_STORE_HITS_SLICE1 = 782,
+  /**
+   * Loads of slice 2 that were held for an older store whose address agreed in part, and which lay elsewhere.
+   */
+  VM_PMU_SIGNAL_FALSE_STORE_HITS_SLICE2 = 783,
+  /**
+   * Loads of slice 3 that were held for an older store whose address agreed in part, and which lay elsewhere.
+   */
+  VM_PMU_SIGNAL_FALSE_STORE_HITS_SLICE3 = 784,
+  /**
+   * Transactions that failed because another processor accessed their memory outside transactions.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_ABORTED_NON_TRANSACTIONAL = 785,
+  /**
+   * Transactions that failed because of a conflict with another transaction.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_ABORTED_TRANSACTIONAL = 786,
+  /**
+   * Transactions that failed because their own thread, while they were suspended, stored to what they had accessed, or drove it out.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_ABORTED_SELF = 787,
+  /**
+   * Transactions that failed because another processor invalidated a translation that they had used.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_ABORTED_TRANSLATION = 788,
+  /**
+   * Instructions that made their transaction fail because it may not contain them, whose address is of slice 0.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_DISALLOWED_SLICE0 = 789,
+  /**
+   * Instructions that made their transaction fail because it may not contain them, whose address is of slice 1.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_DISALLOWED_SLICE1 = 790,
+  /**
+   * Instructions that made their transaction fail because it may not contain them, whose address is of slice 2.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_DISALLOWED_SLICE2 = 791,
+  /**
+   * Instructions that made their transaction fail because it may not contain them, whose address is of slice 3.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_DISALLOWED_SLICE3 = 792,
+  /**
+   * Loads outside transactions that made transactions fail.
+   */
+  VM_PMU_SIGNAL_LOADS_ABORTING_TRANSACTIONS = 793,
+  /**
+   * Stores outside transactions that made transactions fail.
+   */
+  VM_PMU_SIGNAL_STORES_ABORTING_TRANSACTIONS = 794,
+  /**
+   * Stores within a transaction that made other transactions fail.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONAL_STORES_ABORTING_OTHERS = 795,
+  /**
+   * Loads within a transaction that made it fail because of a conflict with another.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONAL_LOADS_IN_CONFLICT = 796,
+  /**
+   * Stores within a transaction that made it fail because of a conflict with another.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONAL_STORES_IN_CONFLICT = 797,
+  /**
+   * Instructions of transactions that committed, while the thread's run latch was set, at the commit.
+   */
+  VM_PMU_SIGNAL_TRANSACTION_INSTRUCTIONS_PASSED = 798,
+  /**
+   * Cycles of transactions that committed, while the thread's run latch was set, at the commit.
+   */
+  VM_PMU_SIGNAL_TRANSACTION_CYCLES_PASSED = 799,
+  /**
+   * Pairs of instructions that the decoder made one load or store.
+   */
+  VM_PMU_SIGNAL_FUSED_DISPLACEMENTS = 800,
+  /**
+   * Pairs of instructions that the decoder made one load of a constant.
+   */
+  VM_PMU_SIGNAL_FUSED_CONSTANTS = 801,
+  /**
+   * Instructions by which software begins the prefetch streams that it has described.
+   */
+  VM_PMU_SIGNAL_SOFTWARE_STREAMS_BEGUN = 802,
+  /**
+   * Prefetches of software in slice 0 whose address has no translation in the first-level buffer.
+   */
+  VM_PMU_SIGNAL_PREFETCH_TRANSLATION_MISSES_SLICE0 = 803,
+  /**
+   * Prefetches of software in slice 1 whose address has no translation in the first-level buffer.
+   */
+  VM_PMU_SIGNAL_PREFETCH_TRANSLATION_MISSES_SLICE1 = 804,
+  /**
+   * Prefetches of software in slice 2 whose address has no translation in the first-level buffer.
+   */
+  VM_PMU_SIGNAL_PREFETCH_TRANSLATION_MISSES_SLICE2 = 805,
+  /**
+   * Prefetches of software in slice 3 whose address has no translation in the first-level buffer.
+   */
+  VM_PMU_SIGNAL_PREFETCH_TRANSLATION_MISSES_SLICE3 = 806,
+  /**
+   * Lines that a prefetch of software brought into the data cache.
+   */
+  VM_PMU_SIGNAL_SOFTWARE_PREFETCH_FILLS = 807,
+  /**
+   * Lines that a prefetch of software brought into the data cache from memory.
+   */
+  VM_PMU_SIGNAL_SOFTWARE_PREFETCH_FILLS_FROM_MEMORY = 808,
 } VmPmuSignal;
 
 /*

@@ -174,6 +174,8 @@ impl Core {
             self.step.conflict = Some(if inside { Conflict::CausedInside } else { Conflict::CausedOutside });
         }
         let suspended = self.msr & msr::TS == msr::TS_SUSPENDED;
+        // What a transaction that has failed stores would not be undone.
+        let mut stores = true;
         self.with_footprint(|footprint| {
             if inside {
                 remember(&mut footprint.pages, address / PAGE);
@@ -188,8 +190,9 @@ impl Core {
             } else if suspended && store && (footprint.has_written(lines) || footprint.has_read(lines)) {
                 self.doom(footprint, Failure::SelfInduced);
             }
+            stores = !inside || footprint.failed.is_none();
         });
-        true
+        stores
     }
 
     /// The CPU names a line of a cache, of which it is to be driven out, or a translation, which is to be forgotten.
