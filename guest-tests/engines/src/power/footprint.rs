@@ -160,7 +160,7 @@ impl Core {
             let Some(mut place) = self.shared.footprints.lock(cpu) else { continue };
             let Some(footprint) = place.as_mut().filter(|footprint| footprint.failed.is_none()) else { continue };
             let written = footprint.has_written(lines);
-            if !written && !(store && footprint.has_read(lines)) {
+            if !(written || store && footprint.has_read(lines)) {
                 continue;
             }
             if inside && written {
