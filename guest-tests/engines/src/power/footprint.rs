@@ -160,7 +160,7 @@ impl Core {
             let Some(mut place) = self.shared.footprints.lock(cpu) else { continue };
             let Some(footprint) = place.as_mut().filter(|footprint| footprint.failed.is_none()) else { continue };
             let written = footprint.has_written(lines);
-            if !written && !(store && footprint.has_read(lines)) {
+            if !(written || store && footprint.has_read(lines)) {
                 continue;
             }
             if inside && written {
@@ -174,6 +174,8 @@ impl Core {
             self.step.conflict = Some(if inside { Conflict::CausedInside } else { Conflict::CausedOutside });
         }
         let suspended = self.msr & msr::TS == msr::TS_SUSPENDED;
+        // What a transaction that has failed stores would not be undone.
+        let mut stores = true;
         self.with_footprint(|footprint| {
             if inside {
                 remember(&mut footprint.pages, address / PAGE);
@@ -188,8 +190,9 @@ impl Core {
             } else if suspended && store && (footprint.has_written(lines) || footprint.has_read(lines)) {
                 self.doom(footprint, Failure::SelfInduced);
             }
+            stores = !inside || footprint.failed.is_none();
         });
-        true
+        stores
     }
 
     /// The CPU names a line of a cache, of which it is to be driven out, or a translation, which is to be forgotten.

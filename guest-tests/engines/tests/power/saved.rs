@@ -77,6 +77,22 @@ fn a_transaction_fails_back_to_what_was_saved() {
 }
 
 #[test]
+fn a_saved_transaction_still_meets_other_cpus() {
+    let mut machine = other();
+    let mut saved = busy().save();
+    // CPU 1 goes on where it loads from the line that CPU 0 has stored to: ld 8,0(9).
+    let second = &mut saved.cpus[1];
+    (second.waiting, second.pc, second.gpr[9]) = (false, 0x30_0000, DATA);
+    machine.restore(&saved).expect("fits");
+    machine.memory().write(0x30_0000, 4, 58 << 26 | 8 << 21 | 9 << 16);
+    machine.run(Limits::steps(2));
+    let saved = machine.save();
+    assert_eq!((saved.cpus[1].gpr[8], machine.memory().read(DATA, 8)), (0, 0));
+    machine.run(Limits::steps(1));
+    assert_eq!(machine.save().cpus[0].transaction, None);
+}
+
+#[test]
 fn a_machine_goes_on_in_the_middle_of_a_turn() {
     let mut machine = two_cpus(|a| {
         let forever = a.mark();

@@ -92,7 +92,7 @@ fn of_power() -> Image {
     k.a.tbegin_dot();
     k.a.beq(outgrown);
     // 8 KiB are 1024 doublewords.
-    (0..1025).for_each(|_| k.a.std(R3, 0, R8));
+    (0..1025).for_each(|_| k.a.std(R3, 0, R9));
     k.a.here(outgrown);
     let failed = k.a.label();
     k.a.tbegin_dot();
@@ -172,7 +172,7 @@ fn conflicts(k: &mut power::Kernel) {
 fn announce(k: &mut power::Kernel, own: i64, other: i64) {
     let there = k.a.label();
     k.a.std(R5, own, R9);
-    k.a.load(R6, 200);
+    k.a.load(R6, 50);
     k.a.mtctr(R6);
     let again = k.a.mark();
     k.a.ld(R6, other, R9);

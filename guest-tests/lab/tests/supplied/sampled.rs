@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use vm_pmu::Part;
 use vm_pmu::arch::event::{Drive, Entry, Fidelity, Test};
 use vm_pmu::arch::feed::{FabricCommand, Traits};
 use vm_pmu::arch::power9::encode::{Encoding, EventCode, Options as EncodeOptions, encode};
 use vm_pmu::companion::Clock;
+use vm_pmu::{Part, Signal};
 use vm_pmu_lab::entries::driven;
 use vm_pmu_lab::entries::known::Known;
 use vm_pmu_lab::runner::{Options, count};
@@ -28,6 +28,19 @@ const GUESTS: [(&str, u64); 8] = [
 /// Codes of data that come from beyond a core and its memory: the companion reports them by the same outcome from which it makes its
 /// signals of these loads, and no guest has a second core or chip.
 const FAR: u32 = 1 << 0x15 | 1 << 0x19 | 1 << 0x1D;
+
+/// What needs another CPU.
+const OF_OTHERS: [Signal; 9] = [
+    Signal::TranslationInvalidationsReceived,
+    Signal::TransactionsAbortedNonTransactional,
+    Signal::TransactionsAbortedTransactional,
+    Signal::TransactionsAbortedTranslation,
+    Signal::LoadsAbortingTransactions,
+    Signal::StoresAbortingTransactions,
+    Signal::TransactionalStoresAbortingOthers,
+    Signal::TransactionalLoadsInConflict,
+    Signal::TransactionalStoresInConflict,
+];
 
 /// What the additional PMUs count: entries, and how they are programmed.
 struct Groups {
@@ -89,8 +102,8 @@ fn what_the_engine_of_power_tells_is_counted_beside_some_guest() {
     let part = Part::named("power9").unwrap();
     let known = Known::of(part);
     let core = part.catalogue().entries.iter().filter(|entry| entry.unit == "core" && entry.offset.is_none());
-    // An invalidation by another CPU has a test of the engine (tests/power/counted.rs): these guests have one CPU.
-    let core = core.filter(|entry| entry.name != "PM_SNOOP_TLBIE");
+    // What another CPU does has tests of the board (tests/power_counted.rs): these guests have one CPU.
+    let core = core.filter(|entry| !driven::sources(entry).iter().any(|signal| OF_OTHERS.contains(signal)));
     let made = core.filter(|entry| entry.fidelity <= Fidelity::Approximate && is_of_the_engine(entry, &known));
     let groups = Groups::of(made);
     let mut counted: BTreeSet<u32> = BTreeSet::new();

@@ -183,7 +183,8 @@ impl Core {
             phases.push(Reason::LoadReserve, here);
             return here;
         }
-        if let Some(store) = self.older_store(touch, launched) {
+        let agreeing = self.agreeing_store(touch, launched);
+        if let Some(store) = agreeing.filter(|store| Self::meets(store, touch)) {
             // PP31: the load takes the bytes of a store, or waits until the second level has them.
             let covered = store.holds(touch.address, touch.size);
             let from = if covered { store.ready + FORWARD } else { store.written };
@@ -196,8 +197,10 @@ impl Core {
                 phases.push(Reason::Forward, launched + PASS);
                 return launched + PASS;
             }
+        } else if agreeing.is_some() {
+            // PP77: it turned out to lie elsewhere.
+            count_in_slice(touch, &FALSE_STORE_HITS, tally);
         }
-        self.count_false_hit(touch, launched, tally);
         let mut here = launched + PASS;
         let mut pass = Reason::of_pass(touch);
         // An entry is free in the cycle after its line has arrived. What the first level has may still be on its way.
@@ -253,18 +256,14 @@ impl Core {
         self.stores.find(touch.address, touch.size, at).copied()
     }
 
-    /// PP77: whether such a store turned out to lie elsewhere.
-    fn count_false_hit(&self, touch: &Touch, at: u64, tally: &mut Tally) {
-        let elsewhere = |store: &Store| !store.overlaps(touch.address, touch.size) && !Self::is_alias(store, touch);
-        if self.agreeing_store(touch, at).is_some_and(|store| elsewhere(&store)) {
-            count_in_slice(touch, &FALSE_STORE_HITS, tally);
-        }
+    /// Whether a store has any bytes of an access, at the same virtual address or at another.
+    fn meets(store: &Store, touch: &Touch) -> bool {
+        store.overlaps(touch.address, touch.size) || Self::is_alias(store, touch)
     }
 
     /// The last older store that has any bytes of a load, and that the second level has not taken in cycle `at`.
     pub(super) fn older_store(&self, touch: &Touch, at: u64) -> Option<Store> {
-        let store = self.agreeing_store(touch, at)?;
-        (store.overlaps(touch.address, touch.size) || Self::is_alias(&store, touch)).then_some(store)
+        self.agreeing_store(touch, at).filter(|store| Self::meets(store, touch))
     }
 
     /// Whether a store has bytes of an access at another virtual address.
