@@ -1591,4 +1591,14 @@ signals! {
     ThreadSwitchesAfter64 = "thread_switches_after_64": Event Events,
     /// Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
     ThreadSwitchesAfter128 = "thread_switches_after_128": Event Events,
+    /// Vector operations that read a register whose halves were last written as elements of different types.
+    FloatingPointRetypes = "floating_point_retypes": Event Events,
+    /// Changes of threads decided 256 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter256 = "thread_switches_after_256": Event Events,
+    /// Changes of threads decided 512 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter512 = "thread_switches_after_512": Event Events,
+    /// Changes of threads decided 1024 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter1024 = "thread_switches_after_1024": Event Events,
+    /// Requests of the core that the queue of the second-level cache did not take.
+    SecondLevelQueueRejects = "second_level_queue_rejects": Event Events,
 }

@@ -56,6 +56,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuClockOwner",
     "VmPmuAccessKind",
     "VmPmuClass",
+    "VmPmuElements",
     "VmPmuForgotten",
     "VmPmuPlaceKind",
 ];
