@@ -137,8 +137,8 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
     let operation = if input.ratio(7, 8)? {
         let width = if input.ratio(7, 8)? { 1 << input.int_in_range(0..=6)? } else { input.arbitrary()? };
         let elements = *input.choose(&Elements::ALL)?;
-        let (packed, upper, prefixes) = (input.arbitrary()?, input.arbitrary()?, input.int_in_range(0..=14)?);
-        Some(Operation { width, packed, elements, upper, prefixes, addresses: &addresses, reads: &reads, writes: &writes })
+        let (packed, upper, may_trap, prefixes) = (input.arbitrary()?, input.arbitrary()?, input.arbitrary()?, input.int_in_range(0..=14)?);
+        Some(Operation { width, packed, elements, upper, may_trap, prefixes, addresses: &addresses, reads: &reads, writes: &writes })
     } else {
         None
     };

@@ -28,6 +28,7 @@ const SOURCES: &[&str] = &[
     "companion",
     "instruction",
     "follow",
+    "turns",
     "requests",
     "places",
     "traffic",

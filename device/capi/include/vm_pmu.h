@@ -341,6 +341,17 @@
 #define VM_PMU_INSTRUCTION_FUNCTION_STATE (1 << 6)
 
 /**
+ * In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: it writes the upper half of a vector register, and keeps the lower one.
+ */
+#define VM_PMU_INSTRUCTION_UPPER (1 << 7)
+
+/**
+ * In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: the floating-point unit has to see whether it raises an exception, as an
+ * operand's exponent is near the end of its range.
+ */
+#define VM_PMU_INSTRUCTION_MAY_TRAP (1 << 8)
+
+/**
  * The most accesses of one instruction: report longer ones in parts.
  */
 #define VM_PMU_MOST_ACCESSES 64
@@ -384,6 +395,11 @@
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
+
+/**
+ * For vm_pmu_follow_report_at_most(): as many cycles as there are.
+ */
+#define VM_PMU_ALL_CYCLES UINT64_MAX
 
 /**
  * The number of ports at which requests begin.
@@ -1589,6 +1605,39 @@ typedef uint8_t VmPmuClass;
 #endif // __cplusplus
 
 /**
+ * What the elements of an operand of the floating-point or vector unit are.
+ */
+enum VmPmuElements
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Not told.
+   */
+  VM_PMU_ELEMENTS_UNTOLD = 0,
+  /**
+   * Integers, of whatever width.
+   */
+  VM_PMU_ELEMENTS_INTEGERS = 1,
+  /**
+   * Floating-point numbers of single precision.
+   */
+  VM_PMU_ELEMENTS_SINGLES = 2,
+  /**
+   * Floating-point numbers of double precision.
+   */
+  VM_PMU_ELEMENTS_DOUBLES = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuElements VmPmuElements;
+#else
+typedef uint8_t VmPmuElements;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Which translations a processor forgets.
  */
 enum VmPmuForgotten
@@ -2555,6 +2604,14 @@ typedef struct {
    * none.
    */
   uint8_t width;
+  /**
+   * VmPmuElements: of its result, or of its sources if it has none.
+   */
+  uint8_t elements;
+  /**
+   * How many legacy prefixes it has, on x86.
+   */
+  uint8_t prefixes;
 } VmPmuInstruction;
 
 /**
@@ -3720,6 +3777,52 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thr
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
+
+/**
+ * The embedder changes the threads of the core of thread `thread` when one misses the third-level cache, as Montecito does: with its
+ * pipeline, vm_pmu_follow_deliver() then reports cycles only up to the one in which a miss is known. There the embedder asks for the miss
+ * by vm_pmu_follow_third_level_miss(); the next delivery goes on. Off at first, and not part of what is saved.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_watch_third_level(const VmPmuCompanion *companion, uint32_t thread, bool watched);
+
+/**
+ * Writes to `missed` whether the last delivery of thread `thread` ended at a miss of the third-level cache that has not been asked for,
+ * and then to `returns`, which may be null, the cycles until its data come. Each miss is told once.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_third_level_miss(const VmPmuCompanion *companion, uint32_t thread, bool *missed, uint64_t *returns);
+
+/**
+ * While misses of the third-level cache are watched, deliveries of thread `thread` report no more than so many cycles from now on, or as
+ * many as there are with VM_PMU_ALL_CYCLES. What the thread waits for beyond is not over then, and may go on in the background.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_report_at_most(const VmPmuCompanion *companion, uint32_t thread, uint64_t cycles);
+
+/**
+ * Writes to `known` whether a pipeline that keeps time knows how many cycles ago, at the last delivery, thread `thread` completed an
+ * instruction, and then to `cycles`, which may be null, how many.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_idle(const VmPmuCompanion *companion, uint32_t thread, bool *known, uint64_t *cycles);
+
+/**
+ * Thread `thread` comes back to the foreground of its core after `background` cycles, in which what it waited for went on. With a pipeline
+ * the change itself takes the cycles that the part needs, before the next instruction. More than 2^32 cycles count as 2^32.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_resume(const VmPmuCompanion *companion, uint32_t thread, uint64_t background);
 
 /**
  * Sets whether the follower of thread `thread` keeps requests even while the thread's own PMU does not want them: for other components
@@ -7027,6 +7130,26 @@ typedef enum VmPmuSignal {
    * Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
    */
   VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 758,
+  /**
+   * Vector operations that read a register whose halves were last written as elements of different types.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_RETYPES = 759,
+  /**
+   * Changes of threads decided 256 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_256 = 760,
+  /**
+   * Changes of threads decided 512 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_512 = 761,
+  /**
+   * Changes of threads decided 1024 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_1024 = 762,
+  /**
+   * Requests of the core that the queue of the second-level cache did not take.
+   */
+  VM_PMU_SIGNAL_SECOND_LEVEL_QUEUE_REJECTS = 763,
 } VmPmuSignal;
 
 /*

@@ -278,6 +278,10 @@ pub const VM_PMU_INSTRUCTION_FUNCTION_STATE: u32 = 1 << 6;
 /// In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: it writes the upper half of a vector register, and keeps the lower one.
 pub const VM_PMU_INSTRUCTION_UPPER: u32 = 1 << 7;
 
+/// In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: the floating-point unit has to see whether it raises an exception, as an
+/// operand's exponent is near the end of its range.
+pub const VM_PMU_INSTRUCTION_MAY_TRAP: u32 = 1 << 8;
+
 /// All flags of an instruction.
 pub(crate) const FLAGS: u32 = VM_PMU_INSTRUCTION_FLOATING_POINT
     | VM_PMU_INSTRUCTION_TAKEN
@@ -286,7 +290,8 @@ pub(crate) const FLAGS: u32 = VM_PMU_INSTRUCTION_FLOATING_POINT
     | VM_PMU_INSTRUCTION_PACKED
     | VM_PMU_INSTRUCTION_BUNDLE
     | VM_PMU_INSTRUCTION_FUNCTION_STATE
-    | VM_PMU_INSTRUCTION_UPPER;
+    | VM_PMU_INSTRUCTION_UPPER
+    | VM_PMU_INSTRUCTION_MAY_TRAP;
 
 /// What the elements of an operand of the floating-point or vector unit are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -401,6 +406,7 @@ pub(crate) unsafe fn operation(given: &VmPmuInstruction) -> Result<Option<Operat
         packed: given.flags & VM_PMU_INSTRUCTION_PACKED != 0,
         elements: pick(&Elements::ALL, given.elements, "elements")?,
         upper: given.flags & VM_PMU_INSTRUCTION_UPPER != 0,
+        may_trap: given.flags & VM_PMU_INSTRUCTION_MAY_TRAP != 0,
         prefixes: given.prefixes,
         addresses: registers(given.address_registers, given.address_register_count, "address_registers")?,
         reads: registers(given.read_registers, given.read_register_count, "read_registers")?,
@@ -440,6 +446,7 @@ mod tests {
             packed: true,
             elements: Elements::Doubles,
             upper: true,
+            may_trap: false,
             prefixes: 2,
             addresses: &[Register(3), Register(7)],
             reads: &[Register(0)],

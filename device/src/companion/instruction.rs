@@ -322,6 +322,8 @@ pub struct Operation<'a> {
     pub elements: Elements,
     /// Whether it writes the upper half of a vector register, and keeps the lower one.
     pub upper: bool,
+    /// Whether the floating-point unit has to see whether it raises an exception, as an operand's exponent is near the end of its range.
+    pub may_trap: bool,
     /// How many legacy prefixes it has, on x86, those that belong to its operation among them.
     pub prefixes: u8,
     /// The registers that addresses are computed from.

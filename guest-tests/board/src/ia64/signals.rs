@@ -41,12 +41,15 @@ const SUPPLIED: &[Signal] = &[
     Signal::UncacheableLoads,
     Signal::UncacheableStores,
     Signal::DeferredLoads,
+    Signal::DeferredLoadsTranslationMiss,
     Signal::DeferredLoadsNat,
     Signal::DeferredLoadsExceptionDeferral,
     Signal::AdvancedLoadReplacementsInteger,
     Signal::AdvancedLoadReplacementsFloatingPoint,
     Signal::FloatingPointTinyResults,
     Signal::FloatingPointFlushesToZero,
+    Signal::FloatingPointUnsafePassing,
+    Signal::FloatingPointUnsafeTrapping,
     Signal::FloatingPointFlagChecksFailed,
     Signal::AdvancedChecksInteger,
     Signal::AdvancedChecksFloatingPoint,
@@ -84,6 +87,9 @@ const SUPPLIED: &[Signal] = &[
     Signal::ThreadSwitchesAfter32,
     Signal::ThreadSwitchesAfter64,
     Signal::ThreadSwitchesAfter128,
+    Signal::ThreadSwitchesAfter256,
+    Signal::ThreadSwitchesAfter512,
+    Signal::ThreadSwitchesAfter1024,
 ];
 
 /// What the interpreter adds although a companion would. A companion takes an access as misaligned when it leaves its eight bytes, the
@@ -125,13 +131,16 @@ pub(super) fn gated(gate: Gate) -> Signal {
 }
 
 /// The changes that were decided so many cycles or more after the thread completed an instruction, from 4 cycles on, twice as many each.
-const AFTER: [Signal; 6] = [
+const AFTER: [Signal; 9] = [
     Signal::ThreadSwitchesAfter4,
     Signal::ThreadSwitchesAfter8,
     Signal::ThreadSwitchesAfter16,
     Signal::ThreadSwitchesAfter32,
     Signal::ThreadSwitchesAfter64,
     Signal::ThreadSwitchesAfter128,
+    Signal::ThreadSwitchesAfter256,
+    Signal::ThreadSwitchesAfter512,
+    Signal::ThreadSwitchesAfter1024,
 ];
 
 /// Adds that a thread leaves the foreground.
@@ -177,6 +186,8 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
         let [integer, float] = [Signal::AdvancedLoadReplacementsInteger, Signal::AdvancedLoadReplacementsFloatingPoint];
         sink.add(if floating { float } else { integer }, 1);
     }
+    let waited = if step.float_trap == 0 { Signal::FloatingPointUnsafePassing } else { Signal::FloatingPointUnsafeTrapping };
+    sink.add(waited, u64::from(step.unsafe_operand));
     sink.add(Signal::FloatingPointTinyResults, u64::from(step.tiny));
     sink.add(Signal::FloatingPointFlushesToZero, u64::from(step.flushed_to_zero));
     if let Some(access) = &step.access {
@@ -197,6 +208,7 @@ fn deferred(step: &Step, deferral: Deferral, sink: &Sink<'_>) {
     match deferral {
         Deferral::Nat => sink.add(Signal::DeferredLoadsNat, u64::from(integer)),
         Deferral::Asked => sink.add(Signal::DeferredLoadsExceptionDeferral, u64::from(integer)),
+        Deferral::Miss => sink.add(Signal::DeferredLoadsTranslationMiss, u64::from(integer)),
         Deferral::Fault => {}
     }
 }

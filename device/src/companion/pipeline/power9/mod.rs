@@ -541,6 +541,7 @@ const UNKNOWN: Operation<'_> = Operation {
     packed: false,
     elements: Elements::Untold,
     upper: false,
+    may_trap: false,
     prefixes: 0,
     addresses: &[],
     reads: &[Register(ANY)],

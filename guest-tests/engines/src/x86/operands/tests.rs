@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use vm_pmu::companion::{Class, Register};
+use vm_pmu::companion::{Class, Elements, Register};
 use yaxpeax_x86::long_mode::behavior::AccessVisitor;
 use yaxpeax_x86::long_mode::{InstDecoder, RegSpec};
 
