@@ -87,9 +87,6 @@ const SUPPLIED: &[Signal] = &[
     Signal::ThreadSwitchesAfter32,
     Signal::ThreadSwitchesAfter64,
     Signal::ThreadSwitchesAfter128,
-    Signal::ThreadSwitchesAfter256,
-    Signal::ThreadSwitchesAfter512,
-    Signal::ThreadSwitchesAfter1024,
 ];
 
 /// What the interpreter adds although a companion would. A companion takes an access as misaligned when it leaves its eight bytes, the
@@ -131,16 +128,13 @@ pub(super) fn gated(gate: Gate) -> Signal {
 }
 
 /// The changes that were decided so many cycles or more after the thread completed an instruction, from 4 cycles on, twice as many each.
-const AFTER: [Signal; 9] = [
+const AFTER: [Signal; 6] = [
     Signal::ThreadSwitchesAfter4,
     Signal::ThreadSwitchesAfter8,
     Signal::ThreadSwitchesAfter16,
     Signal::ThreadSwitchesAfter32,
     Signal::ThreadSwitchesAfter64,
     Signal::ThreadSwitchesAfter128,
-    Signal::ThreadSwitchesAfter256,
-    Signal::ThreadSwitchesAfter512,
-    Signal::ThreadSwitchesAfter1024,
 ];
 
 /// Adds that a thread leaves the foreground.

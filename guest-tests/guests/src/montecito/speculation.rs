@@ -1,15 +1,17 @@
-//! `speculation`: loads deferred by their reasons, the places of the table of advanced loads, checks of floating-point flags, and tiny results.
+//! `speculation`: loads deferred by their reasons, the places of the table of advanced loads, checks of floating-point flags, tiny results, and traps of results.
 
 use crate::ia64::Kernel;
 use crate::ia64::part::{MONTECITO, Monitor};
 use vm_pmu_engines::ia64::assemble::*;
-use vm_pmu_engines::ia64::registers::psr;
+use vm_pmu_engines::ia64::registers::{psr, vector};
 use vm_pmu_engines::image::Image;
 
 /// A register's address that names no memory.
 const NOWHERE: u64 = 1 << 45;
 /// In FPSR: the flag of an inexact result in status field 1.
 const INEXACT_1: u64 = 1 << 31;
+/// In FPSR: no traps of underflow.
+const UNDERFLOW_DISABLED: u64 = 1 << 4;
 /// The control of a status field by which tiny results become zero.
 const FLUSH: u64 = 1;
 
@@ -52,12 +54,16 @@ pub(super) fn build() -> Result<Image, AssembleError> {
     k.a.put(ld8_s(R17, R16));
     k.a.put(ld8_s(R18, R16));
     k.system_call();
+    // What traps goes on.
+    k.handler(vector::FLOATING_TRAP);
+    k.end_handler();
     k.a.here(over);
     k.main();
     table(&mut k, data);
     deferred(&mut k, data, user);
     flags(&mut k, data);
     tiny(&mut k, data);
+    traps(&mut k, data);
     k.end_main();
     k.finish()
 }
@@ -146,5 +152,21 @@ fn tiny(k: &mut Kernel, data: u64) {
     measure(k, "tiny results that become zero", data, &[(real, 2), (possible, 2), (waited, 3)], squares);
     k.a.put(getf_d(R17, F8));
     k.check_is("what has become of one", R17, 0);
+    k.a.put(mov_to_ar_m(Ar::FPSR, R20));
+}
+
+/// With traps of underflow the square of 2^-100 as a single traps. As a double it is safe; 2^-100 as a single is not, and passes.
+fn traps(k: &mut Kernel, data: u64) {
+    k.a.put(mov_from_ar_m(R20, Ar::FPSR));
+    k.a.load(R21, UNDERFLOW_DISABLED);
+    k.a.put(andcm(R21, R20, R21));
+    let [trapped, waited] = ["FP_TRUE_SIRSTALL", "FP_FALSE_SIRSTALL"];
+    measure(k, "traps of results", data, &[(trapped, 2), (waited, 1)], |k| {
+        k.a.put(mov_to_ar_m(Ar::FPSR, R21));
+        k.a.put(fma_s(F8, F6, F6, F0));
+        k.a.put(fma_d(F9, F6, F6, F0));
+        k.a.put(fma_s(F10, F6, F1, F0));
+        k.a.put(fma_s(F8, F6, F6, F0));
+    });
     k.a.put(mov_to_ar_m(Ar::FPSR, R20));
 }
