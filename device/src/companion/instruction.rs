@@ -297,7 +297,8 @@ pub enum Elements {
 
 impl Elements {
     /// Every kind, in their order.
-    pub const ALL: [Elements; Elements::Doubles as usize + 1] = [Elements::Untold, Elements::Integers, Elements::Singles, Elements::Doubles];
+    pub const ALL: [Elements; Elements::Doubles as usize + 1] =
+        [Elements::Untold, Elements::Integers, Elements::Singles, Elements::Doubles];
 }
 
 /// What an instruction works on: the width of its operands and the registers that it reads and writes.

@@ -167,11 +167,7 @@ const SECTIONS: &[Section] = &[
             k.a.put(mov_to_ar_m(Ar::FPSR, R20));
         },
         // Safe is the square of the first as a double alone: its exponent is within half the range.
-        rights: &[
-            ("FP_FLUSH_TO_ZERO.FTZ_REAL", "FP_FLUSH_TO_ZERO", 2),
-            ("FP_FLUSH_TO_ZERO.FTZ_POSS", "", 2),
-            ("FP_FALSE_SIRSTALL", "", 3),
-        ],
+        rights: &[("FP_FLUSH_TO_ZERO.FTZ_REAL", "FP_FLUSH_TO_ZERO", 2), ("FP_FLUSH_TO_ZERO.FTZ_POSS", "", 2), ("FP_FALSE_SIRSTALL", "", 3)],
     },
     Section {
         name: "branches",

@@ -471,8 +471,17 @@ fn vector(bench: &mut Bench, class: Class, operation: Operation<'_>, [reads, wri
     bench.run(&Instruction { floating_point: true, ..instruction(class, operation) });
 }
 
-const ADDPS: Operation<'_> =
-    Operation { width: 16, packed: true, elements: Elements::Singles, upper: false, may_trap: false, prefixes: 0, addresses: &[], reads: &[], writes: &[] };
+const ADDPS: Operation<'_> = Operation {
+    width: 16,
+    packed: true,
+    elements: Elements::Singles,
+    upper: false,
+    may_trap: false,
+    prefixes: 0,
+    addresses: &[],
+    reads: &[],
+    writes: &[],
+};
 const MOVLPD: Operation<'_> = Operation { width: 8, packed: false, elements: Elements::Doubles, ..ADDPS };
 
 /// XMM1 has singles, but doubles in its lower half.
