@@ -199,8 +199,8 @@ impl Noise {
         let elements = Elements::ALL[self.draw(4) as usize];
         let (width, packed, upper) = (1 << self.draw(5), self.draw(2) == 0, self.draw(8) == 0);
         let prefixes = self.draw(4) as u8 * 4;
-        let operation =
-            Operation { width, packed, elements, upper, may_trap: false, prefixes, addresses: first, reads: second, writes: third };
+        let may_trap = upper && prefixes == 0;
+        let operation = Operation { width, packed, elements, upper, may_trap, prefixes, addresses: first, reads: second, writes: third };
         let operation = match self.draw(8) {
             0 => None,
             _ if self.divisions != 0 => Some(Operation { width: 8, reads: &[Register(1)], writes: &[Register(1)], ..Operation::default() }),
