@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{
-    Access, AccessKind, Builder, Bundle, Class, Clock, Companion, Follower, Instruction, Invalidation, Microarchitecture, Operation,
+    Access, AccessKind, Builder, Bundle, Class, Clock, Elements, Companion, Follower, Instruction, Invalidation, Microarchitecture, Operation,
     PageTables, Register, Transfer, Walk, parts,
 };
 use vm_pmu::topology::{self, Machine};
@@ -136,7 +136,9 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
     let [addresses, reads, writes] = [registers(input)?, registers(input)?, registers(input)?];
     let operation = if input.ratio(7, 8)? {
         let width = if input.ratio(7, 8)? { 1 << input.int_in_range(0..=6)? } else { input.arbitrary()? };
-        Some(Operation { width, packed: input.arbitrary()?, addresses: &addresses, reads: &reads, writes: &writes })
+        let elements = *input.choose(&Elements::ALL)?;
+        let (packed, upper, may_trap, prefixes) = (input.arbitrary()?, input.arbitrary()?, input.arbitrary()?, input.int_in_range(0..=14)?);
+        Some(Operation { width, packed, elements, upper, may_trap, prefixes, addresses: &addresses, reads: &reads, writes: &writes })
     } else {
         None
     };

@@ -1699,4 +1699,15 @@ signals! {
     SoftwarePrefetchFills = "software_prefetch_fills": Event Events,
     /// Lines that a prefetch of software brought into the data cache from memory.
     SoftwarePrefetchFillsFromMemory = "software_prefetch_fills_from_memory": Event Events,
+
+    /// Vector operations that read a register whose halves were last written as elements of different types.
+    FloatingPointRetypes = "floating_point_retypes": Event Events,
+    /// Changes of threads decided 256 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter256 = "thread_switches_after_256": Event Events,
+    /// Changes of threads decided 512 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter512 = "thread_switches_after_512": Event Events,
+    /// Changes of threads decided 1024 cycles or more after the thread that leaves completed an instruction.
+    ThreadSwitchesAfter1024 = "thread_switches_after_1024": Event Events,
+    /// Requests of the core that the queue of the second-level cache did not take.
+    SecondLevelQueueRejects = "second_level_queue_rejects": Event Events,
 }

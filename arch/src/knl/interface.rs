@@ -309,7 +309,7 @@ impl SharedState for Knl {
         self.shared = Shared { running: shared.running & !own | running, user: shared.user & !own | user, ..shared };
         if core != self.core() {
             // Counters of the core follow another clock when it has other threads than before.
-            let is_of_core = |unit: &Unit| matches!(unit.reach, Reach::CoreSum | Reach::CoreClock);
+            let is_of_core = |unit: &Unit| unit.reach.is_of_core();
             for number in 0..COUNTERS {
                 if self.units.get(number).is_some_and(is_of_core) {
                     self.connect(number, feed);

@@ -334,9 +334,9 @@ impl Knl {
             unit.tap.disarm(feed);
             (unit.admitted, unit.follows_edges) = (admitted, follows_edges);
             unit.tap.set_scope(match unit.reach {
-                Reach::CoreSum => Scope::Members(admitted),
+                Reach::CoreSum | Reach::Core => Scope::Members(admitted),
                 Reach::CoreClock => Scope::Members(core),
-                Reach::Own | Reach::Core | Reach::Tile => Scope::Thread,
+                Reach::Own | Reach::Tile => Scope::Thread,
             });
             if followed {
                 // What the open cycle has seen so far belongs to a level that is not counted.
@@ -411,7 +411,7 @@ impl Knl {
                 None => unit.fix(number - GENERAL, any_thread, clock),
             }
             // Even before a thread is admitted: all of them must report what it follows.
-            if matches!(unit.reach, Reach::CoreSum | Reach::CoreClock) {
+            if unit.reach.is_of_core() {
                 unit.tap.set_scope(Scope::Members(core));
             }
         }

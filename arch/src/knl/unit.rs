@@ -67,6 +67,11 @@ impl Unit {
 }
 
 impl Reach {
+    /// Whether it counts what the threads of its core report.
+    pub(super) fn is_of_core(self) -> bool {
+        matches!(self, Reach::Core | Reach::CoreSum | Reach::CoreClock)
+    }
+
     /// Whether it counts nothing for a thread that is halted.
     pub(super) fn is_clocked(self) -> bool {
         matches!(self, Reach::Own | Reach::CoreSum | Reach::CoreClock)

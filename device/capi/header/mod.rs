@@ -28,6 +28,7 @@ const SOURCES: &[&str] = &[
     "companion",
     "instruction",
     "follow",
+    "turns",
     "requests",
     "places",
     "traffic",
@@ -56,6 +57,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuClockOwner",
     "VmPmuAccessKind",
     "VmPmuClass",
+    "VmPmuElements",
     "VmPmuForgotten",
     "VmPmuPlaceKind",
 ];

@@ -1,6 +1,6 @@
 //! An executed instruction as a caller in C reports it.
 
-use vm_pmu::companion::{Access, AccessKind, Class, Operation, Register};
+use vm_pmu::companion::{Access, AccessKind, Class, Elements, Operation, Register};
 
 use crate::pointer::{Growing, list};
 use crate::status::{Failure, argument};
@@ -275,6 +275,13 @@ pub const VM_PMU_INSTRUCTION_BUNDLE: u32 = 1 << 5;
 /// In VmPmuInstruction::flags: it is a taken call or return, whose function_state is told.
 pub const VM_PMU_INSTRUCTION_FUNCTION_STATE: u32 = 1 << 6;
 
+/// In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: it writes the upper half of a vector register, and keeps the lower one.
+pub const VM_PMU_INSTRUCTION_UPPER: u32 = 1 << 7;
+
+/// In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: the floating-point unit has to see whether it raises an exception, as an
+/// operand's exponent is near the end of its range.
+pub const VM_PMU_INSTRUCTION_MAY_TRAP: u32 = 1 << 8;
+
 /// All flags of an instruction.
 pub(crate) const FLAGS: u32 = VM_PMU_INSTRUCTION_FLOATING_POINT
     | VM_PMU_INSTRUCTION_TAKEN
@@ -282,7 +289,23 @@ pub(crate) const FLAGS: u32 = VM_PMU_INSTRUCTION_FLOATING_POINT
     | VM_PMU_INSTRUCTION_OPERATION
     | VM_PMU_INSTRUCTION_PACKED
     | VM_PMU_INSTRUCTION_BUNDLE
-    | VM_PMU_INSTRUCTION_FUNCTION_STATE;
+    | VM_PMU_INSTRUCTION_FUNCTION_STATE
+    | VM_PMU_INSTRUCTION_UPPER
+    | VM_PMU_INSTRUCTION_MAY_TRAP;
+
+/// What the elements of an operand of the floating-point or vector unit are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum VmPmuElements {
+    /// Not told.
+    Untold = 0,
+    /// Integers, of whatever width.
+    Integers = 1,
+    /// Floating-point numbers of single precision.
+    Singles = 2,
+    /// Floating-point numbers of double precision.
+    Doubles = 3,
+}
 
 /// One executed instruction, or an interrupt or exception that was taken.
 ///
@@ -338,6 +361,10 @@ pub struct VmPmuInstruction {
     /// The width of its operands in bytes: of the whole vector where there are several elements, 10 for x87's extended numbers; 0 if it has
     /// none.
     pub width: u8,
+    /// VmPmuElements: of its result, or of its sources if it has none.
+    pub elements: u8,
+    /// How many legacy prefixes it has, on x86.
+    pub prefixes: u8,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, and pointers that are checked before use.
@@ -377,6 +404,10 @@ pub(crate) unsafe fn operation(given: &VmPmuInstruction) -> Result<Option<Operat
     Ok(Some(Operation {
         width: given.width,
         packed: given.flags & VM_PMU_INSTRUCTION_PACKED != 0,
+        elements: pick(&Elements::ALL, given.elements, "elements")?,
+        upper: given.flags & VM_PMU_INSTRUCTION_UPPER != 0,
+        may_trap: given.flags & VM_PMU_INSTRUCTION_MAY_TRAP != 0,
+        prefixes: given.prefixes,
         addresses: registers(given.address_registers, given.address_register_count, "address_registers")?,
         reads: registers(given.read_registers, given.read_register_count, "read_registers")?,
         writes: registers(given.written_registers, given.written_register_count, "written_registers")?,
@@ -396,7 +427,7 @@ mod tests {
     fn what_it_works_on_counts_with_its_flag_only() {
         let (addresses, reads, writes) = ([3, 7], [0], [0, 16, 511]);
         let mut given = VmPmuInstruction {
-            flags: VM_PMU_INSTRUCTION_OPERATION | VM_PMU_INSTRUCTION_PACKED,
+            flags: VM_PMU_INSTRUCTION_OPERATION | VM_PMU_INSTRUCTION_PACKED | VM_PMU_INSTRUCTION_UPPER,
             address_registers: addresses.as_ptr(),
             address_register_count: 2,
             read_registers: reads.as_ptr(),
@@ -404,6 +435,8 @@ mod tests {
             written_registers: writes.as_ptr(),
             written_register_count: 3,
             width: 16,
+            elements: VmPmuElements::Doubles as u8,
+            prefixes: 2,
             ..given()
         };
         // SAFETY: as many registers are there.
@@ -411,6 +444,10 @@ mod tests {
         let operation_of = Operation {
             width: 16,
             packed: true,
+            elements: Elements::Doubles,
+            upper: true,
+            may_trap: false,
+            prefixes: 2,
             addresses: &[Register(3), Register(7)],
             reads: &[Register(0)],
             writes: &[Register(0), Register(16), Register(511)],

@@ -62,6 +62,8 @@ pub mod status;
 pub mod traffic;
 #[cfg(feature = "tree")]
 pub mod tree;
+#[cfg(feature = "companion")]
+pub mod turns;
 #[cfg(feature = "knl")]
 pub mod untile;
 pub mod version;

@@ -275,6 +275,27 @@ impl Register {
     pub const COUNT: usize = 512;
 }
 
+/// What the elements of an operand of the floating-point or vector unit are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum Elements {
+    /// The embedder does not tell.
+    #[default]
+    Untold,
+    /// Integers, of whatever width.
+    Integers,
+    /// Floating-point numbers of single precision.
+    Singles,
+    /// Floating-point numbers of double precision.
+    Doubles,
+}
+
+impl Elements {
+    /// Every kind, in their order.
+    pub const ALL: [Elements; Elements::Doubles as usize + 1] =
+        [Elements::Untold, Elements::Integers, Elements::Singles, Elements::Doubles];
+}
+
 /// What an instruction works on: the width of its operands and the registers that it reads and writes.
 ///
 /// ```
@@ -293,6 +314,14 @@ pub struct Operation<'a> {
     pub width: u8,
     /// Whether it works on several elements at once.
     pub packed: bool,
+    /// What the elements of its result are, or of its sources if it has none: those that its name says, also of a move or of logic.
+    pub elements: Elements,
+    /// Whether it writes the upper half of a vector register, and keeps the lower one.
+    pub upper: bool,
+    /// Whether the floating-point unit has to see whether it raises an exception, as an operand's exponent is near the end of its range.
+    pub may_trap: bool,
+    /// How many legacy prefixes it has, on x86, those that belong to its operation among them.
+    pub prefixes: u8,
     /// The registers that addresses are computed from.
     pub addresses: &'a [Register],
     /// The other registers that it reads. A write of a part of a register reads the register too, where the rest is kept.

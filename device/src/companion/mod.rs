@@ -85,7 +85,7 @@ use crate::topology::UnknownPart;
 pub use bundle::Bundle;
 pub use clock::Clock;
 pub use follower::Follower;
-pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Register, Transfer};
+pub use instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Interconnect, PORTS};
 pub use outcome::Outcome;
 pub use pipeline::ThirdLevelMiss;

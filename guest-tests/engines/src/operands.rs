@@ -1,6 +1,6 @@
 //! What an instruction works on, in a form that a decoder keeps with it.
 
-use vm_pmu::companion::{Class, Operation, Register};
+use vm_pmu::companion::{Class, Elements, Operation, Register};
 
 /// What an instruction does, the width of its operands, and its registers, of which all three lists together have at most `N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,10 @@ pub struct Operands<const N: usize> {
     pub width: u8,
     /// Whether it works on several elements at once.
     pub packed: bool,
+    /// What its elements are, of the vector unit.
+    pub elements: Elements,
+    /// How many legacy prefixes it has.
+    pub prefixes: u8,
     /// The registers of addresses, then the others that are read, then those that are written.
     registers: [Register; N],
     addresses: u8,
@@ -28,7 +32,8 @@ impl<const N: usize> Operands<N> {
     /// What has no registers yet.
     #[must_use]
     pub const fn new(class: Class, width: u8) -> Self {
-        Self { class, width, packed: false, registers: [Register(0); N], addresses: 0, reads: 0, writes: 0 }
+        let registers = [Register(0); N];
+        Self { class, width, packed: false, elements: Elements::Untold, prefixes: 0, registers, addresses: 0, reads: 0, writes: 0 }
     }
 
     /// The same, on several elements at once.
@@ -58,7 +63,16 @@ impl<const N: usize> Operands<N> {
     /// The same for a companion.
     #[must_use]
     pub fn operation(&self) -> Operation<'_> {
-        Operation { width: self.width, packed: self.packed, addresses: self.addresses(), reads: self.reads(), writes: self.writes() }
+        Operation {
+            width: self.width,
+            packed: self.packed,
+            elements: self.elements,
+            prefixes: self.prefixes,
+            addresses: self.addresses(),
+            reads: self.reads(),
+            writes: self.writes(),
+            ..Operation::default()
+        }
     }
 
     /// An address is computed from this register. Addresses come before reads.

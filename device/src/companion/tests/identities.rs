@@ -300,7 +300,10 @@ fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_pl
     ];
     assert!(sum(&idle) > 0 && sum(&idle) < cycles);
     assert!(families.iter().chain(&flushes).all(|signal| sum(&[*signal]) > 0));
-    assert_eq!(sum(&[Signal::StallDataCacheCycles]), sum(&[Signal::StallMemoryCycles]));
+    // Either asks for clocks of DET, and both may in the same.
+    let either = [Signal::StallDataCacheCycles, Signal::StallFloatingPointCycles];
+    let detection = sum(&[Signal::StallMemoryCycles]);
+    assert!(either.iter().all(|signal| (1..=detection).contains(&sum(&[*signal]))) && sum(&either) >= detection);
     let registers = [Signal::StallGeneralRegistersCycles, Signal::StallFloatingRegistersCycles, Signal::StallSpecialOrPredicatesCycles];
     let execution = sum(&[Signal::StallExecutionCycles]);
     assert!(registers.iter().all(|signal| sum(&[*signal]) <= execution) && sum(&registers) >= execution);

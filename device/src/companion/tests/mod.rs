@@ -18,7 +18,9 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::{BranchKind, Demand, Records, Signal, SignalSet};
 
-use super::{Access, AccessKind, Builder, Class, Companion, Follower, Instruction, Operation, PageTables, Register, Transfer, Walk};
+use super::{
+    Access, AccessKind, Builder, Class, Companion, Elements, Follower, Instruction, Operation, PageTables, Register, Transfer, Walk,
+};
 use crate::topology::{self, Machine};
 
 /// A machine whose totals take the followers' events.
@@ -194,7 +196,11 @@ impl Noise {
         };
         let registers: Vec<Register> = (0..4).map(|_| Register(self.draw(24) as u16)).collect();
         let (first, second, third, fourth) = (&registers[..1], &registers[1..2], &registers[2..3], &registers[3..]);
-        let operation = Operation { width: 1 << self.draw(5), packed: self.draw(2) == 0, addresses: first, reads: second, writes: third };
+        let elements = Elements::ALL[self.draw(4) as usize];
+        let (width, packed, upper) = (1 << self.draw(5), self.draw(2) == 0, self.draw(8) == 0);
+        let prefixes = self.draw(4) as u8 * 4;
+        let may_trap = upper && prefixes == 0;
+        let operation = Operation { width, packed, elements, upper, may_trap, prefixes, addresses: first, reads: second, writes: third };
         let operation = match self.draw(8) {
             0 => None,
             _ if self.divisions != 0 => Some(Operation { width: 8, reads: &[Register(1)], writes: &[Register(1)], ..Operation::default() }),

@@ -1,7 +1,7 @@
 //! The companion of one thread: what the interpreter reports to it.
 
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Follower, Instruction, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Follower, Instruction, Operation, PageTables, Transfer, Walk};
 
 use super::record::kind;
 use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step, operands};
@@ -59,7 +59,7 @@ impl<'a> Following<'a> {
             physical: step.ip & !(0b111 << 61),
             length: LENGTH,
             class: operands.class,
-            operation: Some(operands.operation()),
+            operation: Some(Operation { may_trap: step.unsafe_operand, ..operands.operation() }),
             floating_point: step.class == StepClass::Floating,
             accesses,
             transfer: branch.or(step.returned.then_some(far)),

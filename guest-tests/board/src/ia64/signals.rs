@@ -41,12 +41,15 @@ const SUPPLIED: &[Signal] = &[
     Signal::UncacheableLoads,
     Signal::UncacheableStores,
     Signal::DeferredLoads,
+    Signal::DeferredLoadsTranslationMiss,
     Signal::DeferredLoadsNat,
     Signal::DeferredLoadsExceptionDeferral,
     Signal::AdvancedLoadReplacementsInteger,
     Signal::AdvancedLoadReplacementsFloatingPoint,
     Signal::FloatingPointTinyResults,
     Signal::FloatingPointFlushesToZero,
+    Signal::FloatingPointUnsafePassing,
+    Signal::FloatingPointUnsafeTrapping,
     Signal::FloatingPointFlagChecksFailed,
     Signal::AdvancedChecksInteger,
     Signal::AdvancedChecksFloatingPoint,
@@ -177,6 +180,8 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
         let [integer, float] = [Signal::AdvancedLoadReplacementsInteger, Signal::AdvancedLoadReplacementsFloatingPoint];
         sink.add(if floating { float } else { integer }, 1);
     }
+    let waited = if step.float_trap == 0 { Signal::FloatingPointUnsafePassing } else { Signal::FloatingPointUnsafeTrapping };
+    sink.add(waited, u64::from(step.unsafe_operand));
     sink.add(Signal::FloatingPointTinyResults, u64::from(step.tiny));
     sink.add(Signal::FloatingPointFlushesToZero, u64::from(step.flushed_to_zero));
     if let Some(access) = &step.access {
@@ -197,6 +202,7 @@ fn deferred(step: &Step, deferral: Deferral, sink: &Sink<'_>) {
     match deferral {
         Deferral::Nat => sink.add(Signal::DeferredLoadsNat, u64::from(integer)),
         Deferral::Asked => sink.add(Signal::DeferredLoadsExceptionDeferral, u64::from(integer)),
+        Deferral::Miss => sink.add(Signal::DeferredLoadsTranslationMiss, u64::from(integer)),
         Deferral::Fault => {}
     }
 }

@@ -4,7 +4,7 @@ use super::bundle::{Bundle, Unit};
 use super::exec::{Flow, execute};
 use super::interrupt::{Delivery, Fault};
 use super::observer::{Alerts, CpuView, L3Miss, Observer};
-use super::registers::{cr, psr, vector};
+use super::registers::{cr, isr, psr, vector};
 use super::state::{Core, PAL_ENTRY, Stop};
 use super::step::{Notice, Step, Taken};
 use super::unimplemented::{Unimplemented, mnemonic};
@@ -153,7 +153,10 @@ impl<O: Observer> Cpu<O> {
         let lower = before & psr::LP != 0 && lowered && flow != Flow::Returned;
         let branch = before & psr::TB != 0 && matches!(flow, Flow::Taken(_));
         let step = before & psr::SS != 0 && flow != Flow::Returned;
-        let chosen = if lower {
+        let float = self.core.step.float_trap;
+        let chosen = if float != 0 {
+            vector::FLOATING_TRAP
+        } else if lower {
             vector::LOWER_PRIVILEGE
         } else if branch {
             vector::TAKEN_BRANCH
@@ -162,7 +165,8 @@ impl<O: Observer> Cpu<O> {
         } else {
             return None;
         };
-        let code = u64::from(lower) << 1 | u64::from(branch) << 2 | u64::from(step) << 3;
+        let float = if float == 0 { 0 } else { isr::FLOATING_TRAP | float };
+        let code = float | u64::from(lower) << 1 | u64::from(branch) << 2 | u64::from(step) << 3;
         Some(Delivery { vector: chosen, isr: code, slot: self.core.step.slot, ..Delivery::default() })
     }
 

@@ -42,6 +42,12 @@ impl Float {
         self.exponent == SPECIAL && self.significand << 1 != 0
     }
 
+    /// Whether it is a number whose exponent is farther from zero than `limit`.
+    pub(crate) fn is_beyond(self, limit: u32) -> bool {
+        let finite = self.exponent != SPECIAL && !self.is_nat() && !self.is_zero();
+        finite && (self.exponent as i32 - BIAS).unsigned_abs() > limit
+    }
+
     pub(crate) fn is_infinite(self) -> bool {
         self.exponent == SPECIAL && self.significand == TOP
     }

@@ -184,6 +184,8 @@ pub mod vector {
     pub const DEBUG: u16 = 0x5900;
     /// Unaligned reference.
     pub const UNALIGNED: u16 = 0x5A00;
+    /// Floating-point trap.
+    pub const FLOATING_TRAP: u16 = 0x5D00;
     /// Lower-privilege transfer trap.
     pub const LOWER_PRIVILEGE: u16 = 0x5E00;
     /// Taken branch trap.
@@ -194,6 +196,12 @@ pub mod vector {
 
 /// Bits and codes of ISR (SDM volume 2, 8.3).
 pub mod isr {
+    /// A floating-point trap, among traps: the result overflowed, or underflowed.
+    pub const FLOATING_TRAP: u64 = 1;
+    /// The result overflowed.
+    pub const OVERFLOW: u64 = 1 << 11;
+    /// The result underflowed.
+    pub const UNDERFLOW: u64 = 1 << 12;
     /// The code of an illegal operation fault, among general exceptions.
     pub const ILLEGAL_OPERATION: u64 = 0x00;
     /// The code of a privileged operation fault.

@@ -177,7 +177,9 @@ pub enum Deferral {
     Nat,
     /// PSR.ed asked for it.
     Asked,
-    /// It would have faulted.
+    /// There is no memory at its address, which is a miss of the translation buffers.
+    Miss,
+    /// It would have faulted otherwise.
     Fault,
 }
 
@@ -237,6 +239,10 @@ pub struct Step {
     /// Floating-point operations: 1 of a multiplication, an addition, a compare, a minimum, a conversion to an integer or an
     /// approximation, 2 of a multiplication and an addition in one, twice that of parallel forms.
     pub floating_operations: u8,
+    /// The exponent of a floating-point operand lies so near the end of its range that the operation may overflow or underflow.
+    pub unsafe_operand: bool,
+    /// A trap of its floating-point result follows: the bits of ISR that tell an overflow or an underflow, or none.
+    pub float_trap: u64,
     /// A floating-point result was tiny, and no trap of it enabled.
     pub tiny: bool,
     /// It became zero, as its status field asks.

@@ -48,6 +48,7 @@ pub(crate) fn decode(bytes: &[u8], rip: u64) -> Outcome {
     }
     refine(&i, &mut d);
     d.info.operands = super::operands::operands(&i, &d);
+    d.info.operands.prefixes = super::operands::prefixes(&bytes[..i.len()]);
     d.info.locked = d.lock;
     d.info.encoding = bytes.iter().take(i.len().min(8)).rev().fold(0, |encoding, byte| encoding << 8 | u64::from(*byte));
     Outcome::Instruction(Box::new(d))

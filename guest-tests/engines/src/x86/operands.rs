@@ -1,7 +1,7 @@
 //! What an instruction works on, by iced-x86's tables and its own operation.
 
-use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, Register as Name, RflagsBits};
-use vm_pmu::companion::{Class, Register};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register as Name, RflagsBits};
+use vm_pmu::companion::{Class, Elements, Register};
 
 use super::op::{Decoded, Op, Operand};
 use super::state::ZERO;
@@ -47,6 +47,7 @@ const STATUS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBit
 pub(crate) fn operands(i: &Instruction, d: &Decoded) -> Operands {
     let mut operands = Operands::new(class(d), width(d));
     operands.packed = matches!(d.op, Op::MovX | Op::XorX);
+    operands.elements = elements(i, d);
     if operands.class == Class::Nop {
         return operands;
     }
@@ -89,6 +90,22 @@ pub(crate) fn operands(i: &Instruction, d: &Decoded) -> Operands {
         }
     }
     operands
+}
+
+/// What the elements are that a vector instruction names.
+fn elements(i: &Instruction, d: &Decoded) -> Elements {
+    match i.mnemonic() {
+        Mnemonic::Movaps | Mnemonic::Movups | Mnemonic::Movntps | Mnemonic::Xorps => Elements::Singles,
+        Mnemonic::Movapd | Mnemonic::Movupd | Mnemonic::Movntpd | Mnemonic::Xorpd => Elements::Doubles,
+        _ if matches!(d.op, Op::MovX | Op::XorX | Op::MovXLow | Op::MovXFromGpr | Op::MovXToGpr) => Elements::Integers,
+        _ => Elements::Untold,
+    }
+}
+
+/// How many legacy prefixes an instruction begins with.
+pub(crate) fn prefixes(bytes: &[u8]) -> u8 {
+    let is_prefix = |byte: &&u8| matches!(**byte, 0xF0 | 0xF2 | 0xF3 | 0x26 | 0x2E | 0x36 | 0x3E | 0x64..=0x67);
+    bytes.iter().take_while(is_prefix).count() as u8
 }
 
 /// Whether an address depends on this register: the bases of four of the segments are 0.

@@ -1,5 +1,7 @@
 //! Floating point.
 
+use vm_pmu_engines::ia64::Machine;
+
 use crate::support::*;
 
 /// The bits of the double in f8 after `op` with `x` in f9, `y` in f10, `z` in f11.
@@ -143,6 +145,37 @@ fn operations_are_counted_as_the_hardware_does() {
     });
     let counted: Vec<_> = recorded(&machine).steps.iter().map(|step| step.floating_operations).filter(|count| *count != 0).collect();
     assert_eq!(counted, [2, 1, 1, 4, 1, 1, 1, 1]);
+}
+
+/// The square of two to the power of `exponent` as a single, with these traps disabled in FPSR.
+fn square(exponent: i64, disabled: u64) -> Machine<Recorder> {
+    run(|a| {
+        a.load(R14, ((1023 + exponent) as u64) << 52);
+        a.put(setf_d(F6, R14));
+        a.load(R14, disabled);
+        a.put(mov_to_ar_m(Ar::FPSR, R14));
+        a.put(fma_s(F8, F6, F6, F0));
+    })
+}
+
+#[test]
+fn results_that_overflow_or_underflow_trap_where_that_is_enabled() {
+    // ISR says floating-point trap, overflow or underflow, the F slot, and that PSR.ic is off.
+    for (exponent, enabled, told) in [(100, 1 << 3, 1 << 11), (-100, 1 << 4, 1 << 12)] {
+        let trapped = square(exponent, 0x3F & !enabled);
+        assert_eq!((vectors(&trapped), trapped.cpu(0).unwrap().cr(17)), (vec![0x5D00], 1 | told | 1 << 41 | 1 << 39));
+        assert!(!vectors(&square(exponent, 0x3F)).contains(&0x5D00));
+        assert!(!vectors(&square(exponent / 2, 0x3F & !enabled)).contains(&0x5D00));
+    }
+}
+
+#[test]
+fn operands_are_safe_in_the_middle_half_of_the_range_of_the_result() {
+    let unsafe_operand = |machine: &Machine<Recorder>| recorded(machine).steps.iter().any(|step| step.unsafe_operand);
+    // Singles have exponents up to 127, so the half ends at 63.
+    for (exponent, right) in [(63, false), (64, true), (-63, false), (-64, true)] {
+        assert_eq!(unsafe_operand(&square(exponent, 0x3F)), right, "{exponent}");
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(crate) struct Recorder {
     pub(crate) miss: Option<u32>,
     /// It does not stand still for them.
     pub(crate) goes_on: bool,
+    /// The code of its next instruction misses the third-level cache: that instruction takes so many cycles.
+    pub(crate) late: Option<u32>,
 }
 
 impl Recorder {
@@ -74,6 +76,9 @@ impl Observer for Recorder {
 
     fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
         self.steps.push(step.clone());
+        if let Some(cycles) = self.late.take() {
+            return Alerts { cycles: Some(cycles), l3_miss: Some(L3Miss { latency: cycles, waits: false }), ..Alerts::NONE };
+        }
         let missed = self.miss.filter(|_| step.access.is_some_and(|access| access.physical == DATA));
         Alerts { l3_miss: missed.map(|latency| L3Miss { latency, waits: !self.goes_on }), ..Alerts::NONE }
     }

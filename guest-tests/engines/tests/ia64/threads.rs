@@ -260,6 +260,26 @@ fn a_thread_that_has_completed_nothing_since_it_came_keeps_the_core() {
 }
 
 #[test]
+fn k25_a_thread_whose_code_is_late_keeps_the_core_until_it_has_completed_something() {
+    // Thread 0's data return 186 cycles after its miss is known. Thread 1 comes 15 after that, and its first instruction takes 300: from
+    // 186 to 315 the change back is held up.
+    let config = Config { quantum: 1000, ..two() };
+    let mut machine = machine(&config, &[], |a| {
+        fork(a, forever, |a| {
+            a.load(R14, DATA);
+            a.put(ld8(R15, R14));
+            forever(a);
+        });
+    });
+    (machine.observer_mut(0).unwrap().miss, machine.observer_mut(0).unwrap().goes_on) = (Some(186), true);
+    machine.observer_mut(1).unwrap().late = Some(300);
+    machine.run(Limits { cycles: 500, ..Limits::NONE });
+    assert_eq!(causes(&machine, 1), [(true, SwitchCause::L3Miss), (false, SwitchCause::L3Return)]);
+    let thread = machine.observer(1).unwrap();
+    assert_eq!((thread.gates.as_slice(), thread.switches.last().unwrap().held), ([Gate::Progress].as_slice(), 129));
+}
+
+#[test]
 fn data_that_a_thread_does_not_stand_still_for_return_while_it_runs() {
     let config = Config { quantum: 1000, ..two() };
     let mut machine = machine(&config, &[], |a| {

@@ -32,7 +32,7 @@ super::guests! {
     "gates" 2 companion gates "has changes of threads held up, by moves, by progress and by a halt";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
     "range" 1 steps range "counts in ranges of instructions and of data, coarse and fine, and what can be combined";
-    "speculation" 1 steps speculation "counts deferred loads by reason, displaced advanced loads, failed checks of flags and tiny results";
+    "speculation" 1 steps speculation "counts deferred loads by reason, displaced advanced loads, failed checks of flags, tiny results and traps of results";
     "data-ear" 1 companion data_ear "captures loads from every level under every threshold, translations and checks of advanced loads";
     "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
     "trace" 1 companion trace "reads a known sequence of branches back under every filter, and rfi, checks and faults";

@@ -1,15 +1,17 @@
-//! `speculation`: loads deferred by their reasons, the places of the table of advanced loads, checks of floating-point flags, and tiny results.
+//! `speculation`: loads deferred by their reasons, the places of the table of advanced loads, checks of floating-point flags, tiny results, and traps of results.
 
 use crate::ia64::Kernel;
 use crate::ia64::part::{MONTECITO, Monitor};
 use vm_pmu_engines::ia64::assemble::*;
-use vm_pmu_engines::ia64::registers::psr;
+use vm_pmu_engines::ia64::registers::{psr, vector};
 use vm_pmu_engines::image::Image;
 
 /// A register's address that names no memory.
 const NOWHERE: u64 = 1 << 45;
 /// In FPSR: the flag of an inexact result in status field 1.
 const INEXACT_1: u64 = 1 << 31;
+/// In FPSR: no traps of underflow.
+const UNDERFLOW_DISABLED: u64 = 1 << 4;
 /// The control of a status field by which tiny results become zero.
 const FLUSH: u64 = 1;
 
@@ -52,12 +54,16 @@ pub(super) fn build() -> Result<Image, AssembleError> {
     k.a.put(ld8_s(R17, R16));
     k.a.put(ld8_s(R18, R16));
     k.system_call();
+    // What traps goes on.
+    k.handler(vector::FLOATING_TRAP);
+    k.end_handler();
     k.a.here(over);
     k.main();
     table(&mut k, data);
     deferred(&mut k, data, user);
     flags(&mut k, data);
     tiny(&mut k, data);
+    traps(&mut k, data);
     k.end_main();
     k.finish()
 }
@@ -88,7 +94,8 @@ fn table(k: &mut Kernel, data: u64) {
 fn deferred(k: &mut Kernel, data: u64, user: Label) {
     let reasons = ["SPEC_LOADS_NATTED.ALL", "SPEC_LOADS_NATTED.NAT_CNSM", "SPEC_LOADS_NATTED.DEF_PSR_ED"];
     // A load from nowhere, two by its NaT, and one for a floating-point register, which no reason counts.
-    measure(k, "an address that is a NaT", data, &[(reasons[0], 4), (reasons[1], 2), (reasons[2], 0)], |k| {
+    let missed = ("SPEC_LOADS_NATTED.DEF_TLB_MISS", 1);
+    measure(k, "an address that is a NaT", data, &[(reasons[0], 4), (reasons[1], 2), (reasons[2], 0), missed], |k| {
         k.a.load(R17, NOWHERE);
         k.a.put(ld8_s(R17, R17));
         k.a.put(ld8_s(R18, R17));
@@ -125,9 +132,10 @@ fn flags(k: &mut Kernel, data: u64) {
     k.a.put(mov_to_ar_m(Ar::FPSR, R20));
 }
 
-/// Of 2^-100 the square is less than the least single and no double is so small; of 2^-600 it is less than the least double.
+/// Of 2^-100 the square is less than the least single and no double is so small; of 2^-600 it is less than the least double. Safe is the
+/// first as a factor of doubles alone: its exponent is within half of their range.
 fn tiny(k: &mut Kernel, data: u64) {
-    let [real, possible] = ["FP_FLUSH_TO_ZERO.FTZ_REAL", "FP_FLUSH_TO_ZERO.FTZ_POSS"];
+    let [real, possible, waited] = ["FP_FLUSH_TO_ZERO.FTZ_REAL", "FP_FLUSH_TO_ZERO.FTZ_POSS", "FP_FALSE_SIRSTALL"];
     k.a.load(R17, (1023 - 100) << 52);
     k.a.put(setf_d(F6, R17));
     k.a.load(R17, (1023 - 600) << 52);
@@ -139,10 +147,26 @@ fn tiny(k: &mut Kernel, data: u64) {
         k.a.put(fma_d(F9, F7, F7, F0));
         k.a.put(fma_s(F10, F6, F1, F0));
     };
-    measure(k, "tiny results", data, &[(real, 0), (possible, 2)], squares);
+    measure(k, "tiny results", data, &[(real, 0), (possible, 2), (waited, 3)], squares);
     k.a.put(fsetc(0x7F, FLUSH));
-    measure(k, "tiny results that become zero", data, &[(real, 2), (possible, 2)], squares);
+    measure(k, "tiny results that become zero", data, &[(real, 2), (possible, 2), (waited, 3)], squares);
     k.a.put(getf_d(R17, F8));
     k.check_is("what has become of one", R17, 0);
+    k.a.put(mov_to_ar_m(Ar::FPSR, R20));
+}
+
+/// With traps of underflow the square of 2^-100 as a single traps. As a double it is safe; 2^-100 as a single is not, and passes.
+fn traps(k: &mut Kernel, data: u64) {
+    k.a.put(mov_from_ar_m(R20, Ar::FPSR));
+    k.a.load(R21, UNDERFLOW_DISABLED);
+    k.a.put(andcm(R21, R20, R21));
+    let [trapped, waited] = ["FP_TRUE_SIRSTALL", "FP_FALSE_SIRSTALL"];
+    measure(k, "traps of results", data, &[(trapped, 2), (waited, 1)], |k| {
+        k.a.put(mov_to_ar_m(Ar::FPSR, R21));
+        k.a.put(fma_s(F8, F6, F6, F0));
+        k.a.put(fma_d(F9, F6, F6, F0));
+        k.a.put(fma_s(F10, F6, F1, F0));
+        k.a.put(fma_s(F8, F6, F6, F0));
+    });
     k.a.put(mov_to_ar_m(Ar::FPSR, R20));
 }

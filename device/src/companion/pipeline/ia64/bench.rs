@@ -56,6 +56,7 @@ pub(in super::super) struct Slot<'a> {
     pub(in super::super) touch: Option<Touch>,
     pub(in super::super) accesses: &'a [Access],
     pub(in super::super) continuation: Continuation,
+    pub(in super::super) may_trap: bool,
 }
 
 pub(in super::super) fn plain<'a>(word: u64) -> Slot<'a> {
@@ -68,6 +69,7 @@ pub(in super::super) fn plain<'a>(word: u64) -> Slot<'a> {
         touch: None,
         accesses: &[],
         continuation: Continuation::Sequential,
+        may_trap: false,
     }
 }
 
@@ -117,8 +119,8 @@ impl<C: Executes> Bench<C> {
         let words = if template & 0x1E == MLX { [words[0], 0, words[1]] } else { words };
         let bundle = Bundle::new(template, words);
         for (number, slot) in slots.iter().enumerate().take(count) {
-            let operation =
-                Operation { width: 8, addresses: slot.addresses, reads: slot.reads, writes: slot.writes, ..Operation::default() };
+            let Slot { addresses, reads, writes, may_trap, .. } = *slot;
+            let operation = Operation { width: 8, may_trap, addresses, reads, writes, ..Operation::default() };
             if let Some(touch) = slot.touch {
                 self.found.touches[0] = touch;
                 self.found.count = 1;

@@ -78,6 +78,8 @@ pub(in super::super) struct Group {
     /// Clocks of walks for the register stack engine, and of translations that its accesses find in the second level.
     pub(in super::super) stack_walk: u64,
     pub(in super::super) stack_transfer: u64,
+    /// The floating-point unit has to see whether an operation raises an exception.
+    pub(in super::super) checks: bool,
     pub(in super::super) serializes: bool,
     pub(in super::super) fences: bool,
     /// It writes a control or application register, or PSR.
@@ -102,6 +104,7 @@ impl Default for Group {
             stack: Stack::default(),
             stack_walk: 0,
             stack_transfer: 0,
+            checks: false,
             serializes: false,
             fences: false,
             writes_special: false,
@@ -161,6 +164,7 @@ impl Group {
     pub(in super::super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
         let access = self.access(instruction, found, row);
         self.registers(instruction, row, access);
+        self.checks |= instruction.operation.as_ref().is_some_and(|operation| operation.may_trap);
         match row.special {
             Special::Serialize => self.serializes |= is_executed(instruction),
             Special::Fence => self.fences |= is_executed(instruction),
@@ -247,7 +251,7 @@ impl Group {
         let stack = &self.stack;
         writer.words(&[u64::from(stack.spills), u64::from(stack.fills), u64::from(stack.loads)]);
         writer.words(&[u64::from(stack.waits), stack.keeps, u64::from(stack.switches), self.stack_walk, self.stack_transfer]);
-        let flags = [self.serializes, self.fences, self.writes_special];
+        let flags = [self.checks, self.serializes, self.fences, self.writes_special];
         flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
         writer.words(&[self.executed, self.renamed]);
     }
@@ -283,7 +287,8 @@ impl Group {
         group.stack.switches = small(reader, 1)? == 1;
         let mut clocks = || Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged);
         (group.stack_walk, group.stack_transfer) = (clocks()?, clocks()?);
-        (group.serializes, group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1, small(reader, 1)? == 1);
+        (group.checks, group.serializes) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
+        (group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         (group.executed, group.renamed) = (time(reader, now)?, time(reader, now)?);
         Ok(group)
     }

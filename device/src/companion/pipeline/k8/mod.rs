@@ -1,5 +1,5 @@
-//! The pipeline of the K8. Rules PK1 to PK46 and their sources are in `docs/notes/pipelines-x86.md`. Left
-//! out are long prefixes (PK5), the fourth branch of a piece (PK7) and conflicts of banks (PK18).
+//! The pipeline of the K8. Rules PK1 to PK47 and their sources are in `docs/notes/pipelines-x86.md`. Left
+//! out are the fourth branch of a piece (PK7) and conflicts of banks (PK18).
 
 mod accesses;
 mod issue;
@@ -9,6 +9,7 @@ mod saved;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use vm_pmu_arch::feed::Signal;
 
@@ -27,6 +28,7 @@ use line::{Line, MacroOperation, Needs, Operands};
 use rows::{Path, Row, Unit};
 use signals::{DOUBLE_EVENTS, State};
 pub(super) use signals::{EVENTS, STATES};
+use types::Types;
 
 /// Macro-operations of a line.
 const WIDTH: usize = 3;
@@ -63,6 +65,7 @@ pub(super) struct Core {
     /// When the first macro-operation of two has its result, its data and its sources.
     half: (u64, u64, u64),
     registers: Registers,
+    types: Types,
     ports: Ports<{ PIPES + 3 }>,
     reorder: Ring<24>,
     schedulers: [Entries<8>; WIDTH],
@@ -106,6 +109,7 @@ impl Core {
             redirect: None,
             half: (0, 0, 0),
             registers: Registers::new(),
+            types: Types::new(),
             ports: Ports::new(),
             reorder: Ring::new(),
             schedulers: [Entries::new(), Entries::new(), Entries::new()],
@@ -142,6 +146,7 @@ impl Core {
         }
         if instruction.length != 0 {
             self.fetch(found, first, last);
+            self.fetched += rows::prefix_delay(instruction);
             self.line.ready = self.line.ready.max(self.fetched + 1);
         }
         if self.line.count == 0 {
@@ -161,6 +166,11 @@ impl Core {
             continuation: found.continuation,
             segment_loads: instruction.segment_loads,
         };
+        if let Some(told) = instruction.operation.as_ref().filter(|_| instruction.floating_point)
+            && self.types.execute(instruction.class, told)
+        {
+            tally.add(Signal::FloatingPointRetypes, 1);
+        }
         if instruction.class == Class::FloatCompare {
             tally.add(Signal::FloatingPointFlagOps, 1);
         }

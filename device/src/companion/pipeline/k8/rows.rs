@@ -78,6 +78,9 @@ impl Row {
     pub(super) const PLAIN: Row = row(Path::Direct, Unit::Integer, 1, 1);
 }
 
+/// So many prefixes cost nothing, and of those beyond each as many a cycle.
+const PREFIXES: u8 = 3;
+
 /// Whether an instruction needs an integer unit for a cycle, and nothing else.
 #[inline]
 pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
@@ -86,7 +89,17 @@ pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
         Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry
     );
     let floating = instruction.class == Class::Simple && instruction.floating_point;
-    class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty()
+    class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty() && prefixes(instruction) <= PREFIXES
+}
+
+#[inline]
+fn prefixes(instruction: &Instruction<'_>) -> u8 {
+    instruction.operation.as_ref().map_or(0, |operation| operation.prefixes)
+}
+
+/// PK5: the cycles that the decoders take for the prefixes of an instruction beyond those that cost nothing.
+pub(super) fn prefix_delay(instruction: &Instruction<'_>) -> u64 {
+    u64::from(prefixes(instruction).saturating_sub(PREFIXES) / PREFIXES)
 }
 
 /// The row of an instruction.

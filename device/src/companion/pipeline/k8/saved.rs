@@ -104,6 +104,7 @@ impl Core {
         Redirect::save(self.redirect, writer);
         writer.words(&[self.half.0, self.half.1, self.half.2]);
         self.registers.save(writer);
+        self.types.save(writer);
         self.ports.save(writer);
         self.reorder.save(writer);
         self.schedulers.iter().for_each(|entries| entries.save(writer));
@@ -144,6 +145,7 @@ impl Core {
         self.redirect = Redirect::load(reader, now)?;
         self.half = (time(reader, now)?, time(reader, now)?, time(reader, now)?);
         self.registers.load(reader, now)?;
+        self.types.load(reader)?;
         self.ports.load(reader, now)?;
         self.reorder.load(reader, now)?;
         for entries in &mut self.schedulers {

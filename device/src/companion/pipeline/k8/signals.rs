@@ -75,7 +75,7 @@ pub(super) const DOUBLE_EVENTS: [Signal; WIDTH] =
     [Signal::DoubleOperationsPosition0, Signal::DoubleOperationsPosition1, Signal::DoubleOperationsPosition2];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 12] = [
+pub(in super::super) const EVENTS: [Signal; 13] = [
     Signal::FloatingPointAddOps,
     Signal::FloatingPointMultiplyOps,
     Signal::FloatingPointStoreOps,
@@ -83,6 +83,7 @@ pub(in super::super) const EVENTS: [Signal; 12] = [
     Signal::FloatingPointMultiplyLoads,
     Signal::FloatingPointStoreLoads,
     Signal::FloatingPointFlagOps,
+    Signal::FloatingPointRetypes,
     Signal::DoubleOperationsPosition0,
     Signal::DoubleOperationsPosition1,
     Signal::DoubleOperationsPosition2,

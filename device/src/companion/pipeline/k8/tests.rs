@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
+use super::super::super::instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
 use super::super::{Continuation, Found, Touch};
 use super::{Core, STATES, State};
@@ -458,4 +458,87 @@ fn a_load_that_hits_a_line_on_its_way_waits_for_it() {
     bench.load_of(2, access);
     bench.add(2, 3);
     assert_eq!(bench.cycles(), 126);
+}
+
+/// XMM registers by numbers of their own.
+const XMM: u16 = 40;
+
+/// An instruction of the vector unit; registers are numbers of XMM registers.
+fn vector(bench: &mut Bench, class: Class, operation: Operation<'_>, [reads, writes]: [&[u16]; 2]) {
+    let registers = |numbers: &[u16]| numbers.iter().map(|number| Register(XMM + number)).collect::<Vec<_>>();
+    let (reads, writes) = (registers(reads), registers(writes));
+    let operation = Operation { reads: &reads, writes: &writes, ..operation };
+    bench.run(&Instruction { floating_point: true, ..instruction(class, operation) });
+}
+
+const ADDPS: Operation<'_> = Operation {
+    width: 16,
+    packed: true,
+    elements: Elements::Singles,
+    upper: false,
+    may_trap: false,
+    prefixes: 0,
+    addresses: &[],
+    reads: &[],
+    writes: &[],
+};
+const MOVLPD: Operation<'_> = Operation { width: 8, packed: false, elements: Elements::Doubles, ..ADDPS };
+
+/// XMM1 has singles, but doubles in its lower half.
+fn mixed() -> Bench {
+    let mut bench = Bench::new();
+    vector(&mut bench, Class::FloatAdd, ADDPS, [&[1, 2], &[1]]);
+    vector(&mut bench, Class::Load, MOVLPD, [&[1], &[1]]);
+    bench
+}
+
+#[test]
+fn a_vector_operation_on_halves_of_two_types_changes_the_type_once() {
+    let mut bench = mixed();
+    assert_eq!(bench.tally.get(Signal::FloatingPointRetypes), 0);
+    vector(&mut bench, Class::FloatAdd, ADDPS, [&[1, 3], &[3]]);
+    vector(&mut bench, Class::FloatAdd, ADDPS, [&[1, 4], &[4]]);
+    assert_eq!(bench.tally.get(Signal::FloatingPointRetypes), 1);
+}
+
+#[test]
+fn scalar_operations_moves_and_stores_do_not_ask_for_types() {
+    let mut bench = mixed();
+    vector(&mut bench, Class::FloatAdd, MOVLPD, [&[1, 2], &[1]]);
+    vector(&mut bench, Class::Store, ADDPS, [&[1], &[]]);
+    vector(&mut bench, Class::FloatMove, ADDPS, [&[1], &[5]]);
+    assert_eq!(bench.tally.get(Signal::FloatingPointRetypes), 0);
+    // The copy is as mixed as the original.
+    vector(&mut bench, Class::FloatAdd, ADDPS, [&[5, 2], &[2]]);
+    assert_eq!(bench.tally.get(Signal::FloatingPointRetypes), 1);
+}
+
+#[test]
+fn a_register_whose_halves_are_written_as_one_type_has_one() {
+    let mut bench = mixed();
+    vector(&mut bench, Class::Load, Operation { upper: true, ..MOVLPD }, [&[1], &[1]]);
+    vector(&mut bench, Class::FloatAdd, Operation { elements: Elements::Doubles, ..ADDPS }, [&[1, 2], &[2]]);
+    assert_eq!(bench.tally.get(Signal::FloatingPointRetypes), 0);
+}
+
+#[test]
+fn elements_that_are_not_told_differ_from_nothing() {
+    let mut bench = mixed();
+    vector(&mut bench, Class::Load, Operation { elements: Elements::Untold, ..MOVLPD }, [&[1], &[1]]);
+    vector(&mut bench, Class::FloatAdd, ADDPS, [&[1, 2], &[2]]);
+    assert_eq!(bench.tally.get(Signal::FloatingPointRetypes), 0);
+}
+
+#[test]
+fn every_three_prefixes_beyond_three_take_a_cycle() {
+    // Sixteen NOP of nine bytes in nine pieces: with eight prefixes each waits one cycle, with five none. The last line is ready a cycle
+    // after its last piece, and completes two later.
+    for (prefixes, waits) in [(8, 16), (5, 0)] {
+        let mut bench = Bench::new();
+        for number in 0..16 {
+            let operation = Operation { prefixes, ..Operation::default() };
+            bench.run(&Instruction { address: 9 * number, length: 9, ..instruction(Class::Nop, operation) });
+        }
+        assert_eq!(bench.cycles(), 9 + waits + 1 + 2 + 1, "{prefixes}");
+    }
 }

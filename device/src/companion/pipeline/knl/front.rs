@@ -10,6 +10,8 @@ const PIECE_BITS: u32 = 4;
 /// Instructions that are decoded in a cycle, and the length beyond which one is decoded alone (PL2).
 const WIDTH: u8 = 2;
 const LONG: u8 = 8;
+/// So many prefixes cost nothing; with more, each as many begun take as many cycles (PL3).
+const PREFIXES: u8 = 3;
 /// What a target that the decoder finds costs (PL7).
 const RESTEER: u64 = 6;
 /// From the fetch of a piece to the allocation of what is decoded from it.
@@ -55,6 +57,14 @@ impl FrontEnd {
             self.wait(found, walker);
         }
         let earliest = (self.fetched + 1).max(self.queue.room(1));
+        let prefixes = instruction.operation.as_ref().map_or(0, |operation| operation.prefixes);
+        if prefixes > PREFIXES {
+            // Nothing is decoded beside it.
+            let cycles = u64::from(prefixes.div_ceil(PREFIXES) * PREFIXES);
+            self.decoded = earliest.max(self.decoded + 1) + cycles - 1;
+            self.places = 0;
+            return self.decoded + 1;
+        }
         let long = instruction.length > LONG;
         if self.places != 0 && !long && earliest <= self.decoded {
             self.places -= 1;

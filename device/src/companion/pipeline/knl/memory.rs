@@ -105,6 +105,8 @@ impl Memory {
             // PL15: without a buffer the station stops.
             let room = units.room();
             if room > at {
+                // PL45: the queue of the second level takes the request when a line has come.
+                tally.add(Signal::SecondLevelQueueRejects, 1);
                 self.sent.delay(room);
                 at = room;
             }

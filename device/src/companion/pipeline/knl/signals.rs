@@ -51,7 +51,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 7] = [
+pub(in super::super) const EVENTS: [Signal; 8] = [
     Signal::MicrocodeEntries,
     Signal::LoadsRecycledOverlap,
     Signal::LoadsRecycledData,
@@ -59,4 +59,5 @@ pub(in super::super) const EVENTS: [Signal; 7] = [
     Signal::StoresRecycledAddress,
     Signal::StoresRecycled,
     Signal::MemoryOrderingFlushes,
+    Signal::SecondLevelQueueRejects,
 ];

@@ -1,6 +1,5 @@
 //! The in-order pipeline of Montecito, for a thread alone on its core. Rules PM1 to PM44 and their sources are in
-//! `docs/notes/pipelines-ia64.md`. Left out are operations that the floating-point unit waits for (PM22, PM50), the size of the ALAT (PM47)
-//! and queues that threads share (PM56).
+//! `docs/notes/pipelines-ia64.md`. Left out are the size of the ALAT (PM47) and queues that threads share (PM56).
 
 mod dispersal;
 mod front;
@@ -49,6 +48,8 @@ const BYPASS: u64 = 4;
 const NO_BYPASS: u64 = 8;
 /// What a switch of banks costs (PM27).
 const BANK: u64 = 6;
+/// An operation that may raise an exception is known not to so many clocks after DET (PM22).
+const CHECK: u64 = 2;
 /// Accesses of the register stack engine in a clock.
 const STACK_WIDTH: u64 = 2;
 /// Slots of a clock.
@@ -277,11 +278,14 @@ impl Core {
         let mut stall = Stall::new();
         let asked = self.detect(now);
         let memory = asked.most();
-        if self.flight.get(DET).is_some() {
-            self.switching.complete(now + memory + 1);
+        let group = self.flight.get(DET);
+        let check = if group.is_some_and(|group| group.checks) { CHECK } else { 0 };
+        if group.is_some() {
+            self.switching.complete(now + memory.max(check) + 1);
         }
-        stall.family(State::Memory as u8, memory);
+        stall.family(State::Memory as u8, memory.max(check));
         stall.hold(State::DataCache as u8, 0, memory);
+        stall.hold(State::FloatingPoint as u8, 0, check);
         asked.of().for_each(|(state, clocks)| stall.hold(state as u8, 0, clocks));
         let waits = self.waits(now);
         let execution = waits.general.max(waits.floating).max(waits.predicates).max(waits.special);

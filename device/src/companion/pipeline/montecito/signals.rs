@@ -78,9 +78,11 @@ pub(super) enum State {
     IdleBubble,
     /// or because the buffer is full.
     IdleFull,
+    /// DET waits for the floating-point unit.
+    FloatingPoint,
 }
 
-pub(super) const STATE_COUNT: usize = State::IdleFull as usize + 1;
+pub(super) const STATE_COUNT: usize = State::FloatingPoint as usize + 1;
 
 /// The states of which a clock has exactly one (PM5).
 pub(super) const REASONS: u64 = (1 << (State::RegisterStack as u64 + 1)) - 1;
@@ -127,6 +129,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::FetchIdleFillCycles,
     Signal::FetchIdleBubbleCycles,
     Signal::FetchIdleFullCycles,
+    Signal::StallFloatingPointCycles,
 ];
 
 /// Bundles that the front end does not deliver, by cause: those of [`super::front::Cause`] in their order.

@@ -23,7 +23,7 @@ mod watch;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::instruction::{Class, Instruction, Operation, Register};
+use super::super::instruction::{Class, Elements, Instruction, Operation, Register};
 use super::super::tally::Tally;
 use super::account::ManyStates;
 use super::memory::Stores;
@@ -559,7 +559,17 @@ impl Core {
 }
 
 /// What an instruction without an operation needs and gives: the result before, and one for the next.
-const UNKNOWN: Operation<'_> = Operation { width: 8, packed: false, addresses: &[], reads: &[Register(ANY)], writes: &[Register(ANY)] };
+const UNKNOWN: Operation<'_> = Operation {
+    width: 8,
+    packed: false,
+    elements: Elements::Untold,
+    upper: false,
+    may_trap: false,
+    prefixes: 0,
+    addresses: &[],
+    reads: &[Register(ANY)],
+    writes: &[Register(ANY)],
+};
 
 /// The number of a register that has a time.
 fn place(register: Register) -> u16 {

@@ -4,12 +4,18 @@ use super::Flow;
 use super::compare::Write;
 use crate::ia64::float::{Float, Precision, round};
 use crate::ia64::interrupt::Fault;
-use crate::ia64::registers::ar;
+use crate::ia64::registers::{ar, isr};
 use crate::ia64::state::Core;
 use crate::ia64::word::Word;
 
 /// What is smaller is smaller than the smallest normal single even when it is rounded to the bits of one.
 const TINY_SINGLE: f64 = f32::MIN_POSITIVE as f64 * (1.0 - 1.0 / (1 << 25) as f64);
+
+/// The greatest exponents of singles, doubles, doubles with the range of extended numbers, and of registers.
+const SINGLE: u32 = 127;
+const DOUBLE: u32 = 1023;
+const EXTENDED: u32 = 16_383;
+const WIDEST: u32 = 65_535;
 
 /// How many operations an instruction of an F slot is counted as (Montecito manual, 4.15, FP_OPS_RETIRED).
 fn operations(w: Word) -> u8 {
@@ -87,6 +93,7 @@ impl Core {
         if [a, b, c].iter().any(|value| value.is_nat()) {
             return self.put_float(w, Float::NAT, &sources);
         }
+        self.step.unsafe_operand = self.is_unsafe(w, parallel, [a, b, c]);
         if parallel {
             let lane = |value: Float, at: u32| f32::from_bits((value.significand >> (32 * at)) as u32);
             let each = |at: u32| {
@@ -117,14 +124,47 @@ impl Core {
         if tiny && self.flushes(w) {
             return self.put_float(w, Float { negative: exact.is_sign_negative(), ..Float::ZERO }, &sources);
         }
+        let finite = [a, b, c].iter().all(|value| value.to_f64().is_finite());
+        let huge = finite && if limit == TINY_SINGLE { (exact as f32).is_infinite() } else { limit != 0.0 && exact.is_infinite() };
+        if (huge || tiny) && self.traps(w, huge) {
+            self.step.float_trap = if huge { isr::OVERFLOW } else { isr::UNDERFLOW };
+        }
         self.put_float(w, round(exact, precision), &sources)
+    }
+
+    /// Whether a result that is too large, or tiny, traps. A field with the widest range of exponents has neither.
+    fn traps(&self, w: Word, huge: bool) -> bool {
+        let (controls, disabled) = (self.controls(w), self.ar[ar::FPSR] >> if huge { 3 } else { 4 } & 1 != 0);
+        controls >> 1 & 1 == 0 && controls >> 6 & 1 == 0 && !disabled
+    }
+
+    /// Safe instruction recognition: an operand whose exponent is in the middle half of the result's range leads to no overflow and no
+    /// underflow, whatever the others are.
+    fn is_unsafe(&self, w: Word, parallel: bool, [a, b, c]: [Float; 3]) -> bool {
+        let greatest = match (w.major() & 1 != 0, w.bit(36)) {
+            _ if parallel => SINGLE,
+            (true, _) => DOUBLE,
+            (false, true) => SINGLE,
+            (false, false) if self.controls(w) >> 1 & 1 != 0 => WIDEST,
+            (false, false) => EXTENDED,
+        };
+        let beyond = |value: Float| {
+            let lanes = [0, 32].map(|at| Float::from_single((value.significand >> at) as u32));
+            let values = if parallel { lanes } else { [value; 2] };
+            values.iter().any(|value| value.is_beyond(greatest / 2))
+        };
+        beyond(a) || beyond(b) || w.r2() != 0 && beyond(c)
+    }
+
+    /// The controls of the status field that an instruction names: flush to zero in bit 0, the widest range in bit 1, no traps in bit 6.
+    fn controls(&self, w: Word) -> u64 {
+        self.ar[ar::FPSR] >> (6 + 13 * w.bits(34, 2))
     }
 
     /// A result is tiny: whether it becomes zero. It does where the status field asks for it and no underflow trap is enabled; a field with the
     /// widest range of exponents has no tiny results.
     fn flushes(&mut self, w: Word) -> bool {
-        let fpsr = self.ar[ar::FPSR];
-        let controls = fpsr >> (6 + 13 * w.bits(34, 2));
+        let (fpsr, controls) = (self.ar[ar::FPSR], self.controls(w));
         let (flush, widest, no_traps) = (controls & 1 != 0, controls >> 1 & 1 != 0, controls >> 6 & 1 != 0 || fpsr >> 4 & 1 != 0);
         self.step.tiny = !widest && no_traps;
         self.step.flushed_to_zero = self.step.tiny && flush;

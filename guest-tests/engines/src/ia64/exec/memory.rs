@@ -109,8 +109,9 @@ impl Core {
     /// A fault that a speculative load leaves as a NaT is none.
     pub(crate) fn deferrable<T>(&mut self, loaded: Result<Option<T>, Fault>, speculative: bool) -> Result<Option<T>, Fault> {
         match loaded {
-            Err(Fault::NoMemory { .. } | Fault::Unaligned { .. } | Fault::DataDebug { .. }) if speculative => {
-                self.step.deferred = Some(Deferral::Fault);
+            Err(fault @ (Fault::NoMemory { .. } | Fault::Unaligned { .. } | Fault::DataDebug { .. })) if speculative => {
+                let missed = matches!(fault, Fault::NoMemory { .. });
+                self.step.deferred = Some(if missed { Deferral::Miss } else { Deferral::Fault });
                 Ok(None)
             }
             other => other,

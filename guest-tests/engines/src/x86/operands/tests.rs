@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use vm_pmu::companion::{Class, Register};
+use vm_pmu::companion::{Class, Elements, Register};
 use yaxpeax_x86::long_mode::behavior::AccessVisitor;
 use yaxpeax_x86::long_mode::{InstDecoder, RegSpec};
 
@@ -201,6 +201,22 @@ fn vector_moves_say_where_they_go() {
     ]);
     assert!(decoded(&[0x0F, 0x28, 0xC1]).packed);
     assert!(!decoded(&[0xF3, 0x0F, 0x7E, 0x03]).packed);
+}
+
+#[test]
+fn elements_are_those_that_a_vector_instruction_names() {
+    assert_eq!(decoded(&[0x0F, 0x28, 0x03]).elements, Elements::Singles);
+    assert_eq!(decoded(&[0x66, 0x0F, 0x57, 0xC1]).elements, Elements::Doubles);
+    assert_eq!(decoded(&[0x66, 0x0F, 0xEF, 0xC1]).elements, Elements::Integers);
+    assert_eq!(decoded(&[0x48, 0x01, 0xD8]).elements, Elements::Untold);
+}
+
+#[test]
+fn legacy_prefixes_are_counted_and_rex_is_none() {
+    // lock add fs:[rax], rcx; movdqa; add rax, rbx
+    assert_eq!(decoded(&[0xF0, 0x64, 0x48, 0x01, 0x08]).prefixes, 2);
+    assert_eq!(decoded(&[0x66, 0x0F, 0x6F, 0xC1]).prefixes, 1);
+    assert_eq!(decoded(&[0x48, 0x01, 0xD8]).prefixes, 0);
 }
 
 #[test]

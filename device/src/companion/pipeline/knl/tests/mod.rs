@@ -4,11 +4,14 @@ mod threads;
 
 use alloc::vec::Vec;
 
+use vm_pmu_arch::feed::Signal;
+
 use super::super::super::bytes::{Reader, Writer};
 use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
 use super::super::sharing::{Sharing, Threads};
 use super::super::{Continuation, Found, Touch};
+use super::front::FrontEnd;
 use super::signals::NOT_ALLOCATED;
 use super::{Core, EVENTS, STATES};
 
@@ -509,4 +512,31 @@ fn saved_in_the_middle_it_goes_on_as_if_nothing_had_been() {
         (300..600).for_each(|number| step(bench, number));
     }
     assert_eq!((bench.cycles(), bench.states(), bench.events()), (other.cycles(), other.states(), other.events()));
+}
+
+#[test]
+fn a_request_that_finds_twelve_lines_on_their_way_is_rejected_once() {
+    // Loads go one a cycle, the first at 1. The 13th waits up to 217 for the first line; those behind it find one free each. The 25th is
+    // ready at 229 and waits for the line of the 13th, up to 433.
+    for (loads, rejects) in [(12, 0), (13, 1), (24, 1), (25, 2)] {
+        let mut bench = Bench::new();
+        (0..loads).for_each(|number| bench.load(20 + number, true));
+        bench.cycles();
+        assert_eq!(bench.tally.get(Signal::SecondLevelQueueRejects), rejects, "{loads}");
+    }
+}
+
+#[test]
+fn prefixes_beyond_three_take_three_cycles_for_each_three_begun() {
+    // Of ten NOP each is decoded six cycles after the one before with four prefixes, and nine with seven; with three they go two a cycle.
+    // The first is fetched in cycle 1 and decoded from 2 on.
+    for (prefixes, last) in [(3, 2 + 4), (4, 1 + 10 * 6), (7, 1 + 10 * 9)] {
+        let mut front = FrontEnd::new();
+        let delivered = (0..10).map(|number| {
+            let operation = Operation { prefixes, ..Operation::default() };
+            let nop = Instruction { address: number, length: 1, ..instruction(Class::Nop, operation) };
+            front.deliver(&nop, &Found::NONE, &mut 0)
+        });
+        assert_eq!(delivered.last(), Some(last + 1), "{prefixes}");
+    }
 }

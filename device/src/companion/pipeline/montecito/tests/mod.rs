@@ -13,7 +13,7 @@ use super::super::super::ia64_register::APPLICATION;
 use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
 use super::super::super::tally::Tally;
 use super::super::ia64::bench::{self, *};
-use super::super::touch::Source;
+use super::super::touch::{Source, Touch};
 use super::super::{Continuation, Found, ThirdLevelMiss};
 use super::signals::State;
 use super::{Core, End, STATES};

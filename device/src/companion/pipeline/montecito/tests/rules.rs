@@ -167,3 +167,25 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
     };
     assert!(run(false) == run(true));
 }
+
+#[test]
+fn an_operation_that_may_trap_is_waited_for_two_clocks_in_det() {
+    let mut bench = Bench::new();
+    bench.w(10);
+    bench.bundle(MFI | STOP, [plain(NOP), Slot { may_trap: true, ..plain(FMA) }, plain(NOP)]);
+    bench.w(10);
+    let answer = bench.finish();
+    answer.expect(23, 21);
+    assert_eq!((answer.state(State::Memory), answer.state(State::FloatingPoint), answer.state(State::DataCache)), (2, 2, 0));
+}
+
+#[test]
+fn waits_for_the_floating_point_unit_and_for_the_cache_hide_each_other() {
+    let mut bench = Bench::new();
+    bench.w(10);
+    bench.bundle(MFI | STOP, [load(R4, &[], translated(4, false)), Slot { may_trap: true, ..plain(FMA) }, plain(NOP)]);
+    bench.w(10);
+    let answer = bench.finish();
+    answer.expect(25, 21);
+    assert_eq!((answer.state(State::Memory), answer.state(State::FloatingPoint), answer.state(State::DataCache)), (4, 2, 4));
+}

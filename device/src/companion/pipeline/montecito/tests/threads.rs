@@ -77,3 +77,32 @@ fn a_miss_of_code_is_known_too() {
     let miss = bench.core.third_level_miss().unwrap();
     assert!((180..=190).contains(&miss.returns), "{}", miss.returns);
 }
+
+/// A walk whose entry comes from memory.
+const WALK: u32 = 20 + MEMORY;
+
+#[test]
+fn the_walks_of_one_group_keep_a_thread_from_completing_one_after_the_other() {
+    let load = || load(R4, &[], translated(WALK, true));
+    let store = || Slot { touch: Some(Touch { translation: WALK, walked: true, ..touch(0x6000, AccessKind::Store) }), ..store(0x6000) };
+    // Two loads; two stores beside them; instead of one store, the spills of an `alloc` in two pages.
+    for (walks, stores, spills) in [(2, 0, 0), (4, 2, 0), (5, 1, 2)] {
+        let mut bench = Bench::new();
+        bench.core.watch(true);
+        bench.w(1);
+        for spill in 0..spills {
+            bench.found.touches[spill] = Touch { translation: WALK, walked: true, ..touch(0, AccessKind::RegisterStackStore) };
+        }
+        bench.found.count = spills;
+        let optional = |number| if stores >= number { store() } else { plain(NOP) };
+        let first = if spills == 0 { optional(2) } else { plain(ALLOC) };
+        bench.bundle(MMI, [first, load(), plain(NOP)]);
+        bench.bundle(MMI | STOP, [load(), optional(1), plain(NOP)]);
+        bench.w(8);
+        // The bundle w, in dispersal in clock 1, completes in clock 6, when the group comes to DET.
+        let waited = u64::from(walks * WALK);
+        bench.core.report_at_most(Some(6 + waited));
+        report(&mut bench);
+        assert_eq!(bench.core.idle(), waited, "{walks}");
+    }
+}
