@@ -409,6 +409,16 @@ mod tests {
             (DataSource::OtherCore { modified: true }, 0x19),
             (DataSource::LocalMemory, 0x1B),
             (DataSource::RemoteMemory, 0x1D),
+            (DataSource::OtherL3 { modified: false }, 0x10),
+            (DataSource::OtherL3 { modified: true }, 0x11),
+            (DataSource::LentL3 { modified: false }, 0x12),
+            (DataSource::LentL3 { modified: true }, 0x13),
+            (DataSource::DistantPackage { modified: false }, 0x16),
+            (DataSource::DistantPackage { modified: true }, 0x17),
+            (DataSource::LocalL4, 0x1A),
+            (DataSource::RemoteL4, 0x1C),
+            (DataSource::DistantL4, 0x1E),
+            (DataSource::DistantMemory, 0x1F),
         ];
         for (source, code) in rows {
             let record = access(true, source);

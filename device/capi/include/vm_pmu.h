@@ -290,6 +290,11 @@
 #define VM_PMU_COMPANION_ALWAYS (1 << 0)
 
 /**
+ * In VmPmuCompanionOptions::flags: memory has a buffer with a cache on each channel, a fourth level, on a part that has such buffers.
+ */
+#define VM_PMU_COMPANION_BUFFERED (1 << 1)
+
+/**
  * How many entries of page tables can lead to a page.
  */
 #define VM_PMU_WALK_ENTRIES 5
@@ -749,6 +754,46 @@ enum VmPmuData
    * A device, or uncacheable memory.
    */
   VM_PMU_DATA_DEVICE = 9,
+  /**
+   * The third level of another core of the same package, where it is told from the levels before it and the line was clean.
+   */
+  VM_PMU_DATA_OTHER_L3 = 10,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_OTHER_L3_MODIFIED = 11,
+  /**
+   * A third level of the same package that no core uses itself and that keeps lines of the others, where the line was clean.
+   */
+  VM_PMU_DATA_LENT_L3 = 12,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_LENT_L3_MODIFIED = 13,
+  /**
+   * A cache of a package of another group, where the line was clean.
+   */
+  VM_PMU_DATA_DISTANT_PACKAGE = 14,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_DISTANT_PACKAGE_MODIFIED = 15,
+  /**
+   * Memory of a package of another group.
+   */
+  VM_PMU_DATA_DISTANT_MEMORY = 16,
+  /**
+   * A fourth level, in front of memory of the same package.
+   */
+  VM_PMU_DATA_LOCAL_L4 = 17,
+  /**
+   * A fourth level, in front of memory of another package.
+   */
+  VM_PMU_DATA_REMOTE_L4 = 18,
+  /**
+   * A fourth level, in front of memory of a package of another group.
+   */
+  VM_PMU_DATA_DISTANT_L4 = 19,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2423,6 +2468,15 @@ typedef struct {
    * address. The rules of `walk` hold.
    */
   void (*host)(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host);
+  /**
+   * How many packages make a group: those of other groups are farther away than those of the own. 0 is all.
+   */
+  uint32_t packages_per_group;
+  /**
+   * How many further clusters each package has whose cores are off and whose third level is lent to the others, on a part whose third
+   * level is one of victims.
+   */
+  uint32_t lent_clusters;
 } VmPmuCompanionOptions;
 
 /**
@@ -2651,6 +2705,14 @@ typedef struct {
    * With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
    */
   uint8_t reload_source;
+  /**
+   * How far that command went and had to go, where the part predicts it: POWER9's SIER.EXT, 0 if nobody else was asked.
+   */
+  uint8_t fabric_scope;
+  /**
+   * How often it was repeated, each time farther.
+   */
+  uint8_t fabric_retries;
 } VmPmuOutcome;
 
 /**
@@ -7027,6 +7089,430 @@ typedef enum VmPmuSignal {
    * Changes of threads decided 128 cycles or more after the thread that leaves completed an instruction.
    */
   VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_128 = 758,
+  /**
+   * Loads whose line came from the third level of another core of the package, which had it unmodified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_L3_CLEAN = 759,
+  /**
+   * Loads whose line came from the third level of another core of the package, which had it modified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_L3_MODIFIED = 760,
+  /**
+   * Loads whose line came from a third level of the package that is lent to its cores, which had it unmodified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LENT_L3_CLEAN = 761,
+  /**
+   * Loads whose line came from a third level of the package that is lent to its cores, which had it modified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LENT_L3_MODIFIED = 762,
+  /**
+   * Loads whose line came from a cache of a package of another group, which had it unmodified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_PACKAGE_CLEAN = 763,
+  /**
+   * Loads whose line came from a cache of a package of another group, which had it modified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_PACKAGE_MODIFIED = 764,
+  /**
+   * Loads whose line came from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LOCAL_L4 = 765,
+  /**
+   * Loads whose line came from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_REMOTE_L4 = 766,
+  /**
+   * Loads whose line came from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_L4 = 767,
+  /**
+   * Loads whose line came from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_MEMORY = 768,
+  /**
+   * Lines of code from the third level of another core of the package, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_L3_CLEAN = 769,
+  /**
+   * Lines of code from the third level of another core of the package, which had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_L3_MODIFIED = 770,
+  /**
+   * Lines of code from a third level of the package that is lent to its cores, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LENT_L3_CLEAN = 771,
+  /**
+   * Lines of code from a third level of the package that is lent to its cores, which had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LENT_L3_MODIFIED = 772,
+  /**
+   * Lines of code from a cache of a package of another group, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_PACKAGE_CLEAN = 773,
+  /**
+   * Lines of code from a cache of a package of another group, which had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_PACKAGE_MODIFIED = 774,
+  /**
+   * Lines of code from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LOCAL_L4 = 775,
+  /**
+   * Lines of code from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_REMOTE_L4 = 776,
+  /**
+   * Lines of code from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_L4 = 777,
+  /**
+   * Lines of code from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_MEMORY = 778,
+  /**
+   * Page-table entries for code read from the third level of another core of the package, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_L3_CLEAN = 779,
+  /**
+   * Page-table entries for code read from the third level of another core of the package, which had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_L3_MODIFIED = 780,
+  /**
+   * Page-table entries for code read from a third level of the package that is lent to its cores, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LENT_L3_CLEAN = 781,
+  /**
+   * Page-table entries for code read from a third level of the package that is lent to its cores, which had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LENT_L3_MODIFIED = 782,
+  /**
+   * Page-table entries for code read from a cache of a package of another group, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_PACKAGE_CLEAN = 783,
+  /**
+   * Page-table entries for code read from a cache of a package of another group, which had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_PACKAGE_MODIFIED = 784,
+  /**
+   * Page-table entries for code read from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LOCAL_L4 = 785,
+  /**
+   * Page-table entries for code read from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_REMOTE_L4 = 786,
+  /**
+   * Page-table entries for code read from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_L4 = 787,
+  /**
+   * Page-table entries for code read from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_MEMORY = 788,
+  /**
+   * Last page-table entries of walks for data read from the third level of another core of the package, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_L3_CLEAN = 789,
+  /**
+   * Last page-table entries of walks for data read from the third level of another core of the package, which had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_L3_MODIFIED = 790,
+  /**
+   * Last page-table entries of walks for data read from a third level of the package that is lent to its cores, unmodified there.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LENT_L3_CLEAN = 791,
+  /**
+   * Last page-table entries of walks for data read from a third level of the package that is lent to its cores, which had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LENT_L3_MODIFIED = 792,
+  /**
+   * Last page-table entries of walks for data read from a cache of a package of another group, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_PACKAGE_CLEAN = 793,
+  /**
+   * Last page-table entries of walks for data read from a cache of a package of another group, which had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_PACKAGE_MODIFIED = 794,
+  /**
+   * Last page-table entries of walks for data read from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LOCAL_L4 = 795,
+  /**
+   * Last page-table entries of walks for data read from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_REMOTE_L4 = 796,
+  /**
+   * Last page-table entries of walks for data read from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_L4 = 797,
+  /**
+   * Last page-table entries of walks for data read from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_MEMORY = 798,
+  /**
+   * Requests for demand loads that asked the package alone, and rightly so.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_CHIP_RIGHT = 799,
+  /**
+   * Requests for demand loads that asked the group at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_GROUP_RIGHT = 800,
+  /**
+   * Requests for demand loads that asked the package in vain and then the group.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_GROUP_GROWN = 801,
+  /**
+   * Requests for demand loads that asked the group where the package would have been enough.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_GROUP_WIDE = 802,
+  /**
+   * Requests for demand loads that asked the system at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_SYSTEM_RIGHT = 803,
+  /**
+   * Requests for demand loads that asked the package or the group in vain and in the end the system.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_SYSTEM_GROWN = 804,
+  /**
+   * Requests for demand loads that asked the system where the package or the group would have been enough.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_SYSTEM_WIDE = 805,
+  /**
+   * Requests for lines of code that asked the package alone, and rightly so.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_CHIP_RIGHT = 806,
+  /**
+   * Requests for lines of code that asked the group at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_GROUP_RIGHT = 807,
+  /**
+   * Requests for lines of code that asked the package in vain and then the group.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_GROUP_GROWN = 808,
+  /**
+   * Requests for lines of code that asked the group where the package would have been enough.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_GROUP_WIDE = 809,
+  /**
+   * Requests for lines of code that asked the system at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_SYSTEM_RIGHT = 810,
+  /**
+   * Requests for lines of code that asked the package or the group in vain and in the end the system.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_SYSTEM_GROWN = 811,
+  /**
+   * Requests for lines of code that asked the system where the package or the group would have been enough.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_SYSTEM_WIDE = 812,
+  /**
+   * Requests for page-table entries that asked the package alone, and rightly so.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_CHIP_RIGHT = 813,
+  /**
+   * Requests for page-table entries that asked the group at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_GROUP_RIGHT = 814,
+  /**
+   * Requests for page-table entries that asked the package in vain and then the group.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_GROUP_GROWN = 815,
+  /**
+   * Requests for page-table entries that asked the group where the package would have been enough.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_GROUP_WIDE = 816,
+  /**
+   * Requests for page-table entries that asked the system at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_SYSTEM_RIGHT = 817,
+  /**
+   * Requests for page-table entries that asked the package or the group in vain and in the end the system.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_SYSTEM_GROWN = 818,
+  /**
+   * Requests for page-table entries that asked the system where the package or the group would have been enough.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_SYSTEM_WIDE = 819,
+  /**
+   * Requests of the second level for which it guessed the package, rightly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_CHIP_RIGHT = 820,
+  /**
+   * Requests of the second level for which it guessed the package, wrongly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_CHIP_WRONG = 821,
+  /**
+   * Requests of the second level for which it guessed the group, rightly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_GROUP_RIGHT = 822,
+  /**
+   * Requests of the second level for which it guessed the group, wrongly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_GROUP_WRONG = 823,
+  /**
+   * Requests of the second level for which it guessed the system, rightly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_SYSTEM_RIGHT = 824,
+  /**
+   * Requests of the second level for which it guessed the system, wrongly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_SYSTEM_WRONG = 825,
+  /**
+   * Times that the second level asked the package alone.
+   */
+  VM_PMU_SIGNAL_L2_PUMPS_CHIP = 826,
+  /**
+   * Times that the second level asked the group.
+   */
+  VM_PMU_SIGNAL_L2_PUMPS_GROUP = 827,
+  /**
+   * Times that the second level asked the system.
+   */
+  VM_PMU_SIGNAL_L2_PUMPS_SYSTEM = 828,
+  /**
+   * Requests of the prefetcher of data for which the package was guessed, rightly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_CHIP_RIGHT = 829,
+  /**
+   * Requests of the prefetcher of data for which the package was guessed, wrongly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_CHIP_WRONG = 830,
+  /**
+   * Requests of the prefetcher of data for which the group was guessed, rightly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_GROUP_RIGHT = 831,
+  /**
+   * Requests of the prefetcher of data for which the group was guessed where the package was enough.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_GROUP_WIDE = 832,
+  /**
+   * Requests of the prefetcher of data for which the group was guessed where the system was needed.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_GROUP_NARROW = 833,
+  /**
+   * Requests of the prefetcher of data for which the system was guessed, rightly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_SYSTEM_RIGHT = 834,
+  /**
+   * Requests of the prefetcher of data for which the system was guessed, wrongly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_SYSTEM_WRONG = 835,
+  /**
+   * Times that the prefetcher of data asked the package alone for a line of even number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_CHIP_EVEN = 836,
+  /**
+   * Times that the prefetcher of data asked the package alone for a line of odd number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_CHIP_ODD = 837,
+  /**
+   * Times that the prefetcher of data asked the group for a line of even number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_GROUP_EVEN = 838,
+  /**
+   * Times that the prefetcher of data asked the group for a line of odd number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_GROUP_ODD = 839,
+  /**
+   * Times that the prefetcher of data asked the system for a line of even number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_SYSTEM_EVEN = 840,
+  /**
+   * Times that the prefetcher of data asked the system for a line of odd number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_SYSTEM_ODD = 841,
+  /**
+   * Lines of even number that the third level gave up to memory, whether that needed them or not.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_MEMORY_EVEN = 842,
+  /**
+   * Lines of odd number that the third level gave up to memory, whether that needed them or not.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_MEMORY_ODD = 843,
+  /**
+   * Lines of even number that the third level gave up to another one of the package, which took their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_DATA_EVEN = 844,
+  /**
+   * Lines of odd number that the third level gave up to another one of the package, which took their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_DATA_ODD = 845,
+  /**
+   * Lines of even number that the third level gave up to another one of the package, which had their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_NO_DATA_EVEN = 846,
+  /**
+   * Lines of odd number that the third level gave up to another one of the package, which had their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_NO_DATA_ODD = 847,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 0 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT0 = 848,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 1 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT1 = 849,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 2 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT2 = 850,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 3 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT3 = 851,
+  /**
+   * Times that the second level asked again, farther away, for a line to be loaded.
+   */
+  VM_PMU_SIGNAL_L2_RETRIES_LOADS = 852,
+  /**
+   * Times that the second level asked again, farther away, for a line to be written, or for the permission to write one.
+   */
+  VM_PMU_SIGNAL_L2_RETRIES_STORES = 853,
+  /**
+   * Requests for demand loads that asked at first less or more than they needed.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_WRONG = 854,
+  /**
+   * Requests for lines of code that asked at first less or more than they needed.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_WRONG = 855,
+  /**
+   * Requests for page-table entries that asked at first less or more than they needed.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_WRONG = 856,
+  /**
+   * Loads whose line came from any fourth level, or from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L4_AND_DISTANT_MEMORY = 857,
+  /**
+   * Lines of code from any fourth level, or from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L4_AND_DISTANT_MEMORY = 858,
+  /**
+   * Snoops for a read that found the line modified in the second level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L2_MODIFIED_READ = 859,
+  /**
+   * Snoops for a write that found the line modified in the second level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L2_MODIFIED_WRITE = 860,
+  /**
+   * Snoops for a write that took a line out of the second level that others may have too.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L2_SHARED_INVALIDATED = 861,
+  /**
+   * Snoops that found the line in the third level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L3_HIT = 862,
+  /**
+   * Snoops that did not find the line in the third level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L3_MISS = 863,
+  /**
+   * Snoops for a write that took a line out of the third level that others may have too.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L3_SHARED_INVALIDATED = 864,
 } VmPmuSignal;
 
 /*

@@ -50,7 +50,7 @@ impl Follower<'_> {
             self.lines_taken(&taken, executed);
         }
         let served = served?;
-        self.prefetched = prefetched;
+        (self.prefetched, self.went) = (prefetched, None);
         if code_written {
             self.code_written(inner);
         }
@@ -86,6 +86,7 @@ impl Follower<'_> {
                 }
                 self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
                 drop(shared);
+                self.went = response.went;
                 if code_written {
                     self.code_written(inner);
                 }
