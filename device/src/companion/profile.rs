@@ -318,7 +318,7 @@ impl MemoryGeometry {
     }
 
     /// Whether what is in front of DRAM are the buffers of its channels.
-    pub(super) fn is_buffered(&self) -> bool {
+    pub(crate) fn is_buffered(&self) -> bool {
         self.buffer_bytes != 0 && self.near_bytes != 0
     }
 }
