@@ -364,6 +364,7 @@ fn a_load_from_far_away_is_counted_and_timed_by_its_place() {
     const LINE: u64 = 0x40_0000;
     const CHIP: u64 = 256 << 20;
     type Prepare = fn(&mut Thread<'_>, u64);
+    type Row = ([u64; 2], usize, u64, Prepare, u64, (u8, u8));
     let nothing: Prepare = |_, _| {};
     let reads: Prepare = |other, line| other.load(line, false);
     let writes: Prepare = |other, line| other.store(line, false);
@@ -387,7 +388,7 @@ fn a_load_from_far_away_is_counted_and_timed_by_its_place() {
     };
     // The event and its cycles, who prepares the line of which chip and how, what a load then takes, of which four cycles are before the miss
     // is known, and SIER[LDST, DATA_SRC].
-    let rows: [([u64; 2], usize, u64, Prepare, u64, (u8, u8)); 10] = [
+    let rows: [Row; 10] = [
         // PM_MRK_DATA_FROM_L31_SHR, _MOD; _L31_ECO_SHR, _MOD: another pair of the chip.
         ([0x4_D124, 0x3_5156], 8, 0, reads_to_third, 100, (5, 2)),
         ([0x2_D144, 0x1_D140], 8, 0, writes_to_third, 100, (5, 3)),
