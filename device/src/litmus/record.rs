@@ -41,7 +41,6 @@ const SOURCES: [(&str, DataSource); 19] = [
     ("other_package_modified", DataSource::OtherPackage { modified: true }),
     ("local_memory", DataSource::LocalMemory),
     ("remote_memory", DataSource::RemoteMemory),
-    ("device", DataSource::Device),
     ("other_l3", DataSource::OtherL3 { modified: false }),
     ("other_l3_modified", DataSource::OtherL3 { modified: true }),
     ("lent_l3", DataSource::LentL3 { modified: false }),
@@ -52,6 +51,7 @@ const SOURCES: [(&str, DataSource); 19] = [
     ("local_l4", DataSource::LocalL4),
     ("remote_l4", DataSource::RemoteL4),
     ("distant_l4", DataSource::DistantL4),
+    ("device", DataSource::Device),
 ];
 
 /// All except the hits, which are `hit1`, `hit2` and so on.
