@@ -94,23 +94,100 @@ pub enum DataSource {
     RemoteMemory,
     /// A device, or uncacheable memory.
     Device,
+    /// The third level of another core of the same package, where it is told from the levels before it.
+    OtherL3 {
+        /// The line was modified there.
+        modified: bool,
+    },
+    /// A third level of the same package that no core uses itself, and that keeps lines of the others.
+    LentL3 {
+        /// The line was modified there.
+        modified: bool,
+    },
+    /// A cache of a package of another group.
+    DistantPackage {
+        /// The line was modified there.
+        modified: bool,
+    },
+    /// Memory of a package of another group.
+    DistantMemory,
+    /// A fourth level, in front of memory of the same package.
+    LocalL4,
+    /// A fourth level, in front of memory of another package.
+    RemoteL4,
+    /// A fourth level, in front of memory of a package of another group.
+    DistantL4,
 }
 
 impl DataSource {
+    /// Whether a cache of the same package gave it that is none of the core's own.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::DataSource;
+    ///
+    /// assert!(DataSource::OtherL3 { modified: false }.is_of_another_core());
+    /// assert!(!DataSource::LocalL4.is_of_another_core());
+    /// ```
+    #[must_use]
+    pub const fn is_of_another_core(self) -> bool {
+        matches!(self, DataSource::OtherCore { .. } | DataSource::OtherL3 { .. } | DataSource::LentL3 { .. })
+    }
+
+    /// Whether a cache of another package gave it, of whichever group.
+    #[must_use]
+    pub const fn is_of_another_packages_cache(self) -> bool {
+        matches!(self, DataSource::OtherPackage { .. } | DataSource::DistantPackage { .. })
+    }
+
+    /// Whether memory of another package gave it, of whichever group, or the fourth level in front of that.
+    #[must_use]
+    pub const fn is_of_another_packages_memory(self) -> bool {
+        matches!(self, DataSource::RemoteMemory | DataSource::RemoteL4 | DataSource::DistantMemory | DataSource::DistantL4)
+    }
+
+    /// Whether another package gave it.
+    #[must_use]
+    pub const fn is_of_another_package(self) -> bool {
+        self.is_of_another_packages_cache() || self.is_of_another_packages_memory()
+    }
+
+    /// Whether a cache that is none of the core's own gave it, and had it modified.
+    #[must_use]
+    pub const fn was_modified(self) -> bool {
+        match self {
+            DataSource::OtherCore { modified }
+            | DataSource::OtherL3 { modified }
+            | DataSource::LentL3 { modified }
+            | DataSource::OtherPackage { modified }
+            | DataSource::DistantPackage { modified } => modified,
+            _ => false,
+        }
+    }
+
     /// The code that POWER9 has for what reloads a line from there (Table A-6 of its guide); `None` where nothing is reloaded.
     ///
-    /// Another core of the package is taken for its second level.
+    /// Another core of the package is taken for its second level, and another package for one of the same group.
     #[must_use]
     pub const fn reload_code(self) -> Option<u8> {
         match self {
             DataSource::Cache(2) => Some(0x00),
             DataSource::Cache(3) => Some(0x04),
+            DataSource::OtherL3 { modified: false } => Some(0x10),
+            DataSource::OtherL3 { modified: true } => Some(0x11),
+            DataSource::LentL3 { modified: false } => Some(0x12),
+            DataSource::LentL3 { modified: true } => Some(0x13),
             DataSource::OtherPackage { modified: false } => Some(0x14),
             DataSource::OtherPackage { modified: true } => Some(0x15),
+            DataSource::DistantPackage { modified: false } => Some(0x16),
+            DataSource::DistantPackage { modified: true } => Some(0x17),
             DataSource::OtherCore { modified: false } => Some(0x18),
             DataSource::OtherCore { modified: true } => Some(0x19),
+            DataSource::LocalL4 => Some(0x1A),
             DataSource::LocalMemory => Some(0x1B),
+            DataSource::RemoteL4 => Some(0x1C),
             DataSource::RemoteMemory => Some(0x1D),
+            DataSource::DistantL4 => Some(0x1E),
+            DataSource::DistantMemory => Some(0x1F),
             DataSource::Unknown | DataSource::StoreForward | DataSource::Cache(_) | DataSource::Device => None,
         }
     }

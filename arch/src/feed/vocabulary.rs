@@ -1710,4 +1710,220 @@ signals! {
     ThreadSwitchesAfter1024 = "thread_switches_after_1024": Event Events,
     /// Requests of the core that the queue of the second-level cache did not take.
     SecondLevelQueueRejects = "second_level_queue_rejects": Event Events,
+
+    // Third levels of others, fourth levels, and packages of other groups
+    /// Loads whose line came from the third level of another core of the package, which had it unmodified.
+    LoadsFromOtherL3Clean = "loads_from_other_l3_clean": Event Events,
+    /// Loads whose line came from the third level of another core of the package, which had it modified.
+    LoadsFromOtherL3Modified = "loads_from_other_l3_modified": Event Events,
+    /// Loads whose line came from a third level of the package that is lent to its cores, which had it unmodified.
+    LoadsFromLentL3Clean = "loads_from_lent_l3_clean": Event Events,
+    /// Loads whose line came from a third level of the package that is lent to its cores, which had it modified.
+    LoadsFromLentL3Modified = "loads_from_lent_l3_modified": Event Events,
+    /// Loads whose line came from a cache of a package of another group, which had it unmodified.
+    LoadsFromDistantPackageClean = "loads_from_distant_package_clean": Event Events,
+    /// Loads whose line came from a cache of a package of another group, which had it modified.
+    LoadsFromDistantPackageModified = "loads_from_distant_package_modified": Event Events,
+    /// Loads whose line came from the fourth level in front of the package's own memory.
+    LoadsFromLocalL4 = "loads_from_local_l4": Event Events,
+    /// Loads whose line came from the fourth level in front of another package's memory.
+    LoadsFromRemoteL4 = "loads_from_remote_l4": Event Events,
+    /// Loads whose line came from the fourth level in front of the memory of a package of another group.
+    LoadsFromDistantL4 = "loads_from_distant_l4": Event Events,
+    /// Loads whose line came from the memory of a package of another group.
+    LoadsFromDistantMemory = "loads_from_distant_memory": Event Events,
+    /// Lines of code from the third level of another core of the package, which had them unmodified.
+    FetchesFromOtherL3Clean = "fetches_from_other_l3_clean": Event Events,
+    /// Lines of code from the third level of another core of the package, which had them modified.
+    FetchesFromOtherL3Modified = "fetches_from_other_l3_modified": Event Events,
+    /// Lines of code from a third level of the package that is lent to its cores, which had them unmodified.
+    FetchesFromLentL3Clean = "fetches_from_lent_l3_clean": Event Events,
+    /// Lines of code from a third level of the package that is lent to its cores, which had them modified.
+    FetchesFromLentL3Modified = "fetches_from_lent_l3_modified": Event Events,
+    /// Lines of code from a cache of a package of another group, which had them unmodified.
+    FetchesFromDistantPackageClean = "fetches_from_distant_package_clean": Event Events,
+    /// Lines of code from a cache of a package of another group, which had them modified.
+    FetchesFromDistantPackageModified = "fetches_from_distant_package_modified": Event Events,
+    /// Lines of code from the fourth level in front of the package's own memory.
+    FetchesFromLocalL4 = "fetches_from_local_l4": Event Events,
+    /// Lines of code from the fourth level in front of another package's memory.
+    FetchesFromRemoteL4 = "fetches_from_remote_l4": Event Events,
+    /// Lines of code from the fourth level in front of the memory of a package of another group.
+    FetchesFromDistantL4 = "fetches_from_distant_l4": Event Events,
+    /// Lines of code from the memory of a package of another group.
+    FetchesFromDistantMemory = "fetches_from_distant_memory": Event Events,
+    /// Page-table entries for code read from the third level of another core of the package, which had them unmodified.
+    InstructionWalksFromOtherL3Clean = "instruction_walks_from_other_l3_clean": Event Events,
+    /// Page-table entries for code read from the third level of another core of the package, which had them modified.
+    InstructionWalksFromOtherL3Modified = "instruction_walks_from_other_l3_modified": Event Events,
+    /// Page-table entries for code read from a third level of the package that is lent to its cores, which had them unmodified.
+    InstructionWalksFromLentL3Clean = "instruction_walks_from_lent_l3_clean": Event Events,
+    /// Page-table entries for code read from a third level of the package that is lent to its cores, which had them modified.
+    InstructionWalksFromLentL3Modified = "instruction_walks_from_lent_l3_modified": Event Events,
+    /// Page-table entries for code read from a cache of a package of another group, which had them unmodified.
+    InstructionWalksFromDistantPackageClean = "instruction_walks_from_distant_package_clean": Event Events,
+    /// Page-table entries for code read from a cache of a package of another group, which had them modified.
+    InstructionWalksFromDistantPackageModified = "instruction_walks_from_distant_package_modified": Event Events,
+    /// Page-table entries for code read from the fourth level in front of the package's own memory.
+    InstructionWalksFromLocalL4 = "instruction_walks_from_local_l4": Event Events,
+    /// Page-table entries for code read from the fourth level in front of another package's memory.
+    InstructionWalksFromRemoteL4 = "instruction_walks_from_remote_l4": Event Events,
+    /// Page-table entries for code read from the fourth level in front of the memory of a package of another group.
+    InstructionWalksFromDistantL4 = "instruction_walks_from_distant_l4": Event Events,
+    /// Page-table entries for code read from the memory of a package of another group.
+    InstructionWalksFromDistantMemory = "instruction_walks_from_distant_memory": Event Events,
+    /// Last page-table entries of walks for data read from the third level of another core of the package, which had them unmodified.
+    DataWalkLeavesFromOtherL3Clean = "data_walk_leaves_from_other_l3_clean": Event Events,
+    /// Last page-table entries of walks for data read from the third level of another core of the package, which had them modified.
+    DataWalkLeavesFromOtherL3Modified = "data_walk_leaves_from_other_l3_modified": Event Events,
+    /// Last page-table entries of walks for data read from a third level of the package that is lent to its cores, unmodified there.
+    DataWalkLeavesFromLentL3Clean = "data_walk_leaves_from_lent_l3_clean": Event Events,
+    /// Last page-table entries of walks for data read from a third level of the package that is lent to its cores, which had them modified.
+    DataWalkLeavesFromLentL3Modified = "data_walk_leaves_from_lent_l3_modified": Event Events,
+    /// Last page-table entries of walks for data read from a cache of a package of another group, which had them unmodified.
+    DataWalkLeavesFromDistantPackageClean = "data_walk_leaves_from_distant_package_clean": Event Events,
+    /// Last page-table entries of walks for data read from a cache of a package of another group, which had them modified.
+    DataWalkLeavesFromDistantPackageModified = "data_walk_leaves_from_distant_package_modified": Event Events,
+    /// Last page-table entries of walks for data read from the fourth level in front of the package's own memory.
+    DataWalkLeavesFromLocalL4 = "data_walk_leaves_from_local_l4": Event Events,
+    /// Last page-table entries of walks for data read from the fourth level in front of another package's memory.
+    DataWalkLeavesFromRemoteL4 = "data_walk_leaves_from_remote_l4": Event Events,
+    /// Last page-table entries of walks for data read from the fourth level in front of the memory of a package of another group.
+    DataWalkLeavesFromDistantL4 = "data_walk_leaves_from_distant_l4": Event Events,
+    /// Last page-table entries of walks for data read from the memory of a package of another group.
+    DataWalkLeavesFromDistantMemory = "data_walk_leaves_from_distant_memory": Event Events,
+
+    // How far requests go beyond the caches of a cluster: to the package, to its group, or to the whole system
+    /// Requests for demand loads that asked the package alone, and rightly so.
+    LoadScopeChipRight = "load_scope_chip_right": Event Events,
+    /// Requests for demand loads that asked the group at first, and rightly so.
+    LoadScopeGroupRight = "load_scope_group_right": Event Events,
+    /// Requests for demand loads that asked the package in vain and then the group.
+    LoadScopeGroupGrown = "load_scope_group_grown": Event Events,
+    /// Requests for demand loads that asked the group where the package would have been enough.
+    LoadScopeGroupWide = "load_scope_group_wide": Event Events,
+    /// Requests for demand loads that asked the system at first, and rightly so.
+    LoadScopeSystemRight = "load_scope_system_right": Event Events,
+    /// Requests for demand loads that asked the package or the group in vain and in the end the system.
+    LoadScopeSystemGrown = "load_scope_system_grown": Event Events,
+    /// Requests for demand loads that asked the system where the package or the group would have been enough.
+    LoadScopeSystemWide = "load_scope_system_wide": Event Events,
+    /// Requests for lines of code that asked the package alone, and rightly so.
+    FetchScopeChipRight = "fetch_scope_chip_right": Event Events,
+    /// Requests for lines of code that asked the group at first, and rightly so.
+    FetchScopeGroupRight = "fetch_scope_group_right": Event Events,
+    /// Requests for lines of code that asked the package in vain and then the group.
+    FetchScopeGroupGrown = "fetch_scope_group_grown": Event Events,
+    /// Requests for lines of code that asked the group where the package would have been enough.
+    FetchScopeGroupWide = "fetch_scope_group_wide": Event Events,
+    /// Requests for lines of code that asked the system at first, and rightly so.
+    FetchScopeSystemRight = "fetch_scope_system_right": Event Events,
+    /// Requests for lines of code that asked the package or the group in vain and in the end the system.
+    FetchScopeSystemGrown = "fetch_scope_system_grown": Event Events,
+    /// Requests for lines of code that asked the system where the package or the group would have been enough.
+    FetchScopeSystemWide = "fetch_scope_system_wide": Event Events,
+    /// Requests for page-table entries that asked the package alone, and rightly so.
+    WalkScopeChipRight = "walk_scope_chip_right": Event Events,
+    /// Requests for page-table entries that asked the group at first, and rightly so.
+    WalkScopeGroupRight = "walk_scope_group_right": Event Events,
+    /// Requests for page-table entries that asked the package in vain and then the group.
+    WalkScopeGroupGrown = "walk_scope_group_grown": Event Events,
+    /// Requests for page-table entries that asked the group where the package would have been enough.
+    WalkScopeGroupWide = "walk_scope_group_wide": Event Events,
+    /// Requests for page-table entries that asked the system at first, and rightly so.
+    WalkScopeSystemRight = "walk_scope_system_right": Event Events,
+    /// Requests for page-table entries that asked the package or the group in vain and in the end the system.
+    WalkScopeSystemGrown = "walk_scope_system_grown": Event Events,
+    /// Requests for page-table entries that asked the system where the package or the group would have been enough.
+    WalkScopeSystemWide = "walk_scope_system_wide": Event Events,
+    /// Requests of the second level for which it guessed the package, rightly.
+    L2GuessChipRight = "l2_guess_chip_right": Event Events,
+    /// Requests of the second level for which it guessed the package, wrongly.
+    L2GuessChipWrong = "l2_guess_chip_wrong": Event Events,
+    /// Requests of the second level for which it guessed the group, rightly.
+    L2GuessGroupRight = "l2_guess_group_right": Event Events,
+    /// Requests of the second level for which it guessed the group, wrongly.
+    L2GuessGroupWrong = "l2_guess_group_wrong": Event Events,
+    /// Requests of the second level for which it guessed the system, rightly.
+    L2GuessSystemRight = "l2_guess_system_right": Event Events,
+    /// Requests of the second level for which it guessed the system, wrongly.
+    L2GuessSystemWrong = "l2_guess_system_wrong": Event Events,
+    /// Times that the second level asked the package alone.
+    L2PumpsChip = "l2_pumps_chip": Event Events,
+    /// Times that the second level asked the group.
+    L2PumpsGroup = "l2_pumps_group": Event Events,
+    /// Times that the second level asked the system.
+    L2PumpsSystem = "l2_pumps_system": Event Events,
+    /// Requests of the prefetcher of data for which the package was guessed, rightly.
+    PrefetchGuessChipRight = "prefetch_guess_chip_right": Event Events,
+    /// Requests of the prefetcher of data for which the package was guessed, wrongly.
+    PrefetchGuessChipWrong = "prefetch_guess_chip_wrong": Event Events,
+    /// Requests of the prefetcher of data for which the group was guessed, rightly.
+    PrefetchGuessGroupRight = "prefetch_guess_group_right": Event Events,
+    /// Requests of the prefetcher of data for which the group was guessed where the package was enough.
+    PrefetchGuessGroupWide = "prefetch_guess_group_wide": Event Events,
+    /// Requests of the prefetcher of data for which the group was guessed where the system was needed.
+    PrefetchGuessGroupNarrow = "prefetch_guess_group_narrow": Event Events,
+    /// Requests of the prefetcher of data for which the system was guessed, rightly.
+    PrefetchGuessSystemRight = "prefetch_guess_system_right": Event Events,
+    /// Requests of the prefetcher of data for which the system was guessed, wrongly.
+    PrefetchGuessSystemWrong = "prefetch_guess_system_wrong": Event Events,
+    /// Times that the prefetcher of data asked the package alone for a line of even number.
+    PrefetchPumpsChipEven = "prefetch_pumps_chip_even": Event Events,
+    /// Times that the prefetcher of data asked the package alone for a line of odd number.
+    PrefetchPumpsChipOdd = "prefetch_pumps_chip_odd": Event Events,
+    /// Times that the prefetcher of data asked the group for a line of even number.
+    PrefetchPumpsGroupEven = "prefetch_pumps_group_even": Event Events,
+    /// Times that the prefetcher of data asked the group for a line of odd number.
+    PrefetchPumpsGroupOdd = "prefetch_pumps_group_odd": Event Events,
+    /// Times that the prefetcher of data asked the system for a line of even number.
+    PrefetchPumpsSystemEven = "prefetch_pumps_system_even": Event Events,
+    /// Times that the prefetcher of data asked the system for a line of odd number.
+    PrefetchPumpsSystemOdd = "prefetch_pumps_system_odd": Event Events,
+    /// Lines of even number that the third level gave up to memory, whether that needed them or not.
+    L3CastoutsMemoryEven = "l3_castouts_memory_even": Event Events,
+    /// Lines of odd number that the third level gave up to memory, whether that needed them or not.
+    L3CastoutsMemoryOdd = "l3_castouts_memory_odd": Event Events,
+    /// Lines of even number that the third level gave up to another one of the package, which took their data.
+    L3CastoutsLateralDataEven = "l3_castouts_lateral_data_even": Event Events,
+    /// Lines of odd number that the third level gave up to another one of the package, which took their data.
+    L3CastoutsLateralDataOdd = "l3_castouts_lateral_data_odd": Event Events,
+    /// Lines of even number that the third level gave up to another one of the package, which had their data.
+    L3CastoutsLateralNoDataEven = "l3_castouts_lateral_no_data_even": Event Events,
+    /// Lines of odd number that the third level gave up to another one of the package, which had their data.
+    L3CastoutsLateralNoDataOdd = "l3_castouts_lateral_no_data_odd": Event Events,
+    /// Times that the prefetcher of data asked again, farther away, for a line whose number is 0 modulo 4.
+    PrefetchRetriesPort0 = "prefetch_retries_port0": Event Events,
+    /// Times that the prefetcher of data asked again, farther away, for a line whose number is 1 modulo 4.
+    PrefetchRetriesPort1 = "prefetch_retries_port1": Event Events,
+    /// Times that the prefetcher of data asked again, farther away, for a line whose number is 2 modulo 4.
+    PrefetchRetriesPort2 = "prefetch_retries_port2": Event Events,
+    /// Times that the prefetcher of data asked again, farther away, for a line whose number is 3 modulo 4.
+    PrefetchRetriesPort3 = "prefetch_retries_port3": Event Events,
+    /// Times that the second level asked again, farther away, for a line to be loaded.
+    L2RetriesLoads = "l2_retries_loads": Event Events,
+    /// Times that the second level asked again, farther away, for a line to be written, or for the permission to write one.
+    L2RetriesStores = "l2_retries_stores": Event Events,
+    /// Requests for demand loads that asked at first less or more than they needed.
+    LoadScopeWrong = "load_scope_wrong": Event Events,
+    /// Requests for lines of code that asked at first less or more than they needed.
+    FetchScopeWrong = "fetch_scope_wrong": Event Events,
+    /// Requests for page-table entries that asked at first less or more than they needed.
+    WalkScopeWrong = "walk_scope_wrong": Event Events,
+    /// Loads whose line came from any fourth level, or from the memory of a package of another group.
+    LoadsFromL4AndDistantMemory = "loads_from_l4_and_distant_memory": Event Events,
+    /// Lines of code from any fourth level, or from the memory of a package of another group.
+    FetchesFromL4AndDistantMemory = "fetches_from_l4_and_distant_memory": Event Events,
+    /// Snoops for a read that found the line modified in the second level.
+    SnoopsL2ModifiedRead = "snoops_l2_modified_read": Event Events,
+    /// Snoops for a write that found the line modified in the second level.
+    SnoopsL2ModifiedWrite = "snoops_l2_modified_write": Event Events,
+    /// Snoops for a write that took a line out of the second level that others may have too.
+    SnoopsL2SharedInvalidated = "snoops_l2_shared_invalidated": Event Events,
+    /// Snoops that found the line in the third level.
+    SnoopsL3Hit = "snoops_l3_hit": Event Events,
+    /// Snoops that did not find the line in the third level.
+    SnoopsL3Miss = "snoops_l3_miss": Event Events,
+    /// Snoops for a write that took a line out of the third level that others may have too.
+    SnoopsL3SharedInvalidated = "snoops_l3_shared_invalidated": Event Events,
 }

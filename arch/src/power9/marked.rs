@@ -409,13 +409,23 @@ mod tests {
             (DataSource::OtherCore { modified: true }, 0x19),
             (DataSource::LocalMemory, 0x1B),
             (DataSource::RemoteMemory, 0x1D),
+            (DataSource::OtherL3 { modified: false }, 0x10),
+            (DataSource::OtherL3 { modified: true }, 0x11),
+            (DataSource::LentL3 { modified: false }, 0x12),
+            (DataSource::LentL3 { modified: true }, 0x13),
+            (DataSource::DistantPackage { modified: false }, 0x16),
+            (DataSource::DistantPackage { modified: true }, 0x17),
+            (DataSource::LocalL4, 0x1A),
+            (DataSource::RemoteL4, 0x1C),
+            (DataSource::DistantL4, 0x1E),
+            (DataSource::DistantMemory, 0x1F),
         ];
         for (source, code) in rows {
             let record = access(true, source);
             assert!(holds(&record, Test::Source(1 << code)), "{source:?}");
             assert!(!holds(&record, Test::Source(!(1 << code))), "{source:?}");
-            let stated = with(record, Sample { reload_source: Some(0x1F), ..Sample::default() });
-            assert!(holds(&stated, Test::Source(1 << 0x1F)) && !holds(&stated, Test::Source(1 << code)));
+            let stated = with(record, Sample { reload_source: Some(0x07), ..Sample::default() });
+            assert!(holds(&stated, Test::Source(1 << 0x07)) && !holds(&stated, Test::Source(1 << code)));
             // A store reloads nothing.
             assert!(!holds(&access(false, source), Test::Source(u32::MAX)));
         }

@@ -293,6 +293,16 @@ mod tests {
             (DataSource::OtherCore { modified: true }, 5, 1),
             (DataSource::OtherPackage { modified: false }, 6, 0),
             (DataSource::OtherPackage { modified: true }, 6, 1),
+            (DataSource::OtherL3 { modified: false }, 5, 2),
+            (DataSource::OtherL3 { modified: true }, 5, 3),
+            (DataSource::LentL3 { modified: false }, 5, 4),
+            (DataSource::LentL3 { modified: true }, 5, 5),
+            (DataSource::DistantPackage { modified: false }, 6, 2),
+            (DataSource::DistantPackage { modified: true }, 6, 3),
+            (DataSource::LocalL4, 4, 0),
+            (DataSource::RemoteL4, 4, 2),
+            (DataSource::DistantL4, 4, 4),
+            (DataSource::DistantMemory, 4, 5),
         ];
         for (source, ldst, extension) in rows {
             let sier = of(&access(true, source));

@@ -39,6 +39,8 @@ static void fill_in_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome,
   record->flags |= (outcome->flags & VM_PMU_OUTCOME_RELOAD_SOURCE) != 0 ? VM_PMU_RECORD_RELOAD_SOURCE : 0;
   record->store_outcome = outcome->store_outcome;
   record->fabric_command = outcome->fabric_command;
+  record->fabric_scope = outcome->fabric_scope;
+  record->fabric_retries = outcome->fabric_retries;
   for (number = 0; number < cpu->instruction.access_count; number++) {
     record->flags |= cpu->accesses[number].kind == VM_PMU_ACCESS_KIND_STORE ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;
   }

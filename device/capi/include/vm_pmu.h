@@ -290,6 +290,11 @@
 #define VM_PMU_COMPANION_ALWAYS (1 << 0)
 
 /**
+ * In VmPmuCompanionOptions::flags: memory has a buffer with a cache on each channel, a fourth level, on a part that has such buffers.
+ */
+#define VM_PMU_COMPANION_BUFFERED (1 << 1)
+
+/**
  * How many entries of page tables can lead to a page.
  */
 #define VM_PMU_WALK_ENTRIES 5
@@ -341,6 +346,17 @@
 #define VM_PMU_INSTRUCTION_FUNCTION_STATE (1 << 6)
 
 /**
+ * In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: it writes the upper half of a vector register, and keeps the lower one.
+ */
+#define VM_PMU_INSTRUCTION_UPPER (1 << 7)
+
+/**
+ * In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: the floating-point unit has to see whether it raises an exception, as an
+ * operand's exponent is near the end of its range.
+ */
+#define VM_PMU_INSTRUCTION_MAY_TRAP (1 << 8)
+
+/**
  * The most accesses of one instruction: report longer ones in parts.
  */
 #define VM_PMU_MOST_ACCESSES 64
@@ -384,6 +400,11 @@
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
+
+/**
+ * For vm_pmu_follow_report_at_most(): as many cycles as there are.
+ */
+#define VM_PMU_ALL_CYCLES UINT64_MAX
 
 /**
  * The number of ports at which requests begin.
@@ -749,6 +770,46 @@ enum VmPmuData
    * A device, or uncacheable memory.
    */
   VM_PMU_DATA_DEVICE = 9,
+  /**
+   * The third level of another core of the same package, where it is told from the levels before it and the line was clean.
+   */
+  VM_PMU_DATA_OTHER_L3 = 10,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_OTHER_L3_MODIFIED = 11,
+  /**
+   * A third level of the same package that no core uses itself and that keeps lines of the others, where the line was clean.
+   */
+  VM_PMU_DATA_LENT_L3 = 12,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_LENT_L3_MODIFIED = 13,
+  /**
+   * A cache of a package of another group, where the line was clean.
+   */
+  VM_PMU_DATA_DISTANT_PACKAGE = 14,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_DISTANT_PACKAGE_MODIFIED = 15,
+  /**
+   * Memory of a package of another group.
+   */
+  VM_PMU_DATA_DISTANT_MEMORY = 16,
+  /**
+   * A fourth level, in front of memory of the same package.
+   */
+  VM_PMU_DATA_LOCAL_L4 = 17,
+  /**
+   * A fourth level, in front of memory of another package.
+   */
+  VM_PMU_DATA_REMOTE_L4 = 18,
+  /**
+   * A fourth level, in front of memory of a package of another group.
+   */
+  VM_PMU_DATA_DISTANT_L4 = 19,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1589,6 +1650,39 @@ typedef uint8_t VmPmuClass;
 #endif // __cplusplus
 
 /**
+ * What the elements of an operand of the floating-point or vector unit are.
+ */
+enum VmPmuElements
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Not told.
+   */
+  VM_PMU_ELEMENTS_UNTOLD = 0,
+  /**
+   * Integers, of whatever width.
+   */
+  VM_PMU_ELEMENTS_INTEGERS = 1,
+  /**
+   * Floating-point numbers of single precision.
+   */
+  VM_PMU_ELEMENTS_SINGLES = 2,
+  /**
+   * Floating-point numbers of double precision.
+   */
+  VM_PMU_ELEMENTS_DOUBLES = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuElements VmPmuElements;
+#else
+typedef uint8_t VmPmuElements;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Which translations a processor forgets.
  */
 enum VmPmuForgotten
@@ -2423,6 +2517,15 @@ typedef struct {
    * address. The rules of `walk` hold.
    */
   void (*host)(void *user, uint32_t thread, uint64_t real, VmPmuHostWalk *host);
+  /**
+   * How many packages make a group: those of other groups are farther away than those of the own. 0 is all.
+   */
+  uint32_t packages_per_group;
+  /**
+   * How many further clusters each package has whose cores are off and whose third level is lent to the others, on a part whose third
+   * level is one of victims.
+   */
+  uint32_t lent_clusters;
 } VmPmuCompanionOptions;
 
 /**
@@ -2555,6 +2658,14 @@ typedef struct {
    * none.
    */
   uint8_t width;
+  /**
+   * VmPmuElements: of its result, or of its sources if it has none.
+   */
+  uint8_t elements;
+  /**
+   * How many legacy prefixes it has, on x86.
+   */
+  uint8_t prefixes;
 } VmPmuInstruction;
 
 /**
@@ -2651,6 +2762,14 @@ typedef struct {
    * With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
    */
   uint8_t reload_source;
+  /**
+   * How far that command went and had to go, where the part predicts it: POWER9's SIER.EXT, 0 if nobody else was asked.
+   */
+  uint8_t fabric_scope;
+  /**
+   * How often it was repeated, each time farther.
+   */
+  uint8_t fabric_retries;
 } VmPmuOutcome;
 
 /**
@@ -3720,6 +3839,52 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thr
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
+
+/**
+ * The embedder changes the threads of the core of thread `thread` when one misses the third-level cache, as Montecito does: with its
+ * pipeline, vm_pmu_follow_deliver() then reports cycles only up to the one in which a miss is known. There the embedder asks for the miss
+ * by vm_pmu_follow_third_level_miss(); the next delivery goes on. Off at first, and not part of what is saved.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_watch_third_level(const VmPmuCompanion *companion, uint32_t thread, bool watched);
+
+/**
+ * Writes to `missed` whether the last delivery of thread `thread` ended at a miss of the third-level cache that has not been asked for,
+ * and then to `returns`, which may be null, the cycles until its data come. Each miss is told once.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_third_level_miss(const VmPmuCompanion *companion, uint32_t thread, bool *missed, uint64_t *returns);
+
+/**
+ * While misses of the third-level cache are watched, deliveries of thread `thread` report no more than so many cycles from now on, or as
+ * many as there are with VM_PMU_ALL_CYCLES. What the thread waits for beyond is not over then, and may go on in the background.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_report_at_most(const VmPmuCompanion *companion, uint32_t thread, uint64_t cycles);
+
+/**
+ * Writes to `known` whether a pipeline that keeps time knows how many cycles ago, at the last delivery, thread `thread` completed an
+ * instruction, and then to `cycles`, which may be null, how many.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_idle(const VmPmuCompanion *companion, uint32_t thread, bool *known, uint64_t *cycles);
+
+/**
+ * Thread `thread` comes back to the foreground of its core after `background` cycles, in which what it waited for went on. With a pipeline
+ * the change itself takes the cycles that the part needs, before the next instruction. More than 2^32 cycles count as 2^32.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_resume(const VmPmuCompanion *companion, uint32_t thread, uint64_t background);
 
 /**
  * Sets whether the follower of thread `thread` keeps requests even while the thread's own PMU does not want them: for other components
@@ -7227,6 +7392,450 @@ typedef enum VmPmuSignal {
    * Lines that a prefetch of software brought into the data cache from memory.
    */
   VM_PMU_SIGNAL_SOFTWARE_PREFETCH_FILLS_FROM_MEMORY = 808,
+  /**
+   * Vector operations that read a register whose halves were last written as elements of different types.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_RETYPES = 809,
+  /**
+   * Changes of threads decided 256 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_256 = 810,
+  /**
+   * Changes of threads decided 512 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_512 = 811,
+  /**
+   * Changes of threads decided 1024 cycles or more after the thread that leaves completed an instruction.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_AFTER_1024 = 812,
+  /**
+   * Requests of the core that the queue of the second-level cache did not take.
+   */
+  VM_PMU_SIGNAL_SECOND_LEVEL_QUEUE_REJECTS = 813,
+  /**
+   * Loads whose line came from the third level of another core of the package, which had it unmodified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_L3_CLEAN = 814,
+  /**
+   * Loads whose line came from the third level of another core of the package, which had it modified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_L3_MODIFIED = 815,
+  /**
+   * Loads whose line came from a third level of the package that is lent to its cores, which had it unmodified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LENT_L3_CLEAN = 816,
+  /**
+   * Loads whose line came from a third level of the package that is lent to its cores, which had it modified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LENT_L3_MODIFIED = 817,
+  /**
+   * Loads whose line came from a cache of a package of another group, which had it unmodified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_PACKAGE_CLEAN = 818,
+  /**
+   * Loads whose line came from a cache of a package of another group, which had it modified.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_PACKAGE_MODIFIED = 819,
+  /**
+   * Loads whose line came from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LOCAL_L4 = 820,
+  /**
+   * Loads whose line came from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_REMOTE_L4 = 821,
+  /**
+   * Loads whose line came from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_L4 = 822,
+  /**
+   * Loads whose line came from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_DISTANT_MEMORY = 823,
+  /**
+   * Lines of code from the third level of another core of the package, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_L3_CLEAN = 824,
+  /**
+   * Lines of code from the third level of another core of the package, which had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_L3_MODIFIED = 825,
+  /**
+   * Lines of code from a third level of the package that is lent to its cores, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LENT_L3_CLEAN = 826,
+  /**
+   * Lines of code from a third level of the package that is lent to its cores, which had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LENT_L3_MODIFIED = 827,
+  /**
+   * Lines of code from a cache of a package of another group, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_PACKAGE_CLEAN = 828,
+  /**
+   * Lines of code from a cache of a package of another group, which had them modified.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_PACKAGE_MODIFIED = 829,
+  /**
+   * Lines of code from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LOCAL_L4 = 830,
+  /**
+   * Lines of code from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_REMOTE_L4 = 831,
+  /**
+   * Lines of code from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_L4 = 832,
+  /**
+   * Lines of code from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_DISTANT_MEMORY = 833,
+  /**
+   * Page-table entries for code read from the third level of another core of the package, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_L3_CLEAN = 834,
+  /**
+   * Page-table entries for code read from the third level of another core of the package, which had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_L3_MODIFIED = 835,
+  /**
+   * Page-table entries for code read from a third level of the package that is lent to its cores, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LENT_L3_CLEAN = 836,
+  /**
+   * Page-table entries for code read from a third level of the package that is lent to its cores, which had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LENT_L3_MODIFIED = 837,
+  /**
+   * Page-table entries for code read from a cache of a package of another group, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_PACKAGE_CLEAN = 838,
+  /**
+   * Page-table entries for code read from a cache of a package of another group, which had them modified.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_PACKAGE_MODIFIED = 839,
+  /**
+   * Page-table entries for code read from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LOCAL_L4 = 840,
+  /**
+   * Page-table entries for code read from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_REMOTE_L4 = 841,
+  /**
+   * Page-table entries for code read from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_L4 = 842,
+  /**
+   * Page-table entries for code read from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_DISTANT_MEMORY = 843,
+  /**
+   * Last page-table entries of walks for data read from the third level of another core of the package, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_L3_CLEAN = 844,
+  /**
+   * Last page-table entries of walks for data read from the third level of another core of the package, which had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_L3_MODIFIED = 845,
+  /**
+   * Last page-table entries of walks for data read from a third level of the package that is lent to its cores, unmodified there.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LENT_L3_CLEAN = 846,
+  /**
+   * Last page-table entries of walks for data read from a third level of the package that is lent to its cores, which had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LENT_L3_MODIFIED = 847,
+  /**
+   * Last page-table entries of walks for data read from a cache of a package of another group, which had them unmodified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_PACKAGE_CLEAN = 848,
+  /**
+   * Last page-table entries of walks for data read from a cache of a package of another group, which had them modified.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_PACKAGE_MODIFIED = 849,
+  /**
+   * Last page-table entries of walks for data read from the fourth level in front of the package's own memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LOCAL_L4 = 850,
+  /**
+   * Last page-table entries of walks for data read from the fourth level in front of another package's memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_REMOTE_L4 = 851,
+  /**
+   * Last page-table entries of walks for data read from the fourth level in front of the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_L4 = 852,
+  /**
+   * Last page-table entries of walks for data read from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_DISTANT_MEMORY = 853,
+  /**
+   * Requests for demand loads that asked the package alone, and rightly so.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_CHIP_RIGHT = 854,
+  /**
+   * Requests for demand loads that asked the group at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_GROUP_RIGHT = 855,
+  /**
+   * Requests for demand loads that asked the package in vain and then the group.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_GROUP_GROWN = 856,
+  /**
+   * Requests for demand loads that asked the group where the package would have been enough.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_GROUP_WIDE = 857,
+  /**
+   * Requests for demand loads that asked the system at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_SYSTEM_RIGHT = 858,
+  /**
+   * Requests for demand loads that asked the package or the group in vain and in the end the system.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_SYSTEM_GROWN = 859,
+  /**
+   * Requests for demand loads that asked the system where the package or the group would have been enough.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_SYSTEM_WIDE = 860,
+  /**
+   * Requests for lines of code that asked the package alone, and rightly so.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_CHIP_RIGHT = 861,
+  /**
+   * Requests for lines of code that asked the group at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_GROUP_RIGHT = 862,
+  /**
+   * Requests for lines of code that asked the package in vain and then the group.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_GROUP_GROWN = 863,
+  /**
+   * Requests for lines of code that asked the group where the package would have been enough.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_GROUP_WIDE = 864,
+  /**
+   * Requests for lines of code that asked the system at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_SYSTEM_RIGHT = 865,
+  /**
+   * Requests for lines of code that asked the package or the group in vain and in the end the system.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_SYSTEM_GROWN = 866,
+  /**
+   * Requests for lines of code that asked the system where the package or the group would have been enough.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_SYSTEM_WIDE = 867,
+  /**
+   * Requests for page-table entries that asked the package alone, and rightly so.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_CHIP_RIGHT = 868,
+  /**
+   * Requests for page-table entries that asked the group at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_GROUP_RIGHT = 869,
+  /**
+   * Requests for page-table entries that asked the package in vain and then the group.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_GROUP_GROWN = 870,
+  /**
+   * Requests for page-table entries that asked the group where the package would have been enough.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_GROUP_WIDE = 871,
+  /**
+   * Requests for page-table entries that asked the system at first, and rightly so.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_SYSTEM_RIGHT = 872,
+  /**
+   * Requests for page-table entries that asked the package or the group in vain and in the end the system.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_SYSTEM_GROWN = 873,
+  /**
+   * Requests for page-table entries that asked the system where the package or the group would have been enough.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_SYSTEM_WIDE = 874,
+  /**
+   * Requests of the second level for which it guessed the package, rightly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_CHIP_RIGHT = 875,
+  /**
+   * Requests of the second level for which it guessed the package, wrongly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_CHIP_WRONG = 876,
+  /**
+   * Requests of the second level for which it guessed the group, rightly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_GROUP_RIGHT = 877,
+  /**
+   * Requests of the second level for which it guessed the group, wrongly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_GROUP_WRONG = 878,
+  /**
+   * Requests of the second level for which it guessed the system, rightly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_SYSTEM_RIGHT = 879,
+  /**
+   * Requests of the second level for which it guessed the system, wrongly.
+   */
+  VM_PMU_SIGNAL_L2_GUESS_SYSTEM_WRONG = 880,
+  /**
+   * Times that the second level asked the package alone.
+   */
+  VM_PMU_SIGNAL_L2_PUMPS_CHIP = 881,
+  /**
+   * Times that the second level asked the group.
+   */
+  VM_PMU_SIGNAL_L2_PUMPS_GROUP = 882,
+  /**
+   * Times that the second level asked the system.
+   */
+  VM_PMU_SIGNAL_L2_PUMPS_SYSTEM = 883,
+  /**
+   * Requests of the prefetcher of data for which the package was guessed, rightly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_CHIP_RIGHT = 884,
+  /**
+   * Requests of the prefetcher of data for which the package was guessed, wrongly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_CHIP_WRONG = 885,
+  /**
+   * Requests of the prefetcher of data for which the group was guessed, rightly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_GROUP_RIGHT = 886,
+  /**
+   * Requests of the prefetcher of data for which the group was guessed where the package was enough.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_GROUP_WIDE = 887,
+  /**
+   * Requests of the prefetcher of data for which the group was guessed where the system was needed.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_GROUP_NARROW = 888,
+  /**
+   * Requests of the prefetcher of data for which the system was guessed, rightly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_SYSTEM_RIGHT = 889,
+  /**
+   * Requests of the prefetcher of data for which the system was guessed, wrongly.
+   */
+  VM_PMU_SIGNAL_PREFETCH_GUESS_SYSTEM_WRONG = 890,
+  /**
+   * Times that the prefetcher of data asked the package alone for a line of even number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_CHIP_EVEN = 891,
+  /**
+   * Times that the prefetcher of data asked the package alone for a line of odd number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_CHIP_ODD = 892,
+  /**
+   * Times that the prefetcher of data asked the group for a line of even number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_GROUP_EVEN = 893,
+  /**
+   * Times that the prefetcher of data asked the group for a line of odd number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_GROUP_ODD = 894,
+  /**
+   * Times that the prefetcher of data asked the system for a line of even number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_SYSTEM_EVEN = 895,
+  /**
+   * Times that the prefetcher of data asked the system for a line of odd number.
+   */
+  VM_PMU_SIGNAL_PREFETCH_PUMPS_SYSTEM_ODD = 896,
+  /**
+   * Lines of even number that the third level gave up to memory, whether that needed them or not.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_MEMORY_EVEN = 897,
+  /**
+   * Lines of odd number that the third level gave up to memory, whether that needed them or not.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_MEMORY_ODD = 898,
+  /**
+   * Lines of even number that the third level gave up to another one of the package, which took their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_DATA_EVEN = 899,
+  /**
+   * Lines of odd number that the third level gave up to another one of the package, which took their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_DATA_ODD = 900,
+  /**
+   * Lines of even number that the third level gave up to another one of the package, which had their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_NO_DATA_EVEN = 901,
+  /**
+   * Lines of odd number that the third level gave up to another one of the package, which had their data.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS_LATERAL_NO_DATA_ODD = 902,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 0 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT0 = 903,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 1 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT1 = 904,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 2 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT2 = 905,
+  /**
+   * Times that the prefetcher of data asked again, farther away, for a line whose number is 3 modulo 4.
+   */
+  VM_PMU_SIGNAL_PREFETCH_RETRIES_PORT3 = 906,
+  /**
+   * Times that the second level asked again, farther away, for a line to be loaded.
+   */
+  VM_PMU_SIGNAL_L2_RETRIES_LOADS = 907,
+  /**
+   * Times that the second level asked again, farther away, for a line to be written, or for the permission to write one.
+   */
+  VM_PMU_SIGNAL_L2_RETRIES_STORES = 908,
+  /**
+   * Requests for demand loads that asked at first less or more than they needed.
+   */
+  VM_PMU_SIGNAL_LOAD_SCOPE_WRONG = 909,
+  /**
+   * Requests for lines of code that asked at first less or more than they needed.
+   */
+  VM_PMU_SIGNAL_FETCH_SCOPE_WRONG = 910,
+  /**
+   * Requests for page-table entries that asked at first less or more than they needed.
+   */
+  VM_PMU_SIGNAL_WALK_SCOPE_WRONG = 911,
+  /**
+   * Loads whose line came from any fourth level, or from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L4_AND_DISTANT_MEMORY = 912,
+  /**
+   * Lines of code from any fourth level, or from the memory of a package of another group.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L4_AND_DISTANT_MEMORY = 913,
+  /**
+   * Snoops for a read that found the line modified in the second level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L2_MODIFIED_READ = 914,
+  /**
+   * Snoops for a write that found the line modified in the second level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L2_MODIFIED_WRITE = 915,
+  /**
+   * Snoops for a write that took a line out of the second level that others may have too.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L2_SHARED_INVALIDATED = 916,
+  /**
+   * Snoops that found the line in the third level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L3_HIT = 917,
+  /**
+   * Snoops that did not find the line in the third level.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L3_MISS = 918,
+  /**
+   * Snoops for a write that took a line out of the third level that others may have too.
+   */
+  VM_PMU_SIGNAL_SNOOPS_L3_SHARED_INVALIDATED = 919,
 } VmPmuSignal;
 
 /*

@@ -126,6 +126,8 @@ pub enum VmPmuClockOwner {
 /// In VmPmuCompanionOptions::flags: every thread is followed even while nothing that the companion supplies is counted, so that caches are
 /// warm.
 pub const VM_PMU_COMPANION_ALWAYS: u32 = 1 << 0;
+/// In VmPmuCompanionOptions::flags: memory has a buffer with a cache on each channel, a fourth level, on a part that has such buffers.
+pub const VM_PMU_COMPANION_BUFFERED: u32 = 1 << 1;
 
 /// How many entries of page tables can lead to a page.
 pub const VM_PMU_WALK_ENTRIES: usize = 5;
@@ -220,6 +222,11 @@ pub struct VmPmuCompanionOptions {
     /// Called for a guest real address that `nested` has told: writes the host's tables for it to `host`. If null, each is its own physical
     /// address. The rules of `walk` hold.
     pub host: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, real: u64, host: *mut VmPmuHostWalk)>,
+    /// How many packages make a group: those of other groups are farther away than those of the own. 0 is all.
+    pub packages_per_group: u32,
+    /// How many further clusters each package has whose cores are off and whose third level is lent to the others, on a part whose third
+    /// level is one of victims.
+    pub lent_clusters: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, and functions that may be absent.
@@ -310,7 +317,7 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
     if packages.checked_mul(threads).is_none_or(|all| all > VM_PMU_MOST_THREADS) {
         return Err(argument(format!("{packages} packages of {threads} threads are too many: {VM_PMU_MOST_THREADS} threads are the most")));
     }
-    let unknown = given.flags & !VM_PMU_COMPANION_ALWAYS;
+    let unknown = given.flags & !(VM_PMU_COMPANION_ALWAYS | VM_PMU_COMPANION_BUFFERED);
     if unknown != 0 {
         return Err(argument(format!("the companion's flags {unknown:#x} mean nothing to this library: they must be zero")));
     }
@@ -328,6 +335,13 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
     if given.flags & VM_PMU_COMPANION_ALWAYS != 0 {
         builder = builder.always();
     }
+    if given.flags & VM_PMU_COMPANION_BUFFERED != 0 {
+        builder = builder.buffered();
+    }
+    if given.packages_per_group != 0 {
+        builder = builder.packages_per_group(wide(given.packages_per_group));
+    }
+    builder = builder.lent_clusters(wide(given.lent_clusters));
     Ok(VmPmuCompanion::new(builder, Tables { user: given.user, walk: given.walk, nested: given.nested, host: given.host, page_bits }))
 }
 
@@ -360,6 +374,8 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             page_bits: 0,
             nested: None,
             host: None,
+            packages_per_group: 0,
+            lent_clusters: 0,
         };
         // SAFETY: the caller's promise.
         let (name, given) = unsafe { (text(name, "the part's name")?, if options.is_null() { USUAL } else { take(options)? }) };

@@ -179,6 +179,10 @@ pub struct VmPmuOutcome {
     pub fabric_command: u8,
     /// With VM_PMU_OUTCOME_RELOAD_SOURCE the code that POWER9 has for where the data of the longest access came from.
     pub reload_source: u8,
+    /// How far that command went and had to go, where the part predicts it: POWER9's SIER.EXT, 0 if nobody else was asked.
+    pub fabric_scope: u8,
+    /// How often it was repeated, each time farther.
+    pub fabric_retries: u8,
 }
 
 fn translation(value: Translation) -> u8 {
@@ -226,6 +230,8 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         store_outcome: number(&STORE_OUTCOMES, &outcome.store_outcome),
         fabric_command: number(&FABRIC_COMMANDS, &outcome.command),
         reload_source: reload_source.unwrap_or(0),
+        fabric_scope: outcome.scope,
+        fabric_retries: outcome.retries,
     }
 }
 
@@ -412,11 +418,13 @@ mod tests {
         let mut outcome = Outcome::default();
         outcome.stages = Some(Stages::NONE.with(Stage::Issued, 1).with(Stage::Completed, 343));
         (outcome.stall, outcome.stall_reason, outcome.command) = (340, 4, FabricCommand::ReadToModify);
+        (outcome.scope, outcome.retries) = (6, 2);
         let told = told(&outcome);
         let (issued, completed) = (Stage::Issued as usize, Stage::Completed as usize);
         assert_eq!(told.stages, 1 << issued | 1 << completed);
         assert_eq!((told.stage_cycles.get(issued), told.stage_cycles.get(completed)), (Some(&1), Some(&343)));
         assert_eq!((told.stall, told.stall_reason, told.fabric_command), (340, 4, number(&FABRIC_COMMANDS, &FabricCommand::ReadToModify)));
+        assert_eq!((told.fabric_scope, told.fabric_retries), (6, 2));
         assert_eq!(super::told(&Outcome::default()).stages, 0);
     }
 }

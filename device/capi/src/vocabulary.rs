@@ -71,6 +71,26 @@ pub enum VmPmuData {
     RemoteMemory = 8,
     /// A device, or uncacheable memory.
     Device = 9,
+    /// The third level of another core of the same package, where it is told from the levels before it and the line was clean.
+    OtherL3 = 10,
+    /// The same, where the line was modified.
+    OtherL3Modified = 11,
+    /// A third level of the same package that no core uses itself and that keeps lines of the others, where the line was clean.
+    LentL3 = 12,
+    /// The same, where the line was modified.
+    LentL3Modified = 13,
+    /// A cache of a package of another group, where the line was clean.
+    DistantPackage = 14,
+    /// The same, where the line was modified.
+    DistantPackageModified = 15,
+    /// Memory of a package of another group.
+    DistantMemory = 16,
+    /// A fourth level, in front of memory of the same package.
+    LocalL4 = 17,
+    /// A fourth level, in front of memory of another package.
+    RemoteL4 = 18,
+    /// A fourth level, in front of memory of a package of another group.
+    DistantL4 = 19,
 }
 
 /// Where an address translation was found.
@@ -278,7 +298,7 @@ pub(crate) const BRANCHES: [Option<BranchKind>; 10] = [
 
 pub(crate) const PREDICTIONS: [Prediction; 4] = [Prediction::None, Prediction::Right, Prediction::WrongDirection, Prediction::WrongTarget];
 
-pub(crate) const DATA: [DataSource; 10] = [
+pub(crate) const DATA: [DataSource; 20] = [
     DataSource::Unknown,
     DataSource::StoreForward,
     DataSource::Cache(1),
@@ -289,6 +309,16 @@ pub(crate) const DATA: [DataSource; 10] = [
     DataSource::LocalMemory,
     DataSource::RemoteMemory,
     DataSource::Device,
+    DataSource::OtherL3 { modified: false },
+    DataSource::OtherL3 { modified: true },
+    DataSource::LentL3 { modified: false },
+    DataSource::LentL3 { modified: true },
+    DataSource::DistantPackage { modified: false },
+    DataSource::DistantPackage { modified: true },
+    DataSource::DistantMemory,
+    DataSource::LocalL4,
+    DataSource::RemoteL4,
+    DataSource::DistantL4,
 ];
 
 pub(crate) const TRANSLATIONS: [Translation; 5] =
@@ -360,6 +390,8 @@ mod tests {
         assert_eq!(at(&PREDICTIONS, VmPmuPrediction::WrongTarget as u8), Prediction::WrongTarget);
         assert_eq!(at(&DATA, VmPmuData::OtherPackageModified as u8), DataSource::OtherPackage { modified: true });
         assert_eq!(at(&DATA, VmPmuData::Device as u8), DataSource::Device);
+        assert_eq!(at(&DATA, VmPmuData::LentL3Modified as u8), DataSource::LentL3 { modified: true });
+        assert_eq!(at(&DATA, VmPmuData::DistantL4 as u8), DataSource::DistantL4);
         assert_eq!(at(&TRANSLATIONS, VmPmuTranslation::SecondLevel as u8), Translation::Hit(2));
         assert_eq!(at(&TRANSLATIONS, VmPmuTranslation::Fault as u8), Translation::Fault);
         assert_eq!(at(&UNITS, VmPmuUnit::Fetch as u8), ExecutionUnit::Fetch);

@@ -105,7 +105,7 @@ impl Follower<'_> {
     #[inline]
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
         // What the prefetcher asks for meanwhile is not this line.
-        let prefetched = core::mem::take(&mut self.prefetched);
+        let (prefetched, went) = (core::mem::take(&mut self.prefetched), self.went);
         if level != Some(Level::First) {
             if prefetched && ask == Ask::Load {
                 self.tally.add(if level == Some(Level::Third) { Signal::LoadsFromL3Prefetched } else { Signal::LoadsFromL2Prefetched }, 1);
@@ -117,6 +117,7 @@ impl Follower<'_> {
         }
         if self.note(latency, source, translation) {
             self.outcome.prefetched = prefetched;
+            (self.outcome.scope, self.outcome.retries) = went.map_or((0, 0), |went| (went.code(), went.retries()));
             (self.outcome.command, self.outcome.store_outcome) = (command(ask, level, source), store_outcome(ask, level, source));
         }
     }
@@ -230,9 +231,7 @@ fn command(ask: Ask, level: Option<Level>, source: DataSource) -> FabricCommand 
 /// What became of a store in the second level.
 fn store_outcome(ask: Ask, level: Option<Level>, source: DataSource) -> StoreOutcome {
     match (ask, level, source) {
-        (Ask::Store, None, DataSource::OtherCore { modified: true } | DataSource::OtherPackage { modified: true }) => {
-            StoreOutcome::Intervention
-        }
+        (Ask::Store, None, source) if source.was_modified() => StoreOutcome::Intervention,
         (Ask::Store, level, _) if level != Some(Level::First) => StoreOutcome::Completed,
         _ => StoreOutcome::None,
     }

@@ -49,7 +49,7 @@ impl Follower<'_> {
             self.lines_taken(&taken, executed);
         }
         let served = served?;
-        self.prefetched = prefetched;
+        (self.prefetched, self.went) = (prefetched, None);
         if code_written {
             self.code_written(inner);
         }
@@ -85,6 +85,7 @@ impl Follower<'_> {
                 }
                 self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
                 drop(shared);
+                self.went = response.went;
                 if code_written {
                     self.code_written(inner);
                 }

@@ -65,11 +65,13 @@ pub(super) enum Served {
     Not(Request),
 }
 
-/// Lines that leave the cluster for memory: few at a time.
+/// Lines that leave the cluster for memory, or for third levels that are lent to it: few at a time.
 #[derive(Debug, Default)]
 pub(super) struct Departures {
     lines: [u64; 4],
     count: usize,
+    laterals: [Line; 2],
+    lateral_count: usize,
 }
 
 impl Departures {
@@ -80,16 +82,30 @@ impl Departures {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+    /// A line leaves for a lent third level.
+    pub(super) fn push_lateral(&mut self, line: Line) {
+        if let Some(place) = self.laterals.get_mut(self.lateral_count) {
+            *place = line;
+            self.lateral_count += 1;
+        }
     }
 
-    /// The lines, without removing them.
+    /// Removes one of the lines for lent third levels and returns it.
+    pub(super) fn next_lateral(&mut self) -> Option<Line> {
+        self.lateral_count = self.lateral_count.checked_sub(1)?;
+        self.laterals.get(self.lateral_count).copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0 && self.lateral_count == 0
+    }
+
+    /// The lines for memory, without removing them.
     pub(super) fn all(&self) -> &[u64] {
         self.lines.get(..self.count).unwrap_or(&[])
     }
 
-    /// Removes the lines and returns them.
+    /// Removes the lines for memory and returns them.
     pub(super) fn take(&mut self) -> impl Iterator<Item = u64> + use<> {
         let (lines, count) = (self.lines, self.count);
         self.count = 0;
@@ -104,6 +120,37 @@ pub(super) struct Mail {
     pub(super) data_invalidations: u64,
     pub(super) code_invalidations: u64,
     pub(super) quadwords: u64,
+    /// What the snoops found, in the order of [`FINDINGS`].
+    found: [u64; FINDINGS.len()],
+}
+
+/// What snoops of the second and third level find.
+pub(super) const FINDINGS: [Signal; 6] = [
+    Signal::SnoopsL2ModifiedRead,
+    Signal::SnoopsL2ModifiedWrite,
+    Signal::SnoopsL2SharedInvalidated,
+    Signal::SnoopsL3Hit,
+    Signal::SnoopsL3Miss,
+    Signal::SnoopsL3SharedInvalidated,
+];
+
+impl Mail {
+    /// A snoop, which takes the line away or not, found it in this state in the second level or in the third.
+    fn find(&mut self, third: bool, take: bool, state: LineState) {
+        let shared = matches!(state, LineState::Shared | LineState::Forward);
+        let signals = match (third, take, state) {
+            (true, _, LineState::Invalid) => [Some(Signal::SnoopsL3Miss), None],
+            (true, true, _) if shared => [Some(Signal::SnoopsL3Hit), Some(Signal::SnoopsL3SharedInvalidated)],
+            (true, _, _) => [Some(Signal::SnoopsL3Hit), None],
+            (false, true, _) if shared => [Some(Signal::SnoopsL2SharedInvalidated), None],
+            (false, true, LineState::Modified) => [Some(Signal::SnoopsL2ModifiedWrite), None],
+            (false, false, LineState::Modified) => [Some(Signal::SnoopsL2ModifiedRead), None],
+            (false, _, _) => [None, None],
+        };
+        for (signal, count) in FINDINGS.iter().zip(&mut self.found) {
+            *count += u64::from(signals.contains(&Some(*signal)));
+        }
+    }
 }
 
 /// The first level of a core, and its translation buffers.
@@ -134,6 +181,10 @@ pub(super) struct Cluster {
     pub(super) held: LineState,
     /// Whether the last request that the first level could not serve is the first use of a line that the prefetcher brought.
     pub(super) prefetched: bool,
+    /// Whether only the third level had the line that was last asked for by a probe.
+    pub(super) third_alone: bool,
+    /// Whether the third level gives lines up to others that are lent to it.
+    pub(super) casts_out_laterally: bool,
 }
 
 fn lines(bytes: u64, bits: u8) -> u64 {
@@ -172,6 +223,8 @@ impl Cluster {
             code_written: false,
             held: LineState::Invalid,
             prefetched: false,
+            third_alone: false,
+            casts_out_laterally: false,
         }
     }
 
@@ -193,6 +246,7 @@ impl Cluster {
         tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
         tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
+        FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| tally.add(*signal, count));
         mail.code_invalidations != 0
     }
 
@@ -266,9 +320,18 @@ impl Cluster {
             (false, Protocol::Mesi | Protocol::Mesif) => LineState::Shared,
         };
         let protocol = self.shape.protocol;
-        for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
+        self.third_alone = false;
+        let mut in_third = LineState::Invalid;
+        let levels = [(false, Some(&mut self.second)), (false, self.second_code.as_mut()), (true, self.third.as_mut())];
+        for (third, sets) in levels.into_iter().filter_map(|(third, sets)| sets.map(|sets| (third, sets))) {
             if let Some(word) = sets.peek(outer, outer) {
                 let line = Line(word);
+                self.third_alone = third && strongest == LineState::Invalid;
+                if third {
+                    in_third = line.state();
+                } else {
+                    self.mail.find(false, take, line.state());
+                }
                 strongest = strongest.max(line.state());
                 if take {
                     sets.remove(outer, outer);
@@ -276,6 +339,9 @@ impl Cluster {
                     sets.change(outer, outer, line.with_state(after(line.state(), protocol)).0);
                 }
             }
+        }
+        if self.third.is_some() {
+            self.mail.find(true, take, in_third);
         }
         // Where code has its own second level, any request for a line drives it out of there.
         let code_leaves = take || self.second_code.is_some();
@@ -326,6 +392,19 @@ impl Cluster {
         state.dirty()
     }
 
+    /// The third level takes in a line that another one gave up. Returns whether it had it, and what it gives up for it.
+    pub(super) fn take_in(&mut self, line: Line) -> (bool, Line) {
+        let outer = line.number();
+        let Some(third) = self.third.as_mut() else { return (false, line) };
+        match third.peek(outer, outer).map(Line) {
+            Some(held) => {
+                third.change(outer, outer, held.with_state(held.state().max(line.state())).0);
+                (true, Line::default())
+            }
+            None => (false, Line(third.put(outer, line.0))),
+        }
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         for caches in &self.cores {
             caches.code.save(writer);
@@ -337,6 +416,7 @@ impl Cluster {
             sets.save(writer);
         }
         writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations, self.mail.quadwords]);
+        writer.words(&self.mail.found);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -354,7 +434,9 @@ impl Cluster {
             data_invalidations: reader.word()?,
             code_invalidations: reader.word()?,
             quadwords: reader.word()?,
+            found: [0; FINDINGS.len()],
         };
+        reader.words(&mut self.mail.found)?;
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use super::nested::Steps;
 use super::outcome::Outcome;
 use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss};
 use super::predictor::{Path, Tables};
+use super::reach::Went;
 use super::requests::Requests;
 use super::signals;
 use super::streams::{Combining, Streams};
@@ -63,6 +64,8 @@ pub struct Follower<'a> {
     told: bool,
     /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
     pub(super) prefetched: bool,
+    /// How the request for the last line that was asked for went, if it went beyond the cluster and the part predicts how far.
+    pub(super) went: Option<Went>,
     pub(super) requests: Requests,
     /// The steps of nested translations, on a part that tells them.
     pub(super) nested: Option<Box<Steps>>,
@@ -103,6 +106,7 @@ impl<'a> Follower<'a> {
             outcome: Outcome::default(),
             told: false,
             prefetched: false,
+            went: None,
             requests: Requests::new(),
             nested: profile.translation.is_radix().then(Steps::new),
             watched: false,

@@ -7,6 +7,7 @@ use super::cluster::{
 };
 use super::line::{Line, LineState};
 use super::profile::{Fill, WritePolicy};
+use super::reach::is_odd;
 use super::tally::Tally;
 
 impl Cluster {
@@ -337,6 +338,10 @@ impl Cluster {
         tally.add(Signal::L3Castouts, 1);
         tally.add(Signal::L3Evictions, 1);
         tally.add(Signal::L3CastoutsPrefetched, u64::from(displaced.is_prefetched()));
+        if self.casts_out_laterally {
+            return out.push_lateral(Line::new(displaced.number(), displaced.state()));
+        }
+        tally.add(if is_odd(displaced.number()) { Signal::L3CastoutsMemoryOdd } else { Signal::L3CastoutsMemoryEven }, 1);
         if displaced.state().dirty() {
             out.push(displaced.number());
         }

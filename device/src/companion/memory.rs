@@ -82,6 +82,9 @@ impl Memory {
             let latency = u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, watched, tally);
             return Moved { latency, near: false };
         }
+        if self.geometry.is_buffered() {
+            return self.buffer(line, traffic, costs, watched, tally);
+        }
         let place = (line % self.near.len() as u64) as usize;
         let tag = line / self.near.len() as u64;
         let Some(word) = self.near.get(place).copied() else { return Moved::default() };
@@ -94,7 +97,7 @@ impl Memory {
                 (false, false) => Signal::MemorySideCacheMissesClean,
                 (false, true) => Signal::MemorySideCacheMissesModified,
             };
-            self.count_near(place, [Signal::NearMemoryReads, found], watched, tally);
+            self.count_near(place as u64, [Signal::NearMemoryReads, found], watched, tally);
         }
         let mut latency = u32::from(costs.near_memory);
         if !hit {
@@ -107,7 +110,7 @@ impl Memory {
         }
         let written = traffic != Traffic::Read;
         if written || !hit {
-            self.count_near(place, [Signal::NearMemoryWrites], watched, tally);
+            self.count_near(place as u64, [Signal::NearMemoryWrites], watched, tally);
         }
         if let Some(cell) = self.near.get_mut(place) {
             *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
@@ -115,11 +118,45 @@ impl Memory {
         Moved { latency, near: hit }
     }
 
-    fn count_near<const N: usize>(&mut self, place: usize, signals: [Signal; N], watched: bool, tally: &mut Tally) {
+    /// Moves a line through the buffer of its channel, which looks it up while DRAM begins to read. The buffers together are one array: the
+    /// lowest bits of a line's number choose its channel, so that each has its own part.
+    fn buffer(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
+        let lines = self.near.len() as u64;
+        let (place, tag) = ((line % lines) as usize, line / lines);
+        let Some(word) = self.near.get(place).copied() else { return Moved::default() };
+        let (there, hit, newer) = (word & 1 == 1, word & 1 == 1 && word >> 2 == tag, word & 2 == 2);
+        let written = traffic != Traffic::Read;
+        if written {
+            self.count_near(line, [Signal::NearMemoryWrites], watched, tally);
+        } else {
+            let found = match (hit, there && newer) {
+                (true, false) => Signal::MemorySideCacheHitsClean,
+                (true, true) => Signal::MemorySideCacheHitsModified,
+                (false, false) => Signal::MemorySideCacheMissesClean,
+                (false, true) => Signal::MemorySideCacheMissesModified,
+            };
+            self.count_near(line, [Signal::NearMemoryReads, found], watched, tally);
+        }
+        let mut latency = u32::from(costs.near_memory);
+        if !hit {
+            if there && newer {
+                self.dram((word >> 2) * lines + place as u64, true, watched, tally);
+            }
+            if !written {
+                latency = u32::from(costs.memory) + self.dram(line, false, watched, tally);
+            }
+        }
+        if let Some(cell) = self.near.get_mut(place) {
+            *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
+        }
+        Moved { latency, near: hit && !written }
+    }
+
+    fn count_near<const N: usize>(&mut self, line: u64, signals: [Signal; N], watched: bool, tally: &mut Tally) {
         for signal in signals {
             tally.add(signal, 1);
             if watched {
-                self.places.near_memory(place as u64, signal);
+                self.places.near_memory(line, signal);
             }
         }
     }
@@ -130,7 +167,8 @@ impl Memory {
         tally.add(signal, 1);
         if watched {
             // Lines that share a place of the memory-side cache share a channel.
-            self.places.channel(if self.near.is_empty() { line } else { line % self.near.len() as u64 }, signal);
+            self.places
+                .channel(if self.near.is_empty() || self.geometry.is_buffered() { line } else { line % self.near.len() as u64 }, signal);
         }
         if writes != self.wrote {
             tally.add(if writes { Signal::DramTurnaroundsReadToWrite } else { Signal::DramTurnaroundsWriteToRead }, 1);

@@ -53,6 +53,7 @@ pub mod ia64_register;
 mod inclusive;
 mod instruction;
 mod interconnect;
+mod layout;
 mod line;
 mod memory;
 mod nested;
@@ -62,9 +63,12 @@ mod pipeline;
 mod places;
 mod predictor;
 mod profile;
+mod reach;
 mod requests;
+mod responses;
 mod sets;
 mod signals;
+mod sources;
 mod state;
 mod streams;
 mod system;
@@ -97,6 +101,7 @@ pub use profile::{
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
+use layout::Layout;
 use predictor::Tables;
 use system::System;
 use tally::Tally;
@@ -120,6 +125,8 @@ pub struct Builder {
     always: bool,
     seed: u64,
     memory_per_package: u64,
+    packages_per_group: usize,
+    lent: usize,
 }
 
 impl Builder {
@@ -143,6 +150,8 @@ impl Builder {
             always: false,
             seed: 1,
             memory_per_package: 0,
+            packages_per_group: usize::MAX,
+            lent: 0,
         }
     }
 
@@ -184,6 +193,29 @@ impl Builder {
         Builder { memory_per_package: bytes, ..self }
     }
 
+    /// How many packages make a group, at least 1: the first group has the first packages, and so on. Packages of other groups are farther
+    /// away than those of the own. By default all packages are one group. Six chips make one on POWER9, by table A-6 of its guide.
+    #[must_use]
+    pub fn packages_per_group(self, packages: usize) -> Builder {
+        Builder { packages_per_group: packages.max(1), ..self }
+    }
+
+    /// Memory has a buffer with a cache on each channel, a fourth level, on a part that has such buffers: POWER9, with 16 MiB each. By
+    /// default it has none.
+    #[must_use]
+    pub fn buffered(mut self) -> Builder {
+        self.profile.memory = self.profile.memory.buffered();
+        self
+    }
+
+    /// How many further clusters each package has whose cores are off, up to 255, and whose third level takes in what those of the others
+    /// give up, on a part whose third level is one of victims: POWER9, which calls it the extended cache option. By default there are none.
+    #[must_use]
+    pub fn lent_clusters(self, clusters: usize) -> Builder {
+        let victims = matches!(self.profile.caches.third, Some((_, Fill::Victims)));
+        Builder { lent: if victims { clusters.min(255) } else { 0 }, ..self }
+    }
+
     /// The signals that the companion supplies, in addition to those of the emulator. It can be called before the machine is built.
     ///
     /// ```
@@ -206,8 +238,15 @@ impl Builder {
         let threads = usize::from(self.profile.threads.max(1));
         let per_cluster = threads * usize::from(self.profile.cores.max(1));
         let clusters = self.threads.div_ceil(per_cluster);
-        let system = System::new(&self.profile, self.packages, clusters, self.memory_per_package, self.seed);
-        let cores = self.packages * clusters * usize::from(self.profile.cores.max(1));
+        let layout = Layout {
+            packages: self.packages,
+            clusters,
+            lent: self.lent,
+            packages_per_group: self.packages_per_group,
+            memory_per_package: self.memory_per_package,
+        };
+        let system = System::new(&self.profile, layout, self.seed);
+        let cores = self.packages * (clusters + self.lent) * usize::from(self.profile.cores.max(1));
         let tables = (0..cores).map(|_| Tables::new(&self.profile.predictor)).collect::<Vec<_>>().into_boxed_slice();
         Companion { system, tables, packages: self.packages, per_package: self.threads, clock: self.clock, always: self.always }
     }

@@ -32,6 +32,10 @@ pub struct Outcome {
     pub walk_prefetched: bool,
     /// What its cluster asked the other caches and memory for, for the access whose latency is told.
     pub command: FabricCommand,
+    /// How far that went, and how far it had to go, where the part predicts it: POWER9's SIER\[EXT], 0 if it was not asked of others.
+    pub scope: u8,
+    /// How often it was repeated, each time farther.
+    pub retries: u8,
     /// What became of its store in the second level, if that took it.
     pub store_outcome: StoreOutcome,
     /// When it went through the stages of the pipeline, in cycles from its decoding on. Stages after its dispatch lie ahead: they are known

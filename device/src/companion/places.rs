@@ -12,7 +12,8 @@ use super::profile::MemoryGeometry;
 /// A place of memory that is counted separately. Numbers begin with 0 and continue through all packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// A controller of near memory: on Knights Landing an EDC.
+    /// A controller of near memory: on Knights Landing an EDC. Where channels of DRAM have [buffers](super::Builder::buffered), the buffer of
+    /// a channel, counted through the controllers.
     NearMemory(u16),
     /// A channel of DRAM.
     Channel {
@@ -96,7 +97,13 @@ impl Places {
 
     /// The controller of near memory that has `line` did `signal`.
     pub(super) fn near_memory(&mut self, line: u64, signal: Signal) {
-        let place = share(line, self.near.len() as u64) as usize;
+        // Buffers are those of the channels.
+        let place = if self.in_turn && self.near.len() == self.channels.len() {
+            let (controller, channel) = self.channel_of(line);
+            (controller * u64::from(self.per_controller) + channel) as usize
+        } else {
+            share(line, self.near.len() as u64) as usize
+        };
         if let (Some(counts), Some(of)) = (self.near.get_mut(place), OF_NEAR_MEMORY.iter().position(|of| *of == signal))
             && let Some(count) = counts.get_mut(of)
         {

@@ -228,6 +228,8 @@ pub struct Costs {
     pub memory: u16,
     /// What another package adds.
     pub remote: u16,
+    /// What a package of another group adds, where packages are in [groups](super::Builder::packages_per_group).
+    pub distant: u16,
     /// The package's near memory, where it has some.
     pub near_memory: u16,
     /// What a translation of the second level adds.
@@ -257,6 +259,9 @@ pub struct MemoryGeometry {
     pub near_bytes: u64,
     /// Controllers of that cache's memory, among which lines are spread; at most 64.
     pub near_controllers: u8,
+    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](super::Builder::buffered); 0 for a part without
+    /// such buffers.
+    pub buffer_bytes: u64,
     /// Controllers of DRAM, among which lines are spread; at most 16.
     pub controllers: u8,
     /// Channels of each of them; at most 16.
@@ -274,6 +279,24 @@ pub struct Mesh {
     pub quadrants: u8,
     /// Agents among which lines are spread.
     pub agents: u16,
+    /// Requests are broadcast to the package, to its group or to all packages, and how far the next one goes is predicted.
+    pub scopes: bool,
+}
+
+impl MemoryGeometry {
+    /// The same memory with a buffer on each channel.
+    pub(super) fn buffered(self) -> MemoryGeometry {
+        if self.buffer_bytes == 0 {
+            return self;
+        }
+        let channels = self.controllers.max(1).saturating_mul(self.channels.max(1));
+        MemoryGeometry { near_bytes: self.buffer_bytes.saturating_mul(u64::from(channels)), near_controllers: channels, ..self }
+    }
+
+    /// Whether what is in front of DRAM are the buffers of its channels.
+    pub(crate) fn is_buffered(&self) -> bool {
+        self.buffer_bytes != 0 && self.near_bytes != 0
+    }
 }
 
 /// The prefetcher of data: it follows adjacent lines that missed one after the other, and fetches into the second level.
@@ -363,10 +386,11 @@ impl Profile {
         predictor.target_bits = predictor.target_bits.min(24);
         let memory = &mut self.memory;
         memory.near_bytes = memory.near_bytes.min(1 << 32);
+        memory.buffer_bytes = memory.buffer_bytes.min(1 << 28);
         memory.near_controllers = memory.near_controllers.clamp(u8::from(memory.near_bytes != 0), 64);
         memory.controllers = memory.controllers.clamp(1, 16);
         memory.channels = memory.channels.clamp(1, 16);
-        self.mesh = Mesh { quadrants: self.mesh.quadrants.max(1), agents: self.mesh.agents.max(1) };
+        self.mesh = Mesh { quadrants: self.mesh.quadrants.max(1), agents: self.mesh.agents.max(1), ..self.mesh };
         self
     }
 }

@@ -4,9 +4,11 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
 use super::clock::Clock;
-use super::cluster::Level;
+use super::cluster::{FINDINGS, Level};
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use super::reach;
+use super::sources::{self, Purpose};
 use super::tally::Tally;
 
 /// What every profile supplies from fetches and accesses.
@@ -188,7 +190,15 @@ const THIRD: &[Signal] = &[
     Signal::InstructionWalksFromL3,
 ];
 
-const THIRD_OF_VICTIMS: &[Signal] = &[Signal::L3CastinsMiss];
+const THIRD_OF_VICTIMS: &[Signal] = &[
+    Signal::L3CastinsMiss,
+    Signal::L3CastoutsMemoryEven,
+    Signal::L3CastoutsMemoryOdd,
+    Signal::L3CastoutsLateralDataEven,
+    Signal::L3CastoutsLateralDataOdd,
+    Signal::L3CastoutsLateralNoDataEven,
+    Signal::L3CastoutsLateralNoDataOdd,
+];
 const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits];
 const UNIFIED_SECOND: &[Signal] = &[Signal::SelfModifyingCodeRestarts];
 const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
@@ -343,7 +353,8 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     ];
     let timed = || Pipeline::supplies(profile.pipeline, signal);
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
-    supplied || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
+    let scopes = || profile.mesh.scopes && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.contains(&signal));
+    supplied || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.
@@ -385,11 +396,11 @@ pub(super) fn count_read(
     let (signal, leaf) = match (code, level, source) {
         (true, Some(Level::Third), _) => (Signal::InstructionWalksFromL3, None),
         (true, Some(_), _) => (Signal::InstructionWalksFromL2, None),
-        (true, None, DataSource::OtherCore { .. }) => (Signal::InstructionWalksFromOtherCore, None),
+        (true, None, source) if source.is_of_another_core() => (Signal::InstructionWalksFromOtherCore, None),
         (true, None, _) => (Signal::InstructionWalksFromMemory, None),
         (_, Some(Level::Third), _) => (Signal::DataWalksFromL3, Some(Signal::DataWalkLeavesFromL3)),
         (_, Some(_), _) => (Signal::DataWalksFromL2, Some(Signal::DataWalkLeavesFromL2)),
-        (_, None, DataSource::OtherCore { .. }) => (Signal::DataWalksFromOtherCore, Some(Signal::DataWalkLeavesFromOtherCore)),
+        (_, None, source) if source.is_of_another_core() => (Signal::DataWalksFromOtherCore, Some(Signal::DataWalkLeavesFromOtherCore)),
         (_, None, _) => (Signal::DataWalksFromMemory, Some(Signal::DataWalkLeavesFromMemory)),
     };
     tally.add(signal, 1);
@@ -419,7 +430,10 @@ fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: 
         (false, DataSource::OtherPackage { modified: false }) if last => Some(Signal::DataWalkLeavesFromOtherPackageClean),
         (false, DataSource::OtherCore { modified: true }) if last => Some(Signal::DataWalkLeavesFromOtherCoreModified),
         (false, DataSource::OtherCore { modified: false }) if last => Some(Signal::DataWalkLeavesFromOtherCoreClean),
-        _ => None,
+        (_, DataSource::Cache(_)) => None,
+        (true, source) => sources::signal(Purpose::CodeEntry, source),
+        (false, source) if last => sources::signal(Purpose::DataLeaf, source),
+        (false, _) => None,
     };
     // What the manuals tell apart: which levels, and which places of each.
     let level = match (depth, last, source) {
@@ -450,9 +464,9 @@ fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: 
 pub(super) fn count_prefetch(source: DataSource, tally: &mut Tally) {
     let signal = match source {
         DataSource::Cache(_) => Signal::DataPrefetchesFromL3,
-        DataSource::OtherCore { .. } => Signal::DataPrefetchesFromOtherCore,
-        DataSource::OtherPackage { .. } => Signal::DataPrefetchesFromOtherPackage,
-        DataSource::RemoteMemory => Signal::DataPrefetchesFromRemoteMemory,
+        source if source.is_of_another_core() => Signal::DataPrefetchesFromOtherCore,
+        source if source.is_of_another_packages_cache() => Signal::DataPrefetchesFromOtherPackage,
+        source if source.is_of_another_packages_memory() => Signal::DataPrefetchesFromRemoteMemory,
         _ => Signal::DataPrefetchesFromLocalMemory,
     };
     tally.add(signal, 1);

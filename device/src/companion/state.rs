@@ -143,6 +143,9 @@ impl Companion {
         let memory = &profile.memory;
         let places = [memory.near_controllers, memory.controllers, memory.channels, u8::from(memory.in_turn)];
         let sizes = places.iter().fold(sizes, |sum, count| fold(sum, u64::from(*count)));
-        [name, fold(sizes, memory.near_bytes), self.packages as u64, self.per_package as u64]
+        let layout = self.system.layout;
+        let sizes = fold(sizes, memory.near_bytes);
+        let sizes = [layout.lent as u64, (layout.packages_per_group.min(self.packages)) as u64].into_iter().fold(sizes, fold);
+        [name, sizes, self.packages as u64, self.per_package as u64]
     }
 }

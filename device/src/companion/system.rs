@@ -11,11 +11,14 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
 use super::interconnect::Interconnect;
+use super::layout::Layout;
 use super::line::LineState;
 use super::memory::{self, Memory, Moved, Traffic};
 use super::pipeline;
 use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
+use super::reach::{Reach, Scopes, Went, is_odd};
+use super::responses::{Found, count_probe, count_request, count_response};
 use super::signals;
 use super::tally::Tally;
 
@@ -29,6 +32,8 @@ pub(super) struct Response {
     near: bool,
     /// The cluster that passed it on.
     holder: usize,
+    /// How far the request went, where that is predicted.
+    pub(super) went: Option<Went>,
 }
 
 /// The clusters, each behind its own lock, and what they share, behind one more.
@@ -50,9 +55,9 @@ pub(super) struct System {
     joined: AtomicBool,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
+    /// Those that are lent are the last of each package.
     pub(super) clusters_per_package: usize,
-    /// Bytes of physical memory that belong to each package; if 0, all belong to the first.
-    pub(super) memory_per_package: u64,
+    pub(super) layout: Layout,
 }
 
 #[derive(Clone, Debug)]
@@ -60,12 +65,19 @@ pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
     /// What each package's memory did for others, until one of its threads reports it. Empty if there is only one package.
     abroad: Box<[Tally]>,
+    /// What each cluster predicts of the scopes of its requests. Empty if they have none.
+    pub(super) scopes: Box<[Scopes]>,
 }
 
 impl System {
-    pub(super) fn new(profile: &Profile, packages: usize, clusters: usize, memory_per_package: u64, seed: u64) -> System {
+    pub(super) fn new(profile: &Profile, layout: Layout, seed: u64) -> System {
+        let (packages, clusters) = (layout.packages, layout.clusters + layout.lent);
         let number = packages * clusters;
-        let cluster = |number: usize| Mutex::new(Cluster::new(profile, seed.wrapping_add(number as u64)));
+        let cluster = |number: usize| {
+            let lends = number % clusters.max(1) >= layout.clusters;
+            let casts_out_laterally = layout.lent != 0 && !lends;
+            Mutex::new(Cluster { casts_out_laterally, ..Cluster::new(profile, seed.wrapping_add(number as u64)) })
+        };
         let compete = profile.threads > 1 && pipeline::competes(profile.pipeline);
         let cores = if compete { number * usize::from(profile.cores.max(1)) } else { 0 };
         let memories = (0..packages).map(|_| Memory::new(&profile.memory, profile.caches.outer_line_bits));
@@ -76,6 +88,7 @@ impl System {
             shared: Mutex::new(Shared {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
+                scopes: (0..if profile.mesh.scopes { number } else { 0 }).map(|_| Scopes::default()).collect::<Vec<_>>().into_boxed_slice(),
             }),
             waiting: (0..packages).map(|_| AtomicBool::new(false)).collect::<Vec<_>>().into_boxed_slice(),
             watched: AtomicBool::new(false),
@@ -83,7 +96,7 @@ impl System {
             joined: AtomicBool::new(false),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
-            memory_per_package,
+            layout,
         }
     }
 
@@ -91,7 +104,7 @@ impl System {
     fn home(&self, outer: u64) -> usize {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
-        address.checked_div(self.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
+        address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
     /// The number by which line `outer` is spread: lines that share a place of the memory-side cache share it too.
@@ -117,18 +130,17 @@ impl System {
     /// The supplier of line `outer` to cluster `from`, which did not have it, and whether it was modified there.
     pub(super) fn supplier(&self, from: usize, outer: u64, response: &Response) -> (Supplier, bool) {
         let meshed = self.profile.mesh.quadrants > 1;
-        match response.source {
-            DataSource::OtherCore { modified } | DataSource::OtherPackage { modified } => {
-                let abroad = matches!(response.source, DataSource::OtherPackage { .. });
-                let far = if meshed { self.quadrant(from) != self.quadrant(response.holder) } else { abroad };
-                (Supplier::OtherCluster { far }, modified)
-            }
-            DataSource::LocalMemory | DataSource::RemoteMemory => {
-                let far = if meshed { self.is_far(from, outer) } else { response.source == DataSource::RemoteMemory };
-                (if response.near { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false)
-            }
-            _ => (Supplier::Unknown, false),
+        let source = response.source;
+        let abroad = source.is_of_another_package();
+        if source.is_of_another_core() || source.is_of_another_packages_cache() {
+            let far = if meshed { self.quadrant(from) != self.quadrant(response.holder) } else { abroad };
+            return (Supplier::OtherCluster { far }, source.was_modified());
         }
+        if matches!(source, DataSource::LocalMemory | DataSource::LocalL4) || source.is_of_another_packages_memory() {
+            let far = if meshed { self.is_far(from, outer) } else { abroad };
+            return (if response.near { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false);
+        }
+        (Supplier::Unknown, false)
     }
 
     /// Whether places and interconnects are watched.
@@ -267,6 +279,7 @@ impl System {
         self.cores.iter().for_each(|core| core.save(writer));
         let shared = self.shared.lock();
         shared.memories.iter().for_each(|memory| memory.save(writer));
+        shared.scopes.iter().for_each(|scopes| scopes.save(writer));
         shared.abroad.iter().for_each(|abroad| signals::OF_MEMORY.iter().for_each(|signal| writer.word(abroad.get(*signal))));
     }
 
@@ -282,6 +295,9 @@ impl System {
         for memory in &mut shared.memories {
             let pending = memory.load(reader)?;
             (busy, joined) = (busy | pending[0], joined | pending[1]);
+        }
+        for scopes in &mut shared.scopes {
+            scopes.load(reader)?;
         }
         self.busy.store(busy, Relaxed);
         self.joined.store(joined, Relaxed);
@@ -306,63 +322,76 @@ impl System {
         count_request(ask, request, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
-        let (mut dirty, mut clean, mut forward, mut beyond) = (None, None, None, home != package);
+        let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
-            let found = cluster.lock().probe(outer, takes);
+            let (found, third) = {
+                let mut cluster = cluster.lock();
+                (cluster.probe(outer, takes), cluster.third_alone)
+            };
             self.at_home(shared, from, outer, tally, |_, tally| count_probe(found, request, tally));
-            beyond |= found != LineState::Invalid && number / self.clusters_per_package != package;
+            if found == LineState::Invalid {
+                continue;
+            }
+            farthest = farthest.max(self.reach(package, self.package(number)));
             if found.dirty() {
-                dirty = Some(number);
-            } else if found != LineState::Invalid {
-                clean = Some(number);
-                forward = forward.or((passes_on && found.passed_on()).then_some(number));
+                dirty = Some((number, third));
+            } else {
+                clean = true;
+                forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
         }
-        self.begins(shared, package, outer, beyond);
-        let state = match (takes, dirty.or(clean)) {
+        self.begins(shared, package, outer, home != package || farthest != Reach::Chip);
+        let state = match (takes, dirty.is_some() || clean) {
             (true, _) => LineState::Modified,
-            (false, Some(_)) if passes_on => LineState::Forward,
-            (false, Some(_)) => LineState::Shared,
-            (false, None) => LineState::Exclusive,
+            (false, true) if passes_on => LineState::Forward,
+            (false, true) => LineState::Shared,
+            (false, false) => LineState::Exclusive,
         };
         if request == Request::Upgrade {
             // No line is transferred, unless an owner elsewhere had it.
             tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
-            if let Some(holder) = dirty {
-                self.carries(shared, holder / self.clusters_per_package, package);
+            if let Some((holder, _)) = dirty {
+                self.carries(shared, self.package(holder), package);
             }
             let latency = u32::from(costs.other_cluster);
-            return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from };
+            let went = self.went(shared, from, ask, outer, farthest, tally);
+            return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from, went };
         }
-        let (source, latency, near) = match dirty.or(forward) {
-            Some(holder) if holder / self.clusters_per_package == package => {
-                (DataSource::OtherCore { modified: dirty.is_some() }, u32::from(costs.other_cluster), false)
+        let holder = dirty.or(forward);
+        let supplier = holder.map_or(home, |(holder, _)| self.package(holder));
+        let reach = self.reach(package, supplier);
+        let (source, latency, near) = match holder {
+            Some((holder, third)) => {
+                let latency = u32::from(costs.other_cluster) + self.farther(reach);
+                (self.given(package, holder, third, dirty.is_some()), latency, false)
             }
-            Some(_) => {
-                let latency = u32::from(costs.other_cluster) + u32::from(costs.remote);
-                (DataSource::OtherPackage { modified: dirty.is_some() }, latency, false)
-            }
-            None => self.read_memory(shared, from, outer, tally),
+            None => self.read_memory(shared, from, outer, reach, tally),
         };
-        let supplier = dirty.or(forward).map_or(home, |holder| holder / self.clusters_per_package);
+        // Who is to write the line has to reach every other copy too.
+        let went = self.went(shared, from, ask, outer, if takes { reach.max(farthest) } else { reach }, tally);
         self.carries(shared, supplier, package);
         if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
             // Without an owned state, memory gets the modified line.
             self.carries(shared, supplier, home);
             self.write(shared, from, outer, tally);
         }
-        count_response(ask, state, source, clean.is_some(), tally);
-        Response { state, source, latency, near, holder: dirty.or(forward).unwrap_or(from) }
+        // A part that tells third levels apart tells what memory gave too, whoever has it clean.
+        count_response(ask, state, source, clean && !self.profile.mesh.scopes, tally);
+        Response { state, source, latency, near, holder: holder.map_or(from, |(holder, _)| holder), went }
     }
 
-    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32, bool) {
+    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, reach: Reach, tally: &mut Tally) -> (DataSource, u32, bool) {
         let read = |memory: &mut Memory, tally: &mut Tally| self.moves(memory, outer, Traffic::Read, tally);
         let Moved { latency, near } = self.at_home(shared, from, outer, tally, read).unwrap_or_default();
-        if self.home(outer) == from / self.clusters_per_package {
-            (DataSource::LocalMemory, latency, near)
-        } else {
-            (DataSource::RemoteMemory, latency + u32::from(self.profile.costs.remote), near)
-        }
+        let source = match (reach, near && self.profile.memory.is_buffered()) {
+            (Reach::Chip, false) => DataSource::LocalMemory,
+            (Reach::Chip, true) => DataSource::LocalL4,
+            (Reach::Group, false) => DataSource::RemoteMemory,
+            (Reach::Group, true) => DataSource::RemoteL4,
+            (Reach::System, false) => DataSource::DistantMemory,
+            (Reach::System, true) => DataSource::DistantL4,
+        };
+        (source, latency + self.farther(reach), near)
     }
 
     /// Line `outer` is written to memory.
@@ -372,6 +401,7 @@ impl System {
 
     /// Lines displaced from cluster `from` are written to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
+        self.cast_out_laterally(from, out, tally);
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);
             tally.add(Signal::BusLineWrites, 1);
@@ -380,6 +410,29 @@ impl System {
             self.begins(shared, package, outer, home != package);
             self.carries(shared, package, home);
             self.write(shared, from, outer, tally);
+        }
+    }
+
+    /// Lines that the third level of cluster `from` gave up go to the lent ones of its package by turns, and what those give up in turn to
+    /// memory.
+    fn cast_out_laterally(&self, from: usize, out: &mut Departures, tally: &mut Tally) {
+        let Layout { clusters, lent, .. } = self.layout;
+        while let Some(line) = out.next_lateral() {
+            let outer = line.number();
+            let Some(turn) = outer.checked_rem(lent as u64) else { return };
+            let taker = self.package(from) * self.clusters_per_package + clusters + turn as usize;
+            let Some(cluster) = self.clusters.get(taker) else { return };
+            let (had, displaced) = cluster.lock().take_in(line);
+            let signal = match (had, is_odd(outer)) {
+                (false, false) => Signal::L3CastoutsLateralDataEven,
+                (false, true) => Signal::L3CastoutsLateralDataOdd,
+                (true, false) => Signal::L3CastoutsLateralNoDataEven,
+                (true, true) => Signal::L3CastoutsLateralNoDataOdd,
+            };
+            tally.add(signal, 1);
+            if displaced.state().dirty() {
+                out.push(displaced.number());
+            }
         }
     }
 
@@ -487,91 +540,4 @@ impl System {
         }
         all
     }
-}
-
-/// The result of probing all clusters for a line.
-#[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    /// The package of a cluster that had it dirty.
-    dirty: Option<usize>,
-    /// Whether a cluster of another package than the requester's had it.
-    beyond: bool,
-}
-
-impl Found {
-    /// A cluster of `package` answered a requester of package `asking`.
-    fn take(&mut self, package: usize, asking: usize, had: bool, dirty: bool) {
-        self.beyond |= had && package != asking;
-        if dirty {
-            self.dirty = Some(package);
-        }
-    }
-}
-
-fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
-    tally.add(Signal::BusTransactions, 1);
-    let (block, bus) = match request {
-        Request::Read => (Signal::ReadBlocks, Signal::BusLineReadsData),
-        Request::ReadCode => (Signal::ReadBlocksShared, Signal::BusLineReadsInstruction),
-        Request::ReadModified => (Signal::ReadBlocksModified, Signal::BusOwnershipReads),
-        Request::Upgrade => (Signal::ChangesToDirty, Signal::BusInvalidations),
-    };
-    tally.add(block, 1);
-    tally.add(bus, 1);
-    tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
-    tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));
-    tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));
-}
-
-fn count_probe(found: LineState, request: Request, tally: &mut Tally) {
-    let (probe, bus) = match (found, request) {
-        (LineState::Invalid, _) => (Signal::ProbeMisses, None),
-        (LineState::Modified | LineState::Owned, Request::Upgrade) => (Signal::ProbeHitsDirty, Some(Signal::BusInvalidationsHitModified)),
-        (LineState::Modified | LineState::Owned, Request::ReadModified) => {
-            (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusOwnershipReadsHitModified))
-        }
-        (LineState::Modified | LineState::Owned, _) => (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusReadsHitModified)),
-        (_, Request::Read | Request::ReadCode) => (Signal::ProbeHitsClean, Some(Signal::BusReadsHitClean)),
-        _ => (Signal::ProbeHitsClean, None),
-    };
-    tally.add(probe, 1);
-    if let Some(bus) = bus {
-        tally.add(bus, 1);
-    }
-}
-
-fn count_response(ask: Ask, state: LineState, source: DataSource, clean: bool, tally: &mut Tally) {
-    tally.add(
-        match state {
-            LineState::Modified => Signal::SystemReadsModified,
-            LineState::Exclusive => Signal::SystemReadsExclusive,
-            _ => Signal::SystemReadsShared,
-        },
-        1,
-    );
-    let by_state = match (ask, source) {
-        (Ask::Fetch, DataSource::OtherCore { modified: true }) => Some(Signal::FetchesFromOtherCoreModified),
-        (Ask::Fetch, DataSource::OtherCore { modified: false }) => Some(Signal::FetchesFromOtherCoreClean),
-        (Ask::Fetch, DataSource::OtherPackage { modified: true }) => Some(Signal::FetchesFromOtherPackageModified),
-        (Ask::Fetch, DataSource::OtherPackage { modified: false }) => Some(Signal::FetchesFromOtherPackageClean),
-        _ => None,
-    };
-    if let Some(signal) = by_state {
-        tally.add(signal, 1);
-    }
-    let signal = match (ask, source) {
-        (Ask::Load, DataSource::OtherCore { modified: true }) => Signal::LoadsFromOtherCoreModified,
-        (Ask::Load, DataSource::OtherCore { modified: false }) => Signal::LoadsFromOtherCoreClean,
-        (Ask::Load, DataSource::OtherPackage { modified: true }) => Signal::LoadsFromOtherPackageModified,
-        (Ask::Load, DataSource::OtherPackage { modified: false }) => Signal::LoadsFromOtherPackageClean,
-        (Ask::Load, DataSource::RemoteMemory) => Signal::LoadsFromRemoteMemory,
-        (Ask::Load, _) if clean => Signal::LoadsFromOtherCoreClean,
-        (Ask::Load, _) => Signal::LoadsFromLocalMemory,
-        (Ask::Fetch, DataSource::OtherCore { .. }) => Signal::FetchesFromOtherCore,
-        (Ask::Fetch, DataSource::OtherPackage { .. }) => Signal::FetchesFromOtherPackage,
-        (Ask::Fetch, DataSource::RemoteMemory) => Signal::FetchesFromRemoteMemory,
-        (Ask::Fetch, _) => Signal::FetchesFromLocalMemory,
-        _ => return,
-    };
-    tally.add(signal, 1);
 }

@@ -32,7 +32,7 @@ const PREDICTIONS: [(&str, Prediction); 4] = [
 ];
 
 /// All except the caches of the same core, which are `l1`, `l2` and so on.
-const SOURCES: [(&str, DataSource); 9] = [
+const SOURCES: [(&str, DataSource); 19] = [
     ("unknown", DataSource::Unknown),
     ("store_forward", DataSource::StoreForward),
     ("other_core", DataSource::OtherCore { modified: false }),
@@ -41,6 +41,16 @@ const SOURCES: [(&str, DataSource); 9] = [
     ("other_package_modified", DataSource::OtherPackage { modified: true }),
     ("local_memory", DataSource::LocalMemory),
     ("remote_memory", DataSource::RemoteMemory),
+    ("other_l3", DataSource::OtherL3 { modified: false }),
+    ("other_l3_modified", DataSource::OtherL3 { modified: true }),
+    ("lent_l3", DataSource::LentL3 { modified: false }),
+    ("lent_l3_modified", DataSource::LentL3 { modified: true }),
+    ("distant_package", DataSource::DistantPackage { modified: false }),
+    ("distant_package_modified", DataSource::DistantPackage { modified: true }),
+    ("distant_memory", DataSource::DistantMemory),
+    ("local_l4", DataSource::LocalL4),
+    ("remote_l4", DataSource::RemoteL4),
+    ("distant_l4", DataSource::DistantL4),
     ("device", DataSource::Device),
 ];
 

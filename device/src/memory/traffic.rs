@@ -42,10 +42,11 @@ const fn port(port: u32) -> [u32; 4] {
 ///   the line: `PM_MCSnn_64B_RD_DISP_PORTnn`, `..._WR_DISP_...`, `..._RD_OR_WR_DISP_...` for both, `PM_MBAn_READ_BYTES` and
 ///   `PM_MBAn_WRITE_BYTES`; in the flexible mode `PM_MBAn_CAS_READ` and `PM_MBAn_CAS_WRITE`. Consecutive lines alternate between MC01 and
 ///   MC23, and within each go to its ports 0, 1, 2, 3: line n is port n / 2 modulo 4 of controller n modulo 2. MBA 0 to 3 are the ports of
-///   MC01, MBA 4 to 7 those of MC23.
+///   MC01, MBA 4 to 7 those of MC23. With [buffered](crate::companion::Builder::buffered) memory the controllers' counts are of what they ask
+///   the buffers for, the ports' of what the buffers read from DRAM and write there.
 /// - A request that leaves the caches of a pair of cores, or that a device makes, is one pump of the chip where it begins: to read a line,
 ///   to have it alone, to write it, to have it flushed. It is of local-node scope (`PM_PB_EVENT_LNS_PUMP`) if the chip has the memory and
-///   no other chip's cache had the line, else of group scope (`PM_PB_EVENT_GROUP_PUMP`), as all chips are in one group. Consecutive lines
+///   no other chip's cache had the line, else of group scope (`PM_PB_EVENT_GROUP_PUMP`), whichever group that chip is of. Consecutive lines
 ///   take the ports 0 to 3 in turn; those at 0 or 1 count as `..._PUMP_P01` too. Devices belong to the chip that has the memory. No pump is
 ///   retried.
 /// - 512 bytes of lines moved within a chip count as one `PM_PB_INT_DATA_XFER`; between two chips, as one `PM_PB_EXT_DATA_XFER` of both.
@@ -79,6 +80,8 @@ pub struct Traffic {
     line: u64,
     controllers: u64,
     per_controller: u64,
+    /// Ports have buffers with a cache, which answer a part of what the controllers ask for.
+    buffered: bool,
     /// The bytes that each chip has moved, within it and to or from others.
     moved: Box<[[AtomicU64; 2]]>,
 }
@@ -92,6 +95,7 @@ impl Traffic {
             line: 1 << profile.caches.outer_line_bits.min(63),
             controllers: u64::from(profile.memory.controllers.max(1)),
             per_controller: u64::from(profile.memory.channels.max(1)),
+            buffered: profile.memory.is_buffered(),
             moved: (0..chips).map(|_| [const { AtomicU64::new(0) }; 2]).collect(),
         }
     }
@@ -135,21 +139,29 @@ impl Traffic {
 
     /// Lines were read or written at a place.
     fn place(&self, chips: &[Chip], place: Place, signal: Signal, lines: u64) {
-        let Place::Channel { controller, channel } = place else { return };
-        let controller = u64::from(controller);
-        let Some(chip) = chips.get((controller / self.controllers) as usize) else { return };
+        let channel = match place {
+            Place::Channel { controller, channel } => u64::from(controller) * self.per_controller + u64::from(channel),
+            Place::NearMemory(buffer) if self.buffered => u64::from(buffer),
+            Place::NearMemory(_) => return,
+        };
+        let channels = self.controllers * self.per_controller;
+        let Some(chip) = chips.get((channel / channels) as usize) else { return };
         // A companion with other controllers spreads its channels over the eight ports.
-        let channel = controller % self.controllers * self.per_controller + u64::from(channel);
-        let number = channel.wrapping_mul(PORTS as u64) / (self.controllers * self.per_controller);
+        let number = (channel % channels).wrapping_mul(PORTS as u64) / channels;
         let Some([either, read, written]) = CONTROLLERS.get(number as usize / 2).copied() else { return };
         let [reads, writes, reads_flexible, writes_flexible] = port(number as u32);
-        let offsets = match signal {
-            Signal::MemoryReads => [either, read, reads, reads_flexible],
-            Signal::MemoryWrites => [either, written, writes, writes_flexible],
+        let offsets: &[u32] = match (signal, self.buffered) {
+            (Signal::MemoryReads, false) => &[either, read, reads, reads_flexible],
+            (Signal::MemoryWrites, false) => &[either, written, writes, writes_flexible],
+            // A controller asks the buffer, which asks DRAM.
+            (Signal::NearMemoryReads, true) => &[either, read],
+            (Signal::NearMemoryWrites, true) => &[either, written],
+            (Signal::MemoryReads, true) => &[reads, reads_flexible],
+            (Signal::MemoryWrites, true) => &[writes, writes_flexible],
             _ => return,
         };
         let blocks = lines.wrapping_mul(self.line.div_ceil(BLOCK));
-        offsets.into_iter().for_each(|offset| add(chip, offset, blocks));
+        offsets.iter().for_each(|offset| add(chip, *offset, blocks));
     }
 
     fn interconnect(&self, chips: &[Chip], package: usize, did: &Interconnect) {
@@ -204,7 +216,11 @@ mod tests {
 
     impl Rig {
         fn new(chips: usize, threads: usize) -> Rig {
-            let companion = Builder::new("power9").unwrap().packages(chips).threads(threads).memory_per_package(1 << 20).build();
+            Rig::of(Builder::new("power9").unwrap(), chips, threads)
+        }
+
+        fn of(builder: Builder, chips: usize, threads: usize) -> Rig {
+            let companion = builder.packages(chips).threads(threads).memory_per_package(1 << 20).build();
             let chips: Vec<Chip> = (0..chips as u32).map(|id| Chip::new(id, Nest::new(0))).collect();
             let traffic = Traffic::new(&companion, chips.len());
             companion.watch_places(true);
@@ -241,6 +257,19 @@ mod tests {
         // It is in the caches now.
         rig.access(&mut follower, AccessKind::Load, 0x4040);
         assert_eq!(rig.happened(0), expected);
+    }
+
+    #[test]
+    fn what_a_buffer_has_is_read_by_the_controller_and_not_from_dram() {
+        let rig = Rig::of(Builder::new("power9").unwrap().buffered(), 1, 8);
+        let read = || {
+            rig.companion.device_access(0x4000, 128, false, &Totals::new(), &NOBODY());
+            rig.traffic.flush(&rig.companion, &rig.chips);
+        };
+        // Line 0x80, from MBA 0 of MC01: two blocks twice, of which DRAM reads the first two.
+        read();
+        read();
+        assert_eq!(rig.happened(0), [(0x10, 2), (0x90, 2), (0xC8, 4), (0xD0, 4), (0x448, 2), (0x1_0458, 2)]);
     }
 
     #[test]

@@ -227,6 +227,7 @@ fn cycles(costs: &Costs, pipeline: Microarchitecture) -> Rows {
         other_cluster,
         memory,
         remote,
+        distant: _,
         near_memory: _,
         second_translation,
         walk,
@@ -261,11 +262,12 @@ fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
         close,
         near_bytes,
         near_controllers,
+        buffer_bytes: _,
         controllers,
         channels,
         in_turn,
     } = *memory;
-    let Mesh { quadrants, agents } = *mesh;
+    let Mesh { quadrants, agents, scopes: _ } = *mesh;
     let shares = match (controllers, channels, in_turn) {
         (1, 1, _) => NONE,
         (_, _, true) => "in turn",

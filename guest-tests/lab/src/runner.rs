@@ -51,6 +51,10 @@ pub struct Options {
     pub companion: bool,
     /// How many POWER chips with nests and host firmware a guest from a file gets; a guest of the project knows itself.
     pub chips: usize,
+    /// How many POWER chips make a group; 0 if all do.
+    pub chips_per_group: usize,
+    /// The memory of POWER chips has buffers with a fourth level.
+    pub buffered: bool,
     /// A POWER guest of the project runs big-endian.
     pub big_endian: bool,
     /// How many register accesses and interrupts of each CPU are kept for the report.
@@ -74,6 +78,8 @@ impl Default for Options {
             share_counters: false,
             companion: true,
             chips: 0,
+            chips_per_group: 0,
+            buffered: false,
             big_endian: false,
             trace: 0,
             save_at: None,

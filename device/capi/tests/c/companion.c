@@ -275,7 +275,7 @@ static void misuse(void) {
   options.page_bits = 64;
   EXPECT(vm_pmu_companion_create("k8", &options, &companion) == VM_PMU_STATUS_ERROR_ARGUMENT && told("page_bits"));
   options.page_bits = 0;
-  options.flags = 2;
+  options.flags = VM_PMU_COMPANION_BUFFERED << 1;
   EXPECT(vm_pmu_companion_create("k8", &options, &companion) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags"));
   options.flags = 0;
   options.threads = options.packages = 65535;

@@ -140,6 +140,8 @@ AT(VmPmuCompanionOptions, walk, 48);
 AT(VmPmuCompanionOptions, page_bits, 56);
 AT(VmPmuCompanionOptions, nested, 64);
 AT(VmPmuCompanionOptions, host, 72);
+AT(VmPmuCompanionOptions, packages_per_group, 80);
+AT(VmPmuCompanionOptions, lent_clusters, 84);
 
 AT(VmPmuGuestWalk, real, 8);
 AT(VmPmuGuestWalk, process_entry, 16);
@@ -210,6 +212,8 @@ AT(VmPmuOutcome, stall_reason, 98);
 AT(VmPmuOutcome, store_outcome, 99);
 AT(VmPmuOutcome, fabric_command, 100);
 AT(VmPmuOutcome, reload_source, 101);
+AT(VmPmuOutcome, fabric_scope, 102);
+AT(VmPmuOutcome, fabric_retries, 103);
 
 AT(VmPmuPlace, amount, 8);
 AT(VmPmuPlace, signal, 16);

@@ -35,8 +35,8 @@ impl Source {
         match (level, source) {
             (Some(Level::Third), _) => Source::Third,
             (Some(_), _) => Source::Second,
-            (None, DataSource::OtherCore { .. }) => Source::OtherCore,
-            (None, DataSource::OtherPackage { .. } | DataSource::RemoteMemory) => Source::Remote,
+            (None, source) if source.is_of_another_core() => Source::OtherCore,
+            (None, source) if source.is_of_another_package() => Source::Remote,
             (None, _) => Source::Memory,
         }
     }

@@ -8,6 +8,7 @@ mod nested;
 mod pages;
 mod places;
 mod probes;
+mod reach;
 mod requests;
 mod rules;
 mod samples;

@@ -42,10 +42,22 @@ impl Sampling {
 
     /// So many chips of so many cores.
     fn of(chips: usize, cores: usize) -> Sampling {
+        Sampling::built(Builder::new("power9").unwrap(), chips, cores)
+    }
+
+    /// So many chips of so many cores, and what else the builder says.
+    fn built(builder: Builder, chips: usize, cores: usize) -> Sampling {
         let line: fn(usize, u32) = |_, _| {};
         let machine = topology::Builder::new("power9").unwrap().packages(chips * cores).threads(4).build(line).unwrap();
-        let companion = Builder::new("power9").unwrap().packages(chips).threads(4 * cores).clock(Clock::Companion).always().build();
+        let companion = builder.packages(chips).threads(4 * cores).clock(Clock::Companion).always().build();
         Sampling { machine, companion }
+    }
+
+    /// Three chips of two pairs of cores, the third in another group, with buffers on their memory, 256 MiB each, and a pair that lends its
+    /// third level.
+    fn large() -> Sampling {
+        let builder = Builder::new("power9").unwrap().packages_per_group(2).buffered().lent_clusters(1);
+        Sampling::built(builder.memory_per_package(256 << 20), 3, 4)
     }
 
     fn write(&self, register: u16, value: u64) {
@@ -122,7 +134,12 @@ impl<'a> Thread<'a> {
                 walk_source: outcome.walk_code(),
                 store_outcome: outcome.store_outcome,
                 page_bits: outcome.page_bits,
-                fabric: vm_pmu_arch::feed::Fabric { command: outcome.command, ..Default::default() },
+                fabric: vm_pmu_arch::feed::Fabric {
+                    command: outcome.command,
+                    scope: outcome.scope,
+                    retries: outcome.retries,
+                    ..Default::default()
+                },
                 stages: outcome.stages,
                 stall: outcome.stall,
                 stall_reason: outcome.stall_reason,
@@ -321,6 +338,96 @@ fn a_clean_line_that_another_core_read_last_comes_from_there() {
     };
     assert_eq!([0x2D14E, 0x1D154].map(|code| count(code, 8)), [1, 96]);
     assert_eq!([0x2D14E, 0x1D154].map(|code| count(code, 1)), [0, 0]);
+}
+
+/// What thread 0 of a large machine counts of the event of this code for a load or a store of this line, after thread `other` has prepared it.
+fn far(code: u64, line: u64, stores: bool, other: usize, prepare: impl FnOnce(&mut Thread<'_>)) -> (u64, Sier) {
+    let sampling = Sampling::large();
+    sampling.program(code, (0, 0));
+    let (mut thread, mut other) = (Thread::new(&sampling), Thread::numbered(&sampling, other));
+    thread.load(0x10_0400, false);
+    prepare(&mut other);
+    thread.settle();
+    if stores {
+        thread.store(line, true);
+    } else {
+        thread.load(line, true);
+    }
+    ((0..4).map(|number| sampling.read(spr::PMC1 + number)).sum(), Sier::written(sampling.read(spr::SIER)))
+}
+
+/// Lines so far apart are in one set of the second level, of eight ways, and of the third, of twenty.
+const SET: u64 = 512 << 10;
+
+#[test]
+fn a_load_from_far_away_is_counted_and_timed_by_its_place() {
+    const LINE: u64 = 0x40_0000;
+    const CHIP: u64 = 256 << 20;
+    type Prepare = fn(&mut Thread<'_>, u64);
+    type Row = ([u64; 2], usize, u64, Prepare, u64, (u8, u8));
+    let nothing: Prepare = |_, _| {};
+    let reads: Prepare = |other, line| other.load(line, false);
+    let writes: Prepare = |other, line| other.store(line, false);
+    let reads_to_third: Prepare = |other, line| (0..9).for_each(|number| other.load(line + number * SET, false));
+    let writes_to_third: Prepare = |other, line| {
+        other.store(line, false);
+        (1..9).for_each(|number| other.load(line + number * SET, false));
+    };
+    let reads_to_lent: Prepare = |other, line| (0..29).for_each(|number| other.load(line + number * SET, false));
+    let writes_to_lent: Prepare = |other, line| {
+        other.store(line, false);
+        (1..29).for_each(|number| other.load(line + number * SET, false));
+    };
+    let flushes: Prepare = |other, line| {
+        other.load(line, false);
+        let accesses = [Access { kind: AccessKind::Flush, ..load(line) }];
+        other.run(
+            &Instruction { class: Class::Store, operation: Some(Operation::default()), accesses: &accesses, ..Instruction::default() },
+            false,
+        );
+    };
+    // The event and its cycles, who prepares the line of which chip and how, what a load then takes, of which four cycles are before the miss
+    // is known, and SIER[LDST, DATA_SRC].
+    let rows: [Row; 10] = [
+        // PM_MRK_DATA_FROM_L31_SHR, _MOD; _L31_ECO_SHR, _MOD: another pair of the chip.
+        ([0x4_D124, 0x3_5156], 8, 0, reads_to_third, 100, (5, 2)),
+        ([0x2_D144, 0x1_D140], 8, 0, writes_to_third, 100, (5, 3)),
+        ([0x2_D14C, 0x1_D142], 8, 0, reads_to_lent, 100, (5, 4)),
+        ([0x4_D144, 0x3_5158], 8, 0, writes_to_lent, 100, (5, 5)),
+        // PM_MRK_DATA_FROM_DL2L3_SHR, _MOD: 620 more from the other group.
+        ([0x1_D150, 0x2_C128], 32, 0, reads, 720, (6, 2)),
+        ([0x3_D14E, 0x4_D12E], 32, 0, writes, 720, (6, 3)),
+        // PM_MRK_DATA_FROM_LL4, _RL4, _DL4: 213, 310 more, 620 more.
+        ([0x1_D14C, 0x2_C12E], 8, 0, flushes, 213, (4, 0)),
+        ([0x3_515C, 0x4_D12A], 8, 1, flushes, 523, (4, 2)),
+        ([0x1_D152, 0x2_C12C], 8, 2, flushes, 833, (4, 4)),
+        // PM_MRK_DATA_FROM_DMEM: 340, 50 to open the page, 620 more.
+        ([0x3_D14C, 0x4_E11E], 8, 2, nothing, 1010, (4, 5)),
+    ];
+    for ([event, cycles], other, chip, prepare, latency, place) in rows {
+        let line = LINE + chip * CHIP;
+        let (count, sier) = far(event, line, false, other, |other| prepare(other, line));
+        assert_eq!((count, (sier.ldst(), sier.data_src())), (1, place), "{event:X}h");
+        assert_eq!(far(cycles, line, false, other, |other| prepare(other, line)).0, latency - 4, "{cycles:X}h");
+    }
+}
+
+#[test]
+fn a_request_that_was_not_sent_far_enough_is_counted_as_often_as_it_was_repeated() {
+    const DISTANT: u64 = 512 << 20;
+    // PM_MRK_FAB_RSP_RD_RTY, _RWITM_RTY: chip, group and system. SIER[EXT] 6: the system, which was larger than the first.
+    let (count, sier) = far(0x4_015E, DISTANT, false, 8, |_| {});
+    assert_eq!((count, sier.ext()), (2, 6));
+    assert_eq!(far(0x2_015E, DISTANT, true, 8, |_| {}).0, 2);
+    // PM_MRK_FAB_RSP_CLAIM_RTY: a pair of the chip's group reads the line that the chip has read.
+    let sampling = Sampling::large();
+    sampling.program(0x3_015E, (0, 0));
+    let (mut thread, mut other) = (Thread::new(&sampling), Thread::numbered(&sampling, 16));
+    thread.load(0x10_0000, false);
+    other.load(0x10_0000, false);
+    thread.settle();
+    thread.store(0x10_0000, true);
+    assert_eq!((0..4).map(|number| sampling.read(spr::PMC1 + number)).sum::<u64>(), 1);
 }
 
 #[test]

@@ -263,7 +263,7 @@ impl<'a> Cpu<'a> {
         let following = self.companion.as_ref().filter(|following| self.tells_misses && following.follower.is_active())?;
         let outcome = following.follower.outcome();
         let reads = step.access.is_some_and(|access| matches!(access.kind, AccessKind::Load | AccessKind::Semaphore));
-        let beyond = matches!(outcome.source, DataSource::LocalMemory | DataSource::RemoteMemory | DataSource::OtherPackage { .. });
+        let beyond = outcome.source == DataSource::LocalMemory || outcome.source.is_of_another_package();
         (reads && beyond).then_some(L3Miss { latency: outcome.latency, waits: true })
     }
 

@@ -92,6 +92,12 @@ pub struct RunArguments {
     /// How many POWER chips with nests and host firmware a guest from a file gets, its CPUs divided among them
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub chips: usize,
+    /// How many POWER chips make a group; all of them if 0
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub chips_per_group: usize,
+    /// Put memory buffers with a fourth level on POWER chips
+    #[arg(long)]
+    pub buffered: bool,
     /// Run each CPU on its own host thread, instead of in turn
     #[arg(long)]
     pub parallel: bool,

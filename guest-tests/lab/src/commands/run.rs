@@ -98,6 +98,8 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         revision: arguments.revision.clone(),
         cpus: arguments.cpus,
         chips: arguments.chips,
+        chips_per_group: arguments.chips_per_group,
+        buffered: arguments.buffered,
         trace: arguments.trace,
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,

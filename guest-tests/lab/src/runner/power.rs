@@ -57,6 +57,11 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     // With a clock of the companion's, time must not change its pace with what is counted.
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));
+    let followed = followed.map(|builder| if options.buffered { builder.buffered() } else { builder });
+    let followed = followed.map(|builder| match options.chips_per_group {
+        0 => builder,
+        chips => builder.packages_per_group(chips),
+    });
     let supply = supply(part, followed.as_ref());
     let builder =
         Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).supplies_records(supply.records).pace(pace());

@@ -3,6 +3,7 @@
 //! What the companion says it makes is compared with streams in its own tests (`device/src/companion/tests/invariants.rs`), in both
 //! directions. Here are the engines, the records of the engine of POWER, requests, and what models make by themselves.
 
+mod far;
 mod grown;
 mod images;
 mod posted;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use vm_pmu::arch::event::{Drive, Entry, Fidelity, Test};
+use vm_pmu::arch::event::{Amount, Drive, Entry, Fidelity, Test};
 use vm_pmu::arch::feed::{FabricCommand, Traits};
 use vm_pmu::arch::power9::encode::{Encoding, EventCode, Options as EncodeOptions, encode};
 use vm_pmu::companion::Clock;
@@ -26,8 +26,8 @@ const GUESTS: [(&str, u64); 8] = [
 ];
 
 /// Codes of data that come from beyond a core and its memory: the companion reports them by the same outcome from which it makes its
-/// signals of these loads, and no guest has a second core or chip.
-const FAR: u32 = 1 << 0x15 | 1 << 0x19 | 1 << 0x1D;
+/// signals of these loads, and no guest here has a second pair of cores, a second chip or buffers on its memory. They have tests of the companion.
+const FAR: u32 = 0xFFFF << 0x10 & !(1 << 0x1B);
 
 /// What needs another CPU.
 const OF_OTHERS: [Signal; 9] = [
@@ -78,6 +78,8 @@ const PAGE_BITS: u8 = 16;
 /// What is shown here: every sampled event, and events of signals that the engine supplies, whatever state they depend on.
 fn is_of_the_engine(entry: &Entry, known: &Known) -> bool {
     match entry.drive {
+        // No request goes beyond the one chip: tests of the companion.
+        Drive::Sampled { amount: Amount::Retries, .. } => false,
         Drive::Sampled { tests, .. } => !tests.iter().any(|test| match test {
             Test::Source(codes) => codes & !FAR & near() == 0,
             Test::WalkSource(_) => true,

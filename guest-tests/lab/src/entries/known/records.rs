@@ -4,9 +4,9 @@ use vm_pmu::arch::event::{Amount, Fidelity, Test};
 use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
 
 /// The sources of data that the companion reports, one bit each, by their codes (POWER9 PMU User's Guide, table A-6): the second and the
-/// third level, each with the state Mepf too, clean and modified data of another chip, the same of another core, the chip's memory and
-/// another's. Those of page-table entries are the same.
-const SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 1 << 0x14 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
+/// third level, each with the state Mepf too, and all beyond them, from 0x10 on. Those of page-table entries are the same. Conflicts in the
+/// own levels are left out.
+const SOURCES: u32 = 1 << 0x00 | 1 << 0x01 | 1 << 0x04 | 1 << 0x05 | 0xFFFF << 0x10;
 
 /// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone
 /// reports it, approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
@@ -33,14 +33,15 @@ pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
 const fn of_amount(amount: Amount) -> Fidelity {
     match amount {
         Amount::One => Fidelity::Exact,
-        Amount::Latency
+        // A command that is repeated farther away, which the companion tells.
+        Amount::Retries
+        | Amount::Latency
         | Amount::Exposed
         | Amount::Stall
         | Amount::NextToComplete
         | Amount::InFlight
         | Amount::SecondLevelMachine
         | Amount::Drain => Fidelity::Approximate,
-        Amount::Retries => Fidelity::Embedder,
     }
 }
 

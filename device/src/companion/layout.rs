@@ -1,0 +1,65 @@
+//! Where the clusters of a machine are, and how far apart.
+
+use vm_pmu_arch::feed::DataSource;
+
+use super::cluster::Ask;
+use super::profile::Fill;
+use super::reach::{Reach, Went};
+use super::system::{Shared, System};
+use super::tally::Tally;
+
+/// How many of everything a machine has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) packages: usize,
+    /// Clusters of a package with threads.
+    pub(super) clusters: usize,
+    /// Clusters of a package whose cores are off and whose third level is lent to the others.
+    pub(super) lent: usize,
+    /// Packages of a group; groups follow one another.
+    pub(super) packages_per_group: usize,
+    /// Bytes of physical memory that belong to each package; if 0, all belong to the first.
+    pub(super) memory_per_package: u64,
+}
+
+impl System {
+    pub(super) fn package(&self, cluster: usize) -> usize {
+        cluster / self.clusters_per_package
+    }
+
+    /// How far package `to` is from package `from`.
+    pub(super) fn reach(&self, from: usize, to: usize) -> Reach {
+        let group = |package: usize| package / self.layout.packages_per_group.max(1);
+        match (from == to, group(from) == group(to)) {
+            (true, _) => Reach::Chip,
+            (false, true) => Reach::Group,
+            (false, false) => Reach::System,
+        }
+    }
+
+    /// What something at this distance takes longer than in the same package.
+    pub(super) fn farther(&self, reach: Reach) -> u32 {
+        u32::from(match reach {
+            Reach::Chip => 0,
+            Reach::Group => self.profile.costs.remote,
+            Reach::System => self.profile.costs.distant,
+        })
+    }
+
+    /// The source that a line has for a cluster of `package` when cluster `holder` gives it, out of the third level if `third`.
+    pub(super) fn given(&self, package: usize, holder: usize, third: bool, modified: bool) -> DataSource {
+        let told_apart = matches!(self.profile.caches.third, Some((_, Fill::Victims)));
+        match self.reach(package, self.package(holder)) {
+            Reach::Chip if holder % self.clusters_per_package >= self.layout.clusters => DataSource::LentL3 { modified },
+            Reach::Chip if third && told_apart => DataSource::OtherL3 { modified },
+            Reach::Chip => DataSource::OtherCore { modified },
+            Reach::Group => DataSource::OtherPackage { modified },
+            Reach::System => DataSource::DistantPackage { modified },
+        }
+    }
+
+    /// A request of cluster `from` for line `outer` had to go as far as `needed`.
+    pub(super) fn went(&self, shared: &mut Shared, from: usize, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Option<Went> {
+        shared.scopes.get_mut(from).map(|scopes| scopes.request(ask, outer, needed, tally))
+    }
+}

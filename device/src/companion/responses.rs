@@ -1,0 +1,99 @@
+//! How requests, probes and their answers are counted.
+
+use vm_pmu_arch::feed::{DataSource, Signal};
+
+use super::cluster::{Ask, Request};
+use super::line::LineState;
+use super::sources::{self, Purpose};
+use super::tally::Tally;
+
+/// The result of probing all clusters for a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// The package of a cluster that had it dirty.
+    pub(super) dirty: Option<usize>,
+    /// Whether a cluster of another package than the requester's had it.
+    pub(super) beyond: bool,
+}
+
+impl Found {
+    /// A cluster of `package` answered a requester of package `asking`.
+    pub(super) fn take(&mut self, package: usize, asking: usize, had: bool, dirty: bool) {
+        self.beyond |= had && package != asking;
+        if dirty {
+            self.dirty = Some(package);
+        }
+    }
+}
+
+pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
+    tally.add(Signal::BusTransactions, 1);
+    let (block, bus) = match request {
+        Request::Read => (Signal::ReadBlocks, Signal::BusLineReadsData),
+        Request::ReadCode => (Signal::ReadBlocksShared, Signal::BusLineReadsInstruction),
+        Request::ReadModified => (Signal::ReadBlocksModified, Signal::BusOwnershipReads),
+        Request::Upgrade => (Signal::ChangesToDirty, Signal::BusInvalidations),
+    };
+    tally.add(block, 1);
+    tally.add(bus, 1);
+    tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
+    tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));
+    tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));
+}
+
+pub(super) fn count_probe(found: LineState, request: Request, tally: &mut Tally) {
+    let (probe, bus) = match (found, request) {
+        (LineState::Invalid, _) => (Signal::ProbeMisses, None),
+        (LineState::Modified | LineState::Owned, Request::Upgrade) => (Signal::ProbeHitsDirty, Some(Signal::BusInvalidationsHitModified)),
+        (LineState::Modified | LineState::Owned, Request::ReadModified) => {
+            (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusOwnershipReadsHitModified))
+        }
+        (LineState::Modified | LineState::Owned, _) => (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusReadsHitModified)),
+        (_, Request::Read | Request::ReadCode) => (Signal::ProbeHitsClean, Some(Signal::BusReadsHitClean)),
+        _ => (Signal::ProbeHitsClean, None),
+    };
+    tally.add(probe, 1);
+    if let Some(bus) = bus {
+        tally.add(bus, 1);
+    }
+}
+
+pub(super) fn count_response(ask: Ask, state: LineState, source: DataSource, clean: bool, tally: &mut Tally) {
+    tally.add(
+        match state {
+            LineState::Modified => Signal::SystemReadsModified,
+            LineState::Exclusive => Signal::SystemReadsExclusive,
+            _ => Signal::SystemReadsShared,
+        },
+        1,
+    );
+    let (purpose, loads) = match ask {
+        Ask::Load => (Purpose::Load, true),
+        Ask::Fetch => (Purpose::Fetch, false),
+        _ => return,
+    };
+    let (load, fetch) = match source {
+        DataSource::OtherCore { modified: true } => (Signal::LoadsFromOtherCoreModified, Signal::FetchesFromOtherCoreModified),
+        DataSource::OtherCore { modified: false } => (Signal::LoadsFromOtherCoreClean, Signal::FetchesFromOtherCoreClean),
+        DataSource::OtherPackage { modified: true } => (Signal::LoadsFromOtherPackageModified, Signal::FetchesFromOtherPackageModified),
+        DataSource::OtherPackage { modified: false } => (Signal::LoadsFromOtherPackageClean, Signal::FetchesFromOtherPackageClean),
+        DataSource::RemoteMemory => (Signal::LoadsFromRemoteMemory, Signal::FetchesFromRemoteMemory),
+        DataSource::LocalMemory if clean => (Signal::LoadsFromOtherCoreClean, Signal::FetchesFromLocalMemory),
+        DataSource::LocalMemory => (Signal::LoadsFromLocalMemory, Signal::FetchesFromLocalMemory),
+        _ => {
+            let rare = [sources::signal(purpose, source), sources::farther_memory(purpose, source)];
+            rare.into_iter().flatten().for_each(|signal| tally.add(signal, 1));
+            return count_fetch(loads, source, tally);
+        }
+    };
+    tally.add(if loads { load } else { fetch }, 1);
+    count_fetch(loads, source, tally);
+}
+
+/// Counts a line of code that a cache elsewhere gave, however near and in whatever state.
+fn count_fetch(loads: bool, source: DataSource, tally: &mut Tally) {
+    if !loads {
+        tally.add(Signal::FetchesFromOtherCore, u64::from(source.is_of_another_core()));
+        tally.add(Signal::FetchesFromOtherPackage, u64::from(source.is_of_another_packages_cache()));
+    }
+}
