@@ -10,8 +10,8 @@ use libfuzzer_sys::fuzz_target;
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{
-    Access, AccessKind, Builder, Bundle, Class, Clock, Elements, Companion, Follower, Instruction, Invalidation, Microarchitecture, Operation,
-    PageTables, Register, Transfer, Walk, parts,
+    Access, AccessKind, Builder, Bundle, Class, Clock, Companion, Elements, Follower, Instruction, Invalidation, Microarchitecture,
+    Operation, PageTables, Register, Transfer, Walk, parts,
 };
 use vm_pmu::topology::{self, Machine};
 
