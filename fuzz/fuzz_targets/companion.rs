@@ -182,12 +182,15 @@ fn followers(companion: &Companion) -> Vec<Follower<'_>> {
 fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let mut profile = small(input.choose(parts::ALL)?);
     if input.ratio(1, 4)? {
-        profile.pipeline = None;
+        // Another part's pipeline on these caches, as an embedder's own profile may have it.
+        profile.pipeline = *input.choose(&[Microarchitecture::K8, Microarchitecture::Knl, Microarchitecture::Power9])?;
     }
     let profile = &profile;
     let threads = input.int_in_range(1..=4)?;
-    let packages = input.int_in_range(1..=2)?;
-    let companion = Builder::of(profile).threads(threads).packages(packages).clock(Clock::Companion).memory_per_package(1 << 19).build();
+    let packages = input.int_in_range(1..=3)?;
+    let (group, lent) = (input.int_in_range(1..=3)?, input.int_in_range(0..=2)?);
+    let builder = Builder::of(profile).threads(threads).packages(packages).packages_per_group(group).lent_clusters(lent);
+    let companion = builder.clock(Clock::Companion).memory_per_package(1 << 19).build();
     let line: Line = |_, _| {};
     let machine = topology::Builder::new("k8").expect("known").threads(threads).packages(packages).build(line).unwrap();
     companion.watch_places(true);
@@ -222,15 +225,14 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         let sum = |signals: &[Signal]| signals.iter().map(|signal| thread.totals().get(*signal)).sum::<u64>();
         let cycles = sum(&[Signal::Cycles]);
         match profile.pipeline {
-            None => assert_eq!(cycles, sum(&[Signal::RetirementCycles, Signal::StallCycles, Signal::FrontEndEmptyCycles])),
-            Some(Microarchitecture::Power9) => assert_eq!(cycles, sum(STACK)),
-            Some(Microarchitecture::Montecito) => assert_eq!(cycles, sum(REASONS)),
-            Some(Microarchitecture::Itanium) => assert_eq!(cycles, sum(ACCOUNT)),
-            Some(Microarchitecture::Knl) => {
+            Microarchitecture::Power9 => assert_eq!(cycles, sum(STACK)),
+            Microarchitecture::Montecito => assert_eq!(cycles, sum(REASONS)),
+            Microarchitecture::Itanium => assert_eq!(cycles, sum(ACCOUNT)),
+            Microarchitecture::Knl => {
                 assert!(sum(NOT_ALLOCATED) <= cycles);
                 assert!(sum(&[Signal::DispatchStallReservationStationCycles]) <= sum(&[Signal::ReservationStationFullCycles]));
             }
-            Some(_) => {
+            _ => {
                 // A cycle without a line is no cycle of a stall, and a stall has one reason at least.
                 assert!(sum(&[Signal::DecoderEmptyCycles, Signal::DispatchStallCycles]) <= cycles);
                 assert!(sum(&[Signal::DispatchStallCycles]) <= sum(DISPATCH_STALLS));
