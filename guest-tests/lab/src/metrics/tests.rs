@@ -249,8 +249,8 @@ fn whatever_is_planned_can_be_counted_and_is_all_that_the_metrics_need() {
             "{value:?}"
         );
     }
-    // PMC2 has 64 of the events to itself, so no plan has fewer runs.
-    assert!((64..=66).contains(&plan.runs.len()), "{}", plan.runs.len());
+    // PMC2 has 67 of the events to itself, so no plan has fewer runs. Four more separate events of the caches that steer their bus otherwise.
+    assert!((67..=71).contains(&plan.runs.len()), "{}", plan.runs.len());
     assert!(plan.uncounted.iter().all(|name| POWER9.event_named(name).is_some_and(|event| event.offset.is_some())), "{plan:?}");
 }
 
