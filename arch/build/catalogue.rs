@@ -273,8 +273,20 @@ pub(crate) fn has_feature(name: &str) -> bool {
 }
 
 /// Whether the part that a data file or a folder is of is in this build: its feature has its name.
-pub(crate) fn is_wanted(path: &Path) -> bool {
+fn is_wanted(path: &Path) -> bool {
     path.file_stem().and_then(|name| name.to_str()).is_some_and(has_feature)
+}
+
+/// The folders of the parts that are in this build, in the order of their names.
+pub(crate) fn folders() -> Result<Vec<PathBuf>, String> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?).join("events");
+    let mut folders: Vec<_> = fs::read_dir(&root)
+        .map_err(|error| format!("events: {error}"))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.is_dir() && is_wanted(path))
+        .collect();
+    folders.sort();
+    Ok(folders)
 }
 
 /// A text for people, or nothing where the build leaves such texts out.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{env, fs};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::catalogue::{description, files_with, is_wanted};
+use crate::catalogue::{description, files_with, folders};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,18 +101,13 @@ struct Group {
 
 /// Generates the tables of every PMU that has a folder.
 pub(crate) fn generate() -> Result<(), String> {
-    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?).join("events");
-    let mut folders: Vec<_> = fs::read_dir(&root)
-        .map_err(|error| format!("events: {error}"))?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_dir() && is_wanted(path))
-        .collect();
-    folders.sort();
+    let folders = folders()?;
     let mut out = String::new();
     let mut arms = String::new();
     for folder in &folders {
         if let Some(metrics) = metrics_in(folder)? {
-            let mut events: Events = read(&root.join(format!("{}.toml", metrics.pmu)))?.ok_or("metrics of a PMU without events")?;
+            let mut events: Events =
+                read(&folder.with_file_name(format!("{}.toml", metrics.pmu)))?.ok_or("metrics of a PMU without events")?;
             for (name, text) in files_with(folder, "event")? {
                 events.events.extend(toml::from_str::<Events>(&text).map_err(|error| format!("{name}: {error}"))?.events);
             }

@@ -1,12 +1,12 @@
 //! Reads the reasons for which events stay injected from the files of `events/*/`, writes `reasons.rs`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{env, fs};
 
 use serde::Deserialize;
 
-use crate::catalogue::{description, files_with, is_wanted};
+use crate::catalogue::{description, files_with, folders};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,15 +27,8 @@ struct Reason {
 
 /// Generates the reasons of every part in the build.
 pub(crate) fn generate() -> Result<(), String> {
-    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?).join("events");
-    let mut folders: Vec<_> = fs::read_dir(&root)
-        .map_err(|error| format!("events: {error}"))?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_dir() && is_wanted(path))
-        .collect();
-    folders.sort();
     let mut out = String::from("static REASONS: &[(&str, Reasons)] = &[\n");
-    for folder in folders {
+    for folder in folders()? {
         for (name, text) in files_with(&folder, "reason")? {
             let file: Reasons = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
             write_file(&mut out, &file).map_err(|error| format!("{name}: {error}"))?;

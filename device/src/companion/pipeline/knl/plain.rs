@@ -8,13 +8,17 @@ use super::rows::Unit;
 use super::signals::State;
 use super::{ANY, Core, Port, WIDTH};
 
+/// Whether an instruction of `class` is one micro-operation of a cycle on either integer port, whatever its width.
+fn is_short(class: Class) -> bool {
+    matches!(class, Class::Simple | Class::Nop | Class::BitTest)
+}
+
 impl Core {
     /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to
     /// itself. Returns whether it has taken the short way; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
-        let short = matches!(instruction.class, Class::Simple | Class::Nop | Class::BitTest);
-        if !short || instruction.floating_point || instruction.segment_loads != 0 || self.redirect.is_some() {
+        if !is_short(instruction.class) || instruction.floating_point || instruction.segment_loads != 0 || self.redirect.is_some() {
             return false;
         }
         self.step_plain(instruction);
@@ -96,5 +100,20 @@ impl Core {
             Some(Port { vector: false, number }) => 1 - number.min(1),
             _ => self.choose(Unit::Integer).map_or(0, |port| port.number),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows;
+    use super::*;
+
+    #[test]
+    fn the_short_way_is_for_classes_that_are_one_operation_of_either_integer_port() {
+        let simple = rows::of(&Instruction::default(), false);
+        for class in Class::ALL.into_iter().filter(|class| is_short(*class)) {
+            assert_eq!(rows::of(&Instruction { class, ..Instruction::default() }, false), simple, "{class:?}");
+        }
+        assert!(is_short(Class::Simple) && (simple.unit, simple.latency, simple.flow) == (Unit::Integer, 1, 0));
     }
 }

@@ -8,13 +8,13 @@ use super::super::Found;
 use super::super::sharing::Threads;
 use super::dispatch::Group;
 use super::reasons::Reason;
-use super::rows::Place;
+use super::rows::{FIXED, Place};
 use super::signals::State;
 use super::{ANY, Blocked, COMPLETION, Core, SLICES, Share, UNKNOWN, place};
 use vm_pmu_arch::feed::Signal;
 
-/// From issue to the use of the result (1.3 of the notes).
-const LATENCY: u64 = 2;
+/// From issue to the use of the result.
+const LATENCY: u64 = FIXED.latency as u64;
 
 /// Whether an instruction of `class` is one operation of a slice, whatever its width (the rows of `FIXED`).
 fn is_short(class: Class) -> bool {
@@ -158,5 +158,19 @@ impl Group {
             *used += 1;
         }
         superslice
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows;
+    use super::*;
+
+    #[test]
+    fn the_short_way_is_for_classes_that_are_one_fixed_point_operation() {
+        for class in Class::ALL {
+            let row = rows::of(&Instruction { class, ..Instruction::default() });
+            assert_eq!(is_short(class), row == FIXED, "{class:?}");
+        }
     }
 }

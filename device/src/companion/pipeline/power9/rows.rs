@@ -66,7 +66,7 @@ const fn restricted(latency: u8, reason: Reason) -> Row {
     Row { place: Place::Restricted, ..row(Unit::Slice, latency, reason) }
 }
 
-const FIXED: Row = row(Unit::Slice, 2, Reason::Fixed);
+pub(super) const FIXED: Row = row(Unit::Slice, 2, Reason::Fixed);
 const MEMORY: Row = row(Unit::Memory, 4, Reason::LoadStoreOther);
 
 /// The row of a floating-point operation with these latencies: of a scalar, of a vector and of quad precision.
