@@ -11,16 +11,37 @@ use super::profile::Microarchitecture;
 /// A core whose threads may compete.
 #[derive(Debug)]
 pub(super) struct Core {
-    /// The threads that run, one bit each.
-    running: AtomicU32,
-    /// The threads that have run while they were followed, one bit each.
-    known: AtomicU32,
+    /// Which threads run, and which have run while they were followed.
+    threads: AtomicU32,
     sharing: Mutex<Sharing>,
+}
+
+/// Where the threads begin that have run while they were followed.
+const KNOWN: u32 = 16;
+const _: () = assert!(THREADS <= KNOWN as usize, "each half has a bit for each thread");
+
+/// In a word of threads, the one bit of thread `thread` among those that run, and among those that have run while they were followed.
+const fn running(thread: usize) -> u32 {
+    1 << thread
+}
+
+const fn known(thread: usize) -> u32 {
+    running(thread) << KNOWN
+}
+
+/// The threads that run, one bit each.
+const fn all_running(threads: u32) -> u32 {
+    threads & ((1 << KNOWN) - 1)
+}
+
+/// The threads that have run while they were followed, one bit each.
+const fn all_known(threads: u32) -> u32 {
+    threads >> KNOWN
 }
 
 impl Core {
     pub(super) fn new(model: Microarchitecture) -> Core {
-        Core { running: AtomicU32::new(0), known: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
+        Core { threads: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
     }
 
     /// Whether thread `thread` runs.
@@ -29,9 +50,9 @@ impl Core {
             return;
         }
         if runs {
-            self.running.fetch_or(1 << thread, Relaxed);
+            self.threads.fetch_or(running(thread), Relaxed);
         } else {
-            self.running.fetch_and(!(1 << thread), Relaxed);
+            self.threads.fetch_and(!running(thread), Relaxed);
             self.leave(thread);
         }
     }
@@ -45,32 +66,35 @@ impl Core {
     /// been followed before: then it may go on again, and meets what this one does meanwhile.
     #[inline]
     pub(super) fn together(&self, thread: usize) -> Option<(MutexGuard<'_, Sharing>, u32)> {
-        let mut running = self.running.load(Relaxed);
-        if thread < THREADS && running >> thread & 1 == 0 {
-            running = self.running.fetch_or(1 << thread, Relaxed) | 1 << thread;
-        }
-        if thread >= THREADS {
+        if thread >= THREADS || self.is_alone(thread) {
             return None;
         }
-        let mut known = self.known.load(Relaxed);
-        if known >> thread & 1 == 0 {
-            known = self.known.fetch_or(1 << thread, Relaxed);
+        let own = running(thread) | known(thread);
+        let mut threads = self.threads.load(Relaxed);
+        if threads & own != own {
+            threads = self.threads.fetch_or(own, Relaxed) | own;
         }
-        if (running | known) & !(1 << thread) == 0 {
-            return None;
-        }
-        Some((self.sharing.lock(), running))
+        (threads != own).then(|| (self.sharing.lock(), all_running(threads)))
+    }
+
+    /// Whether thread `thread` alone runs, and has run while it was followed.
+    #[inline]
+    pub(super) fn is_alone(&self, thread: usize) -> bool {
+        self.threads.load(Relaxed) == running(thread) | known(thread)
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        writer.words(&[u64::from(self.running.load(Relaxed)), u64::from(self.known.load(Relaxed))]);
+        let threads = self.threads.load(Relaxed);
+        writer.words(&[u64::from(all_running(threads)), u64::from(all_known(threads))]);
         self.sharing.lock().save(writer);
     }
 
     pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        for threads in [&self.running, &self.known] {
-            threads.store(u32::try_from(reader.word()?).ok().filter(|threads| threads >> THREADS == 0).ok_or(Damaged)?, Relaxed);
+        let [running, known] = [reader.word()?, reader.word()?];
+        if (running | known) >> THREADS != 0 {
+            return Err(Damaged);
         }
+        self.threads.store(running as u32 | (known as u32) << KNOWN, Relaxed);
         self.sharing.lock().load(reader)
     }
 }

@@ -24,8 +24,8 @@ impl Follower<'_> {
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, their events are reported as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
-        self.outcome.cycles = self.pipeline().map(|pipeline| u32::try_from(pipeline.unreported()).unwrap_or(u32::MAX));
         let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
+        self.outcome.cycles = self.pipelined.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
         if self.is_active() {
             self.tally.report(thread.totals());
         }
@@ -65,6 +65,10 @@ impl Follower<'_> {
             && let Some((cycles, states)) = pipeline.next()
         {
             passed += cycles;
+            if states.is_empty() && held.is_empty() {
+                thread.advance(cycles, &[Signal::Cycles]);
+                continue;
+            }
             let mut list = [Signal::Cycles; MOST];
             let mut count = 1;
             let held = held.iter().copied().filter(|signal| self.demand.wants(*signal));

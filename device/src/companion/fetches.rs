@@ -13,15 +13,16 @@ impl Follower<'_> {
     /// Whether the fetcher reads anything for an instruction: it lies in another piece than the one that was read last.
     #[inline]
     pub(super) fn is_fetched(&self, instruction: &Instruction<'_>) -> bool {
-        let bits = self.system.profile.caches.fetch_bits.min(63);
         let end = instruction.address.wrapping_add(u64::from(instruction.length)).wrapping_sub(1);
-        instruction.length != 0 && (self.piece != Some(instruction.address >> bits) || self.piece != Some(end >> bits))
+        let bits = self.piece_bits;
+        let elsewhere = self.piece.is_none_or(|piece| (instruction.address >> bits ^ piece) | (end >> bits ^ piece) != 0);
+        elsewhere && instruction.length != 0
     }
 
     /// The fetcher reads the pieces that an instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
-        let bits = caches.fetch_bits.min(63);
+        let bits = self.piece_bits;
         let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
         let (first, last) = (instruction.address >> bits, end >> bits);
         let fetched = u64::from(self.piece != Some(first)) + u64::from(first != last);

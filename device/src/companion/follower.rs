@@ -24,6 +24,19 @@ use super::translation::{Invalidation, Page, PageTables};
 /// Bits of an address within the smallest page.
 pub(super) const SMALLEST_PAGE: u32 = 12;
 
+/// How a plain instruction is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// No instruction is.
+    Idle,
+    /// It makes no event.
+    Events,
+    /// It takes time alone.
+    Time,
+    /// As any other, because records ask for it, or the one before left an outcome.
+    Whole,
+}
+
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
 /// Only the host thread that runs the thread uses it. What threads share is guarded by locks that are held for single accesses.
@@ -59,9 +72,12 @@ pub struct Follower<'a> {
     pub(super) line: Option<(u64, u64)>,
     /// The piece of code that the fetcher read last, unless a transfer discarded it.
     pub(super) piece: Option<u64>,
+    /// Bits of an address within a piece.
+    pub(super) piece_bits: u32,
     pub(super) outcome: Outcome,
     /// Whether the outcome says anything.
     told: bool,
+    way: Way,
     /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
     pub(super) prefetched: bool,
     /// How the request for the last line that was asked for went, if it went beyond the cluster and the part predicts how far.
@@ -103,8 +119,10 @@ impl<'a> Follower<'a> {
             page: Page::default(),
             line: None,
             piece: None,
+            piece_bits: u32::from(profile.caches.fetch_bits.min(63)),
             outcome: Outcome::default(),
             told: false,
+            way: Way::Idle,
             prefetched: false,
             went: None,
             requests: Requests::new(),
@@ -146,6 +164,18 @@ impl<'a> Follower<'a> {
         if let Some(core) = self.competes.filter(|_| !self.pipelined) {
             core.leave(usize::from(self.thread));
         }
+        self.choose_way();
+    }
+
+    /// Chooses the way of the next plain instruction.
+    fn choose_way(&mut self) {
+        self.way = match (self.active, self.pipelined) {
+            (false, _) => Way::Idle,
+            _ if self.told => Way::Whole,
+            (_, false) => Way::Events,
+            (_, true) if self.demand.records().is_none() => Way::Time,
+            _ => Way::Whole,
+        };
     }
 
     /// The thread is halted, or runs again. With a [pipeline](super::Profile::pipeline) the threads of a core compete: a thread that runs has
@@ -292,17 +322,30 @@ impl<'a> Follower<'a> {
     /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        if !self.active {
-            return;
+        match self.way {
+            Way::Idle => {}
+            Way::Events if self.is_plain(instruction) => {}
+            Way::Time if self.is_plain(instruction) && self.is_alone() => {
+                self.outcome.cycles = None;
+                if let Some(pipeline) = &mut self.pipeline {
+                    pipeline.execute_plain(instruction, usize::from(self.thread), &mut self.tally);
+                }
+            }
+            _ => self.execute_whole(instruction, tables),
         }
+    }
+
+    /// Whether no other thread of its core runs, nor has been followed before.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        self.competes.is_none_or(|core| core.is_alone(usize::from(self.thread)))
+    }
+
+    #[inline(never)]
+    fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        self.outcome = Outcome::default();
+        self.told = !self.is_plain(instruction);
         if self.told {
-            self.outcome = Outcome::default();
-            self.told = false;
-        }
-        self.outcome.cycles = None;
-        let plain = self.is_plain(instruction);
-        if !plain {
-            self.told = true;
             let before = if self.pipelined { self.castouts() } else { (0, 0) };
             self.follow(instruction, tables);
             if self.pipelined {
@@ -314,13 +357,8 @@ impl<'a> Follower<'a> {
         {
             let thread = usize::from(self.thread);
             let mut together = self.competes.and_then(|core| core.together(thread));
-            match &mut together {
-                None if plain => pipeline.execute_plain(instruction, thread, &mut self.tally),
-                together => {
-                    let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
-                    pipeline.execute(instruction, thread, together, &mut self.tally);
-                }
-            }
+            let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
+            pipeline.execute(instruction, thread, together, &mut self.tally);
             if !self.demand.records().is_none() {
                 self.told = true;
                 pipeline.tell(&mut self.outcome);
@@ -329,6 +367,7 @@ impl<'a> Follower<'a> {
         if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
             steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
         }
+        self.choose_way();
     }
 
     /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and

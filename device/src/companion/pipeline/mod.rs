@@ -225,6 +225,12 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// Whether nothing holds.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.states == 0 && self.reason.is_none()
+    }
+
     /// The signals that hold.
     #[inline]
     pub(super) fn signals(self) -> impl Iterator<Item = Signal> {
@@ -295,6 +301,7 @@ impl Pipeline {
             core.account.last = core.account.last.filter(|_| runs);
             core.watches = power9::is_watched(self.wanted);
             core.told = told;
+            core.quiet = core.is_quiet();
         }
         if let Some(track) = self.core.track_mut() {
             track.clear();
@@ -401,6 +408,7 @@ impl Pipeline {
 
     /// The instruction has been executed, by thread `thread` of a core. If others of it run, `together` has what they share, and the
     /// threads that run, one bit each.
+    #[inline(never)]
     pub(super) fn execute(
         &mut self,
         instruction: &Instruction<'_>,

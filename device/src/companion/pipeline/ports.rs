@@ -17,6 +17,7 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
     const CYCLES: u64 = 64 * WORDS as u64;
 
     pub(super) const fn new() -> Self {
+        const { assert!(WORDS.is_power_of_two(), "the word of a cycle is found by its lowest bits") }
         Ports { taken: [[0; WORDS]; COUNT], from: 0 }
     }
 
@@ -57,22 +58,25 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
         begin
     }
 
-    /// Takes `port` for `cycles` as soon as it is free, `earliest` or later; returns the cycle.
+    /// Takes `port` for a cycle as soon as it is free, `earliest` or later; returns the cycle.
     #[inline]
-    pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
+    pub(super) fn take_cycle(&mut self, port: usize, earliest: u64) -> u64 {
         let at = earliest.max(self.from);
-        if cycles == 1
-            && at < self.from + Self::CYCLES
+        if at < self.from + Self::CYCLES
             && let Some(word) = self.taken.get_mut(port).and_then(|taken| taken.get_mut((at / 64) as usize % WORDS))
         {
             // The usual case: a cycle among the next few is free.
-            let free = (!*word >> (at % 64)).trailing_zeros();
-            if free < 64 {
-                let at = at + u64::from(free);
-                *word |= 1 << (at % 64);
-                return at;
+            let free = !*word & u64::MAX << (at % 64);
+            if free != 0 {
+                *word |= free & free.wrapping_neg();
+                return at & !63 | u64::from(free.trailing_zeros());
             }
         }
+        self.take(port, earliest, 1)
+    }
+
+    /// Takes `port` for `cycles` as soon as it is free, `earliest` or later; returns the cycle.
+    pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
         let begin = self.free(port, earliest, cycles);
         if let Some(taken) = self.taken.get_mut(port) {
             for at in begin..begin.saturating_add(cycles).min(self.from + Self::CYCLES) {

@@ -5,24 +5,31 @@ use super::time;
 
 /// A queue whose entries become free in any order.
 ///
-/// It is a ring of the cycles from which each can be taken again, sorted from `first` on. What is taken now is mostly free last, so few
-/// places move.
+/// The cycles from which each of its `COUNT` entries can be taken again, sorted, are a stretch of a ring of `PLACES`, a power of two, which
+/// moves on by one place when an entry is taken. What is taken now is mostly free last, so few places move.
 #[derive(Clone, Debug)]
-pub(super) struct Entries<const COUNT: usize> {
-    free: [u64; COUNT],
+pub(super) struct Entries<const COUNT: usize, const PLACES: usize = COUNT> {
+    free: [u64; PLACES],
     first: usize,
 }
 
-impl<const COUNT: usize> Entries<COUNT> {
+impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
     pub(super) const fn new() -> Self {
-        Entries { free: [0; COUNT], first: 0 }
+        const { assert!(PLACES.is_power_of_two() && PLACES >= COUNT, "the ring has a power of two places, and one for each entry") }
+        Entries { free: [0; PLACES], first: 0 }
     }
 
-    /// When the entry is free before which `place` others are.
+    /// When the entry is free before which `number` others are.
     #[inline]
-    fn at(&self, place: usize) -> u64 {
-        let place = self.first + place;
-        self.free.get(if place >= COUNT { place - COUNT } else { place }).copied().unwrap_or(0)
+    fn at(&self, number: usize) -> u64 {
+        self.free.get(self.first.wrapping_add(number) & (PLACES - 1)).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn set(&mut self, number: usize, until: u64) {
+        if let Some(cell) = self.free.get_mut(self.first.wrapping_add(number) & (PLACES - 1)) {
+            *cell = until;
+        }
     }
 
     /// The first cycle in which an entry is free.
@@ -40,54 +47,71 @@ impl<const COUNT: usize> Entries<COUNT> {
     /// How many entries are taken in cycle `now`.
     #[inline]
     pub(super) fn taken(&self, now: u64) -> usize {
-        self.free.iter().filter(|until| **until > now).count()
+        let mut free = COUNT;
+        while free != 0 && self.at(free - 1) > now {
+            free -= 1;
+        }
+        COUNT - free
     }
 
     /// Takes the entry that is free first, until `until`.
     #[inline]
     pub(super) fn take(&mut self, until: u64) {
-        let mut place = self.first;
-        self.first = if place + 1 >= COUNT { 0 } else { place + 1 };
-        while place != self.first {
-            let before = if place == 0 { COUNT - 1 } else { place - 1 };
-            let moved = self.free.get(before).copied().unwrap_or(0);
-            if moved <= until {
+        self.first = self.first.wrapping_add(1);
+        let mut number = COUNT - 1;
+        while number != 0 {
+            let before = self.at(number - 1);
+            if before <= until {
                 break;
             }
-            if let Some(cell) = self.free.get_mut(place) {
-                *cell = moved;
-            }
-            place = before;
+            self.set(number, before);
+            number -= 1;
         }
-        if let Some(cell) = self.free.get_mut(place) {
-            *cell = until;
-        }
+        self.set(number, until);
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        (0..COUNT).for_each(|place| writer.word(self.at(place)));
+        (0..COUNT).for_each(|number| writer.word(self.at(number)));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
-        for cell in &mut self.free {
+        self.first = 0;
+        for cell in self.free.iter_mut().take(COUNT) {
             *cell = time(reader, now)?;
         }
-        self.free.sort_unstable();
-        self.first = 0;
+        if let Some(entries) = self.free.get_mut(..COUNT) {
+            entries.sort_unstable();
+        }
         Ok(())
     }
 }
 
 /// A queue whose entries become free in their order.
+///
+/// Of a ring of `PLACES` cycles, a power of two, the last `COUNT` that were written are those from which its entries can be taken again.
 #[derive(Clone, Debug)]
-pub(super) struct Ring<const COUNT: usize> {
-    free: [u64; COUNT],
+pub(super) struct Ring<const COUNT: usize, const PLACES: usize = COUNT> {
+    free: [u64; PLACES],
     next: usize,
 }
 
-impl<const COUNT: usize> Ring<COUNT> {
+impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
     pub(super) const fn new() -> Self {
-        Ring { free: [0; COUNT], next: 0 }
+        const { assert!(PLACES.is_power_of_two() && PLACES >= COUNT, "the ring has a power of two places, and one for each entry") }
+        Ring { free: [0; PLACES], next: 0 }
+    }
+
+    /// What was written so many places back; 1 is the last.
+    #[inline]
+    fn back(&self, places: usize) -> u64 {
+        self.free.get(self.next.wrapping_sub(places) & (PLACES - 1)).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn set_back(&mut self, places: usize, until: u64) {
+        if let Some(cell) = self.free.get_mut(self.next.wrapping_sub(places) & (PLACES - 1)) {
+            *cell = until;
+        }
     }
 
     /// The first cycle in which `entries` more are free; of more than there are, all.
@@ -96,17 +120,19 @@ impl<const COUNT: usize> Ring<COUNT> {
         self.room_within(entries, COUNT)
     }
 
+    /// The first cycle in which one more is free.
+    #[inline]
+    pub(super) fn room_for_one(&self) -> u64 {
+        self.back(COUNT)
+    }
+
     /// The same for a thread that has no more than `share` of the entries.
     #[inline]
     pub(super) fn room_within(&self, entries: usize, share: usize) -> u64 {
         let share = share.clamp(1, COUNT);
         match entries.min(share) {
             0 => 0,
-            entries => {
-                // At most twice the count, less one.
-                let place = self.next + COUNT - share + entries - 1;
-                self.free.get(if place >= COUNT { place - COUNT } else { place }).copied().unwrap_or(0)
-            }
+            entries => self.back(share + 1 - entries),
         }
     }
 
@@ -129,28 +155,24 @@ impl<const COUNT: usize> Ring<COUNT> {
     /// Takes the next entry, until `until`.
     #[inline]
     pub(super) fn take(&mut self, until: u64) {
-        if let Some(cell) = self.free.get_mut(self.next) {
-            *cell = until;
-        }
-        self.next = if self.next + 1 >= COUNT { 0 } else { self.next + 1 };
+        self.next = self.next.wrapping_add(1);
+        self.set_back(1, until);
     }
 
     /// Takes the entry that is free first, until `until`, which may be earlier than the last of the others.
     #[inline]
     pub(super) fn take_in_order(&mut self, until: u64) {
-        let mut place = self.next;
-        for _ in 1..COUNT {
-            let before = (place + COUNT - 1) % COUNT;
-            let Some(earlier) = self.free.get(before).copied().filter(|earlier| *earlier > until) else { break };
-            if let Some(cell) = self.free.get_mut(place) {
-                *cell = earlier;
+        self.next = self.next.wrapping_add(1);
+        let mut place = 1;
+        while place < COUNT {
+            let earlier = self.back(place + 1);
+            if earlier <= until {
+                break;
             }
-            place = before;
+            self.set_back(place, earlier);
+            place += 1;
         }
-        if let Some(cell) = self.free.get_mut(place) {
-            *cell = until;
-        }
-        self.next = (self.next + 1) % COUNT;
+        self.set_back(place, until);
     }
 
     /// Every entry is free so many cycles later.
@@ -158,16 +180,21 @@ impl<const COUNT: usize> Ring<COUNT> {
         self.free.iter_mut().for_each(|until| *until += cycles);
     }
 
+    /// The entries from the one that is taken next on, and that its place is the first.
     pub(super) fn save(&self, writer: &mut Writer) {
-        writer.words(&self.free);
-        writer.word(self.next as u64);
+        (0..COUNT).for_each(|number| writer.word(self.back(COUNT - number)));
+        writer.word(0);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
-        for cell in &mut self.free {
+        for cell in self.free.iter_mut().take(COUNT) {
             *cell = time(reader, now)?;
         }
-        self.next = usize::try_from(reader.word()?).ok().filter(|next| *next < COUNT).ok_or(Damaged)?;
+        let next = usize::try_from(reader.word()?).ok().filter(|next| *next < COUNT).ok_or(Damaged)?;
+        if let Some(entries) = self.free.get_mut(..COUNT) {
+            entries.rotate_left(next);
+        }
+        self.next = COUNT;
         Ok(())
     }
 }
@@ -263,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_entry_that_is_free_first_is_taken() {
-        let mut entries = Entries::<3>::new();
+        let mut entries = Entries::<3, 4>::new();
         [9, 5, 7].into_iter().for_each(|until| entries.take(until));
         assert_eq!(entries.room(), 5);
         entries.take(20);
@@ -281,14 +308,14 @@ mod tests {
 
     #[test]
     fn entries_that_are_free_out_of_turn_are_taken_by_the_time() {
-        let mut ring = Ring::<3>::new();
+        let mut ring = Ring::<3, 4>::new();
         [9, 5, 7, 6].into_iter().for_each(|until| ring.take_in_order(until));
         assert_eq!([1, 2, 3].map(|entries| ring.room(entries)), [6, 7, 9]);
     }
 
     #[test]
     fn entries_are_taken_until_they_are_free() {
-        let mut entries = Entries::<3>::new();
+        let mut entries = Entries::<3, 4>::new();
         [9, 5].into_iter().for_each(|until| entries.take(until));
         assert_eq!([4, 5, 9].map(|now| entries.taken(now)), [2, 1, 0]);
     }

@@ -68,7 +68,7 @@ impl Core {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied() else { break };
             if number == operation.touches.0 || !touch.stores() {
                 let ready = self.ready(operation.operands.addresses()).max(at + 1);
-                address = self.ports.take(position, ready, 1);
+                address = self.ports.take_cycle(position, ready);
             }
             let here = self.load_store(&touch, address);
             if touch.loads() {

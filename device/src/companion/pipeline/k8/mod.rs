@@ -21,7 +21,7 @@ use super::memory::{Misses, Stores};
 use super::ports::Ports;
 use super::queue::{Entries, Ring, Runs};
 use super::redirect::Redirect;
-use super::registers::Registers;
+use super::registers::{ANY, Registers};
 use super::sequence::Sequence;
 use super::{Continuation, Found, MOST, Touch};
 use line::{Line, MacroOperation, Needs, Operands};
@@ -67,10 +67,10 @@ pub(super) struct Core {
     registers: Registers,
     types: Types,
     ports: Ports<{ PIPES + 3 }>,
-    reorder: Ring<24>,
+    reorder: Ring<24, 32>,
     schedulers: [Entries<8>; WIDTH],
-    floating: Entries<12>,
-    first_queue: Ring<12>,
+    floating: Entries<12, 16>,
+    first_queue: Ring<12, 16>,
     second_queue: Entries<32>,
     second_full: Runs,
     floating_completions: Runs,
@@ -206,21 +206,25 @@ impl Core {
     }
 
     /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence. Returns whether it has gone into the
-    /// line of the one before, the short way; if not, nothing has been done.
+    /// line of the one before, or begun a line, the short way; if not, nothing has been done.
     #[inline]
     pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
         // In the piece of the instruction before, and so in its line, if that has begun in this piece or the one before.
-        let here = self.line.count != 0 && first == last && self.piece == Some(first) && last.wrapping_sub(self.line.piece) <= 1;
-        let short = here && rows::is_plain(instruction);
-        if short {
-            if instruction.length != 0 {
-                self.line.ready = self.line.ready.max(self.fetched + 1);
-            }
-            self.push_plain(instruction, tally);
+        let begins = self.line.count == 0;
+        let here = self.piece.is_some_and(|piece| (piece ^ first) | (piece ^ last) == 0);
+        if !here || !begins && last.wrapping_sub(self.line.piece) > 1 || !rows::is_plain(instruction) {
+            return false;
         }
-        short
+        if begins {
+            self.line.piece = first;
+        }
+        if instruction.length != 0 {
+            self.line.ready = self.line.ready.max(self.fetched + 1);
+        }
+        self.push_plain(instruction, tally);
+        true
     }
 
     /// Puts accesses into the line, and returns where they are.
@@ -345,7 +349,7 @@ impl Core {
     fn dispatch_plain(&mut self) {
         let begin = self.next;
         let ready = self.line.ready.max(begin);
-        let at = ready.max(self.room(ready));
+        let at = ready.max(self.room_plain(ready));
         let next = at + 1;
         if at != begin {
             self.hold(State::Empty, begin, ready);
@@ -353,21 +357,40 @@ impl Core {
         }
         let Core { line, registers, ports, schedulers, completed, .. } = self;
         let (mut sources, mut result) = (0, 0);
-        for (position, (operation, scheduler)) in line.operations.iter().take(line.count).zip(schedulers).enumerate() {
+        for (position, (operation, scheduler)) in line.operations.iter().zip(schedulers).enumerate().take(line.count) {
             let operands = &operation.operands;
-            sources = registers.ready(operands.reads().iter().copied());
-            let issued = ports.take(INTEGER_UNITS + position, sources.max(at + 1), 1);
-            scheduler.take(issued + 1);
+            sources = operands.reads().iter().fold(0, |sources, register| sources.max(registers.at(*register)));
+            let issued = ports.take_cycle(INTEGER_UNITS + position, sources.max(next));
             result = issued + u64::from(Row::PLAIN.latency);
+            scheduler.take(issued + 1);
             completed.next(result, WIDTH as u8);
             for register in operands.writes() {
-                let ready = registers.written(*register, operation.class, false, (at, at + 1, result));
+                // Through the shortest operation, whatever this one is.
+                let ready = if *register == ANY { registers.at(ANY).max(next) + 1 } else { result };
                 registers.set(*register, ready);
             }
         }
         self.reorder.take(completed.at + 1);
         self.half = (result, 0, sources);
         self.pass(begin, next);
+    }
+
+    /// [`room`](Core::room), of such a line.
+    #[inline]
+    fn room_plain(&mut self, ready: u64) -> u64 {
+        let mut scheduler = 0;
+        for (position, entries) in self.schedulers.iter().enumerate() {
+            if self.line.needs.schedulers >> position & 1 == 1 {
+                scheduler = scheduler.max(entries.room());
+            }
+        }
+        let reorder = self.reorder.room_for_one();
+        let last = reorder.max(scheduler);
+        if last > ready {
+            self.hold(State::ReorderBuffer, ready, reorder);
+            self.hold(State::Scheduler, ready, scheduler);
+        }
+        last
     }
 
     /// Cycles `begin` up to `next` have passed.
@@ -439,7 +462,7 @@ impl Core {
         let scheduler = scheduler.max().unwrap_or(0);
         let floating = if needs.floating { self.floating.room() } else { 0 };
         let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
-        let reorder = self.reorder.room(1);
+        let reorder = self.reorder.room_for_one();
         let mut last = reorder.max(scheduler).max(floating).max(queue);
         if last > ready {
             self.hold(State::ReorderBuffer, ready, reorder);

@@ -39,13 +39,25 @@ impl FrontEnd {
 
     /// The first cycle in which the instruction can be allocated, as far as the front end is concerned. `walker`: when the thread's walker
     /// is free.
-    #[inline]
     pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: &Found, walker: &mut u64) -> u64 {
         if instruction.length == 0 {
             return 0;
         }
+        self.read(instruction);
+        if found.translation | found.line != 0 {
+            self.wait(found, walker);
+        }
+        self.decode(instruction)
+    }
+
+    /// The fetcher reads the pieces that the instruction lies in.
+    #[inline]
+    fn read(&mut self, instruction: &Instruction<'_>) {
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length) - 1) >> PIECE_BITS;
+        if self.piece.is_some_and(|piece| (piece ^ first) | (piece ^ last) == 0) {
+            return;
+        }
         for piece in [first, last] {
             if self.piece != Some(piece) {
                 // No more than two pieces are ahead of the decoder.
@@ -53,10 +65,22 @@ impl FrontEnd {
                 self.piece = Some(piece);
             }
         }
-        if found.translation | found.line != 0 {
-            self.wait(found, walker);
+    }
+
+    /// [`deliver`](FrontEnd::deliver), of code that is here.
+    #[inline]
+    pub(super) fn deliver_plain(&mut self, instruction: &Instruction<'_>) -> u64 {
+        if instruction.length == 0 {
+            return 0;
         }
-        let earliest = (self.fetched + 1).max(self.queue.room(1));
+        self.read(instruction);
+        self.decode(instruction)
+    }
+
+    /// The instruction is decoded; returns the first cycle in which it can be allocated.
+    #[inline]
+    fn decode(&mut self, instruction: &Instruction<'_>) -> u64 {
+        let earliest = (self.fetched + 1).max(self.queue.room_for_one());
         let prefixes = instruction.operation.as_ref().map_or(0, |operation| operation.prefixes);
         if prefixes > PREFIXES {
             // Nothing is decoded beside it.

@@ -30,7 +30,7 @@ const AGAIN: u64 = 1;
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     /// The entries of the station, which are left in order.
-    station: Ring<12>,
+    station: Ring<12, 16>,
     sent: Sequence,
     /// The first cycles in which another integer load and another store can be sent.
     next_load: u64,

@@ -46,9 +46,9 @@ pub(super) struct Core {
     redirect: Option<Redirect>,
     registers: Registers,
     units: Units,
-    reorder: Ring<72>,
-    integer: [Entries<12>; 2],
-    vector: [Entries<20>; 2],
+    reorder: Ring<72, 128>,
+    integer: [Entries<12, 16>; 2],
+    vector: [Entries<20, 32>; 2],
     memory: Memory,
     /// When the divider takes another division of the thread. They begin in their order.
     divider: u64,

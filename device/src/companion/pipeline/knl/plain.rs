@@ -3,7 +3,6 @@
 //! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
 
 use super::super::super::instruction::{Class, Instruction};
-use super::super::Found;
 use super::rows::Unit;
 use super::signals::State;
 use super::{ANY, Core, Port, WIDTH};
@@ -25,33 +24,29 @@ impl Core {
         true
     }
 
+    #[inline]
     fn step_plain(&mut self, instruction: &Instruction<'_>) {
         let before = self.at;
-        let delivered = self.front.deliver(instruction, &Found::NONE, &mut self.memory.walker);
+        let delivered = self.front.deliver_plain(instruction);
         let (number, second) = self.allocate_plain(delivered);
         let at = self.at;
         if instruction.length != 0 {
             self.front.allocated(at);
         }
-        let mut sources = at + 1;
-        if let Some(operation) = &instruction.operation {
-            for register in operation.reads {
-                sources = sources.max(self.registers.at(register.0 % ANY));
-            }
-        } else {
+        let sources = match &instruction.operation {
+            Some(operation) => operation.reads.iter().fold(at + 1, |sources, register| sources.max(self.registers.at(register.0 % ANY))),
             // Without registers it needs the result before.
-            sources = sources.max(self.registers.at(ANY));
-        }
+            None => self.registers.at(ANY).max(at + 1),
+        };
         let issued = self.units.send_integer(number, sources);
-        if let Some(station) = self.integer.get_mut(number) {
-            station.take(issued + 1);
-        }
         let result = issued + 1;
-        if let Some(operation) = &instruction.operation {
-            operation.writes.iter().for_each(|register| self.registers.set(register.0 % ANY, result));
-        } else {
+        if let Some(station) = self.integer.get_mut(number) {
+            station.take(result);
+        }
+        match &instruction.operation {
+            Some(operation) => operation.writes.iter().for_each(|register| self.registers.set(register.0 % ANY, result)),
             // Through the shortest operation, whatever this one is.
-            self.registers.set(ANY, self.registers.at(ANY).max(at + 1) + 1);
+            None => self.registers.set(ANY, self.registers.at(ANY).max(at + 1) + 1),
         }
         let completed = self.completed.next(result, WIDTH);
         self.reorder.take(completed + 1);
@@ -78,7 +73,8 @@ impl Core {
         }
         let begin = self.at;
         let room = self.reorder.room(usize::from(WIDTH));
-        let station = self.integer.iter().map(|station| station.room()).min().unwrap_or(0);
+        let [first, second] = &self.integer;
+        let station = first.room().min(second.room());
         let at = begin.max(room).max(delivered).max(station);
         if at != begin {
             self.hold(State::ReorderBuffer, begin, room);

@@ -44,7 +44,7 @@ impl Units {
     #[inline]
     pub(super) fn send_integer(&mut self, number: usize, earliest: u64) -> u64 {
         let [ports, _] = &mut self.ports;
-        ports.take(number, earliest + self.offset, 1).saturating_sub(self.offset)
+        ports.take_cycle(number, earliest + self.offset).saturating_sub(self.offset)
     }
 
     /// When `line` is here, if it is on its way at `now`.

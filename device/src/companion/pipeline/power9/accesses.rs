@@ -80,7 +80,7 @@ impl Core {
         // PP25: without an entry it is not issued.
         let recirculation = touches.first().map_or(0, |touch| self.shared.recirculation_room(slice_of(touch)));
         times.recirculated = times.sourced.max(recirculation);
-        times.issued = self.shared.ports.take(ADDRESSES + times.slice, times.recirculated, 1);
+        times.issued = self.shared.ports.take_cycle(ADDRESSES + times.slice, times.recirculated);
         if touches.is_empty() || executed.instruction.class == Class::Paste {
             times.finished = self.pass_through(executed, times.issued, phases);
             return;
@@ -124,7 +124,7 @@ impl Core {
 
     /// PP24, PP28: the access is launched into its slice, once it has its translation.
     fn launch(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
-        let launched = self.shared.ports.take(ACCESSES + slice_of(touch), at, 1);
+        let launched = self.shared.ports.take_cycle(ACCESSES + slice_of(touch), at);
         phases.push(Reason::AddressArbitration, launched);
         if touch.translation == 0 {
             return launched;
@@ -295,7 +295,7 @@ impl Core {
             count_in_slice(touch, &STORE_REJECTS, tally);
             address += u64::from(touch.translation);
             phases.push(Reason::Translation, address);
-            address = self.shared.ports.take(ACCESSES + slice, address, 1);
+            address = self.shared.ports.take_cycle(ACCESSES + slice, address);
             phases.push(Reason::StoreRelaunch, address);
         }
         let delay = if touch.size > 8 { STORE_VECTOR } else { STORE_DATA };
@@ -303,7 +303,7 @@ impl Core {
         let ready = (address + PASS).max(times.data + STORE_FINISH) + Self::split(touch);
         phases.push(Reason::StoreData, ready - PASS);
         phases.push(Reason::StoreFinish, ready);
-        let finished = self.shared.ports.take(FINISHES + slice, ready, 1);
+        let finished = self.shared.ports.take_cycle(FINISHES + slice, ready);
         phases.push(Reason::StoreFinishArbitration, finished);
         finished
     }

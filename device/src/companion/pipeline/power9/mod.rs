@@ -130,8 +130,8 @@ pub(super) struct Core {
     restart: u64,
     /// What cycles with an empty completion table count for, if there are any before the next instruction.
     front: Reason,
-    buffer: Ring<96>,
-    targets: Ring<40>,
+    buffer: Ring<96, 128>,
+    targets: Ring<40, 64>,
     window: Ring<256>,
     registers: Registers,
     /// The first cycle that has no reason yet: the one after everything has finished.
@@ -156,6 +156,8 @@ pub(super) struct Core {
     pub(super) watches: bool,
     /// Whether records ask what became of each instruction.
     pub(super) told: bool,
+    /// Whether instructions that only compute may take the [short way](Core::execute_plain).
+    pub(super) quiet: bool,
     /// The first cycle in which they have not been counted, and cycles of the core that are none of the thread's.
     counted: u64,
     absent: (u64, u64),
@@ -236,6 +238,7 @@ impl Core {
             stalled: false,
             watches: false,
             told: false,
+            quiet: true,
             counted: 0,
             absent: (0, 0),
             stores_seen: 0,
@@ -295,6 +298,7 @@ impl Core {
         if let Some(shared) = threads.shared() {
             core::mem::swap(&mut self.shared, shared);
         }
+        self.quiet = self.is_quiet();
     }
 
     /// Time passes up to the dispatch cycle `at`.
@@ -384,7 +388,7 @@ impl Core {
         let keeps = u64::from(row.keeps);
         let shared = &mut self.shared;
         let at = match row.unit {
-            Unit::Branch => shared.ports.take(BRANCH, sources, 1),
+            Unit::Branch => shared.ports.take_cycle(BRANCH, sources),
             Unit::Kept => shared.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
             Unit::Pair if keeps > 1 => {
                 shared.take_all(&[(pair, 1), (pair + 1, 1), (KEPT + pair, keeps), (KEPT + pair + 1, keeps)], sources)
@@ -393,7 +397,7 @@ impl Core {
             Unit::Divider => shared.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
             Unit::Decimal => shared.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
             Unit::Crypto => shared.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
-            Unit::Slice | Unit::None | Unit::Memory => shared.ports.take(slice, sources, 1),
+            Unit::Slice | Unit::None | Unit::Memory => shared.ports.take_cycle(slice, sources),
         };
         if let Some(units) = row.reason.units() {
             // PP51: a unit is at work when it takes an operation, and while it is kept.

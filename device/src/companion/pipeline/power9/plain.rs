@@ -37,18 +37,24 @@ impl Core {
     /// itself. Returns whether it has taken the short way; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
-        let quiet = !self.told && !self.watches && !self.shared.watch.active && !self.behind_invalidation;
-        if !quiet || self.blocked.reason == Reason::BlockedBarrier || !is_short(instruction.class) {
-            return false;
+        let short = self.quiet && is_short(instruction.class);
+        if short {
+            self.step_plain(instruction, tally);
         }
-        self.step_plain(instruction, tally);
-        true
+        short
     }
 
+    /// Whether nothing asks more than the short way tells, or holds the instructions that take it.
+    pub(in super::super) fn is_quiet(&self) -> bool {
+        let watched = self.told || self.watches || self.shared.watch.active;
+        !watched && !self.behind_invalidation && self.blocked.reason != Reason::BlockedBarrier
+    }
+
+    #[inline]
     fn step_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
-        let operation = instruction.operation.unwrap_or(UNKNOWN);
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
         self.second_walker = 0;
-        if instruction.length != 0 && self.block != Some(instruction.address >> super::BLOCK_BITS) {
+        if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
             self.fetch(instruction, &Found::NONE, Share::of(1), tally);
         }
         let (ready, held, dispatched, slice) = self.dispatch_plain(operation.writes.len());
@@ -56,7 +62,7 @@ impl Core {
         for register in operation.reads.iter().chain(operation.addresses) {
             sources = sources.max(self.registers.at(place(*register)));
         }
-        let issued = self.shared.ports.take(slice, sources, 1);
+        let issued = self.shared.ports.take_cycle(slice, sources);
         let finished = issued + LATENCY;
         if let Some(queue) = self.shared.queues.get_mut(slice) {
             queue.take(issued + 1);
@@ -85,13 +91,29 @@ impl Core {
         let Group { at: before, count, .. } = self.group;
         let next = before + u64::from(count != 0);
         let front = self.fetched.max(self.restart);
-        let ready = if front > before || !self.group.has_room_plain() { front.max(next) } else { before };
-        self.hold(State::Starved, next, front.min(ready));
-        let from = if ready == before && count != 0 { ready + 1 } else { ready };
-        let window = self.window.room(1);
+        let place = self.group.plain_place().filter(|_| front <= before);
+        let ready = if place.is_some() { before } else { front.max(next) };
+        if front.min(ready) > next {
+            self.hold(State::Starved, next, front.min(ready));
+        }
+        let window = self.window.room_for_one();
         let history = self.shared.history.room(results);
-        let queue = self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0);
-        let at = ready.max(window).max(history).max(queue);
+        let mut at = ready.max(window).max(history);
+        // Behind a group that has gone, the first superslice is the next.
+        let mut superslice = if at > before { 0 } else { place.unwrap_or(0) };
+        let mut slice = self.shared.slice(superslice);
+        let room = |core: &Core, slice: usize| core.shared.queues.get(slice).map_or(0, |queue| queue.room());
+        // Where the queue of the slice has room, another that has it too holds nothing.
+        let mut queue = 0;
+        if room(self, slice) > ready {
+            queue = (0..SLICES).map(|slice| room(self, slice)).min().unwrap_or(0);
+            at = at.max(queue);
+            if at > before {
+                superslice = 0;
+                slice = self.shared.slice(superslice);
+            }
+        }
+        let from = if ready == before && count != 0 { ready + 1 } else { ready };
         if at > from {
             self.hold(State::WindowFull, from, window);
             self.hold(State::HeldHistory, from.max(window), history);
@@ -102,12 +124,11 @@ impl Core {
             let mut alone = Threads::ALONE;
             self.pass(at, &mut alone);
         }
-        let superslice = self.group.take_plain();
-        let mut slice = self.shared.next_slice(superslice);
-        let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
-        if full(slice) {
+        self.group.take_plain(superslice);
+        self.shared.turn_slice(superslice);
+        if room(self, slice) > at {
             // The other slice of the superslice, or any.
-            slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
+            slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| room(self, *slice) <= at).unwrap_or(slice);
         }
         (ready, Full { history, queue }, at, slice)
     }
@@ -143,21 +164,19 @@ struct Full {
 }
 
 impl Group {
-    /// Whether an operation of one plain place has it.
+    /// The superslice of an operation of one plain place, if the group has room for it.
     #[inline]
-    fn has_room_plain(&self) -> bool {
-        self.count < super::dispatch::WIDTH && self.superslice(Place::Plain).is_some()
+    fn plain_place(&self) -> Option<usize> {
+        (self.count < super::dispatch::WIDTH).then(|| self.superslice(Place::Plain)).flatten()
     }
 
-    /// Takes one plain place; returns its superslice.
+    /// Takes one plain place in a superslice.
     #[inline]
-    fn take_plain(&mut self) -> usize {
+    fn take_plain(&mut self, superslice: usize) {
         self.count += 1;
-        let superslice = self.superslice(Place::Plain).unwrap_or(0);
         if let Some(used) = self.used.get_mut(superslice) {
             *used += 1;
         }
-        superslice
     }
 }
 

@@ -72,6 +72,8 @@ impl Core {
         for at in [&mut self.counted, &mut self.absent.0, &mut self.absent.1, &mut self.stores_seen] {
             *at = time(reader, now)?;
         }
-        self.shared.load(reader, now)
+        self.shared.load(reader, now)?;
+        self.quiet = self.is_quiet();
+        Ok(())
     }
 }

@@ -18,15 +18,15 @@ const SECOND_EVERY: u64 = 2;
 /// Stores and flushes of all threads that are remembered.
 const REMEMBERED: usize = 16;
 
-/// Cycles of the ports that are kept, in words: twice as many as a thread may be behind another.
-const PORT_WORDS: usize = 24;
+/// Cycles of the ports that are kept, in words, a power of two: at least twice as many as a thread may be behind another.
+const PORT_WORDS: usize = 32;
 
 /// The shared part of a core. Its cycles are those of the core.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Shared {
     /// The slice of each superslice whose turn it is to take an operation.
     pub(super) turn: [u8; 2],
-    pub(super) queues: [Entries<11>; SLICES],
+    pub(super) queues: [Entries<11, 16>; SLICES],
     pub(super) branches: Entries<16>,
     pub(super) history: Ring<128>,
     pub(super) ports: Ports<PORTS, PORT_WORDS>,
@@ -41,7 +41,7 @@ pub(in super::super) struct Shared {
     /// The lines that the second level gets for stores, and since when.
     pub(super) written_lines: Misses<16, u64>,
     /// The recirculation queues, the slices of the queue of loads, and the queues of finished loads.
-    recirculation: [Entries<12>; 2],
+    recirculation: [Entries<12, 16>; 2],
     pub(super) loads: [Entries<16>; SLICES],
     finished: [Entries<32>; 2],
     /// How many users of a first slice came since its first entry was taken: of stores, loads and misses.
@@ -96,13 +96,25 @@ impl Shared {
         }
     }
 
+    /// The slice of a superslice whose turn it is to take an operation.
+    #[inline]
+    pub(super) fn slice(&self, superslice: usize) -> usize {
+        2 * superslice + usize::from(self.turn.get(superslice).is_some_and(|turn| *turn != 0))
+    }
+
+    /// The other slice of a superslice has its turn.
+    #[inline]
+    pub(super) fn turn_slice(&mut self, superslice: usize) {
+        if let Some(turn) = self.turn.get_mut(superslice) {
+            *turn ^= 1;
+        }
+    }
+
     /// The slice of a superslice that takes its next operation.
     pub(super) fn next_slice(&mut self, superslice: usize) -> usize {
-        let slice = self.turn.get_mut(superslice).map_or(0, |turn| {
-            *turn ^= 1;
-            usize::from(*turn ^ 1)
-        });
-        2 * superslice + slice
+        let slice = self.slice(superslice);
+        self.turn_slice(superslice);
+        slice
     }
 
     /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later.
