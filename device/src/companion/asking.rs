@@ -144,7 +144,7 @@ impl Follower<'_> {
         {
             self.tally.add(Signal::SelfModifyingCodeRestarts, 1);
             self.line = None;
-            self.piece = None;
+            self.piece.set(None);
             self.continues(Continuation::Restarted);
         }
     }

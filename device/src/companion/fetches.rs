@@ -9,24 +9,55 @@ use super::pipeline::Source;
 use super::signals;
 use super::translation::{CODE, Page, PageTables};
 
+/// The piece of code that the fetcher read last, unless a transfer discarded it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// Bits of an address within a piece, 63 at most.
+    bits: u32,
+    begin: u64,
+    /// One more than its bytes; 0 if it was discarded.
+    reach: u64,
+}
+
+impl Piece {
+    /// None, of code whose pieces have so many bits of an address.
+    pub(super) const fn none(bits: u32) -> Piece {
+        Piece { bits, begin: 0, reach: 0 }
+    }
+
+    /// Whether an instruction that has a length lies in it whole.
+    #[inline]
+    fn has(&self, instruction: &Instruction<'_>) -> bool {
+        instruction.address.wrapping_sub(self.begin) < self.reach.saturating_sub(u64::from(instruction.length))
+    }
+
+    /// Which it is.
+    pub(super) fn number(&self) -> Option<u64> {
+        (self.reach != 0).then_some(self.begin >> self.bits)
+    }
+
+    /// From now on it is this one, or none.
+    pub(super) fn set(&mut self, number: Option<u64>) {
+        self.begin = number.unwrap_or_default() << self.bits;
+        self.reach = number.map_or(0, |_| (1 << self.bits) + 1);
+    }
+}
+
 impl Follower<'_> {
     /// Whether the fetcher reads anything for an instruction: it lies in another piece than the one that was read last.
     #[inline]
     pub(super) fn is_fetched(&self, instruction: &Instruction<'_>) -> bool {
-        let end = instruction.address.wrapping_add(u64::from(instruction.length)).wrapping_sub(1);
-        let bits = self.piece_bits;
-        let elsewhere = self.piece.is_none_or(|piece| (instruction.address >> bits ^ piece) | (end >> bits ^ piece) != 0);
-        elsewhere && instruction.length != 0
+        !self.piece.has(instruction) && instruction.length != 0
     }
 
     /// The fetcher reads the pieces that an instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
-        let bits = self.piece_bits;
+        let bits = self.piece.bits;
         let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
         let (first, last) = (instruction.address >> bits, end >> bits);
-        let fetched = u64::from(self.piece != Some(first)) + u64::from(first != last);
-        self.piece = Some(last);
+        let fetched = u64::from(self.piece.number() != Some(first)) + u64::from(first != last);
+        self.piece.set(Some(last));
         self.tally.add(Signal::InstructionFetches, fetched);
         let line_bits = caches.line_bits.min(63);
         let physical_end = match instruction.next_page {

@@ -8,6 +8,7 @@ use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::clock::Clock;
 use super::cores::Core;
+use super::fetches::Piece;
 use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
 use super::outcome::Outcome;
@@ -70,10 +71,7 @@ pub struct Follower<'a> {
     pub(super) page: Page,
     /// The line of code that is being executed, and the number of its virtual page.
     pub(super) line: Option<(u64, u64)>,
-    /// The piece of code that the fetcher read last, unless a transfer discarded it.
-    pub(super) piece: Option<u64>,
-    /// Bits of an address within a piece.
-    pub(super) piece_bits: u32,
+    pub(super) piece: Piece,
     pub(super) outcome: Outcome,
     /// Whether the outcome says anything.
     told: bool,
@@ -118,8 +116,7 @@ impl<'a> Follower<'a> {
             combining: Combining::new(profile.write_combining),
             page: Page::default(),
             line: None,
-            piece: None,
-            piece_bits: u32::from(profile.caches.fetch_bits.min(63)),
+            piece: Piece::none(u32::from(profile.caches.fetch_bits.min(63))),
             outcome: Outcome::default(),
             told: false,
             way: Way::Idle,
@@ -322,16 +319,15 @@ impl<'a> Follower<'a> {
     /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        match self.way {
-            Way::Idle => {}
-            Way::Events if self.is_plain(instruction) => {}
-            Way::Time if self.is_plain(instruction) && self.is_alone() => {
-                self.outcome.cycles = None;
-                if let Some(pipeline) = &mut self.pipeline {
-                    pipeline.execute_plain(instruction, usize::from(self.thread), &mut self.tally);
-                }
-            }
-            _ => self.execute_whole(instruction, tables),
+        if self.way == Way::Time
+            && self.is_plain(instruction)
+            && self.is_alone()
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            self.outcome.cycles = None;
+            pipeline.execute_plain(instruction, usize::from(self.thread), &mut self.tally);
+        } else if self.way != Way::Idle && (self.way != Way::Events || !self.is_plain(instruction)) {
+            self.execute_whole(instruction, tables);
         }
     }
 
@@ -448,7 +444,7 @@ impl<'a> Follower<'a> {
     #[inline]
     fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         if transfer.taken {
-            self.piece = None;
+            self.piece.set(None);
         }
         if instruction.class == Class::Exception {
             self.line = None;
@@ -513,7 +509,8 @@ impl<'a> Follower<'a> {
     pub(super) fn save(&self, writer: &mut Writer) {
         let (line, page) = self.line.unwrap_or_default();
         writer.words(&[u64::from(self.line.is_some()), line, page]);
-        writer.words(&[u64::from(self.piece.is_some()), self.piece.unwrap_or_default()]);
+        let piece = self.piece.number();
+        writer.words(&[u64::from(piece.is_some()), piece.unwrap_or_default()]);
         self.path.save(writer);
         if let Some(pipeline) = &self.pipeline {
             pipeline.save(writer);
@@ -526,7 +523,7 @@ impl<'a> Follower<'a> {
         let (there, line, page) = (reader.word()?, reader.word()?, reader.word()?);
         self.line = (there & 1 == 1).then_some((line, page));
         let (there, piece) = (reader.word()?, reader.word()?);
-        self.piece = (there & 1 == 1).then_some(piece);
+        self.piece.set((there & 1 == 1).then_some(piece));
         self.path.load(reader)?;
         if let Some(pipeline) = &mut self.pipeline {
             pipeline.load(reader)?;

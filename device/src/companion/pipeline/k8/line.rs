@@ -18,7 +18,25 @@ pub(super) struct Operands {
 }
 
 /// Copies as many registers as there is place for; returns how many.
-fn copy(to: &mut [u16], from: &[Register]) -> u8 {
+#[inline]
+fn copy<const PLACES: usize>(to: &mut [u16; PLACES], from: &[Register]) -> u8 {
+    match (from, &mut to[..]) {
+        // The usual cases.
+        ([], _) => 0,
+        ([register], [place, ..]) => {
+            *place = register.0 % ANY;
+            1
+        }
+        ([first, second], [place, next, ..]) => {
+            (*place, *next) = (first.0 % ANY, second.0 % ANY);
+            2
+        }
+        _ => copy_all(to, from),
+    }
+}
+
+#[inline(never)]
+fn copy_all(to: &mut [u16], from: &[Register]) -> u8 {
     let mut count = 0;
     for (place, register) in to.iter_mut().zip(from) {
         *place = register.0 % ANY;

@@ -3,7 +3,6 @@
 //! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
 
 use super::super::super::instruction::{Class, Instruction};
-use super::rows::Unit;
 use super::signals::State;
 use super::{ANY, Core, Port, WIDTH};
 
@@ -40,7 +39,7 @@ impl Core {
         };
         let issued = self.units.send_integer(number, sources);
         let result = issued + 1;
-        if let Some(station) = self.integer.get_mut(number) {
+        if let Some(station) = self.integer.get_mut(number % 2) {
             station.take(result);
         }
         match &instruction.operation {
@@ -64,7 +63,7 @@ impl Core {
         if self.open {
             if delivered <= self.at {
                 let number = self.choose_integer();
-                if self.integer.get(number).is_none_or(|station| station.room() <= self.at) {
+                if self.integer.get(number % 2).is_none_or(|station| station.room() <= self.at) {
                     return (number, true);
                 }
                 self.hold(State::StationFull, 0, 1);
@@ -92,16 +91,17 @@ impl Core {
     /// PL12: the port of an operation that both can take.
     #[inline]
     fn choose_integer(&self) -> usize {
-        match self.port {
-            Some(Port { vector: false, number }) => 1 - number.min(1),
-            _ => self.choose(Unit::Integer).map_or(0, |port| port.number),
+        if let Some(Port { vector: false, number }) = self.port {
+            return 1 - number.min(1);
         }
+        let [first, second] = &self.integer;
+        usize::from(second.taken(self.at) < first.taken(self.at))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::rows::{self, Unit};
     use super::*;
 
     #[test]

@@ -41,20 +41,20 @@ pub(super) fn slice_of(touch: &Touch) -> usize {
 
 /// Counts an access by its slice.
 fn count_slice(touch: &Touch, tally: &mut Tally) {
-    let of = |signals: &[Signal; SLICES]| signals.get(slice_of(touch)).copied();
     let (loads, stores) = (touch.loads(), touch.stores());
-    for (counts, signals) in [
-        (touch.translation == 0, &TRANSLATION_HITS),
-        (loads && touch.size == VECTOR, &VECTOR_LOADS),
-        (loads && !touch.missed, &LOAD_HITS),
-        (loads && touch.missed, &LOAD_MISSES),
-        (loads && touch.misaligned, &MISALIGNED_LOADS),
-        (stores && touch.misaligned, &MISALIGNED_STORES),
-        (!loads && !stores && touch.translation != 0, &PREFETCH_TRANSLATION_MISSES),
-    ] {
-        if let Some(signal) = of(signals).filter(|_| counts) {
-            tally.add(signal, 1);
+    if touch.translation == 0 {
+        count_in_slice(touch, &TRANSLATION_HITS, tally);
+    } else if !loads && !stores {
+        count_in_slice(touch, &PREFETCH_TRANSLATION_MISSES, tally);
+    }
+    if loads {
+        count_in_slice(touch, if touch.missed { &LOAD_MISSES } else { &LOAD_HITS }, tally);
+        if touch.size == VECTOR {
+            count_in_slice(touch, &VECTOR_LOADS, tally);
         }
+    }
+    if touch.misaligned && (loads || stores) {
+        count_in_slice(touch, if loads { &MISALIGNED_LOADS } else { &MISALIGNED_STORES }, tally);
     }
 }
 
@@ -95,7 +95,7 @@ impl Core {
             let done = if executed.instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)
             } else if touch.stores() {
-                self.store(touch, &executed.operation, at, times, phases, tally)
+                self.store(touch, executed.operation, at, times, phases, tally)
             } else {
                 self.load_data(touch, at, executed.thread, phases, tally)
             };

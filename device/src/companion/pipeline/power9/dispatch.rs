@@ -33,10 +33,23 @@ pub(super) struct Held {
     /// It could be dispatched if nothing held it.
     pub(super) ready: u64,
     history: u64,
+    waits: Waits,
+    queue: u64,
+}
+
+/// Until when it waited for what came before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
     synchronization: u64,
     invalidation: u64,
     transaction: u64,
-    queue: u64,
+}
+
+impl Waits {
+    /// Until when it waited for all of them.
+    fn last(&self) -> u64 {
+        self.synchronization.max(self.invalidation).max(self.transaction)
+    }
 }
 
 impl Held {
@@ -44,9 +57,9 @@ impl Held {
     pub(super) fn reasons(&self) -> [(Reason, u64); 5] {
         [
             (Reason::EmptyHeldHistory, self.history),
-            (Reason::EmptyHeldSynchronization, self.synchronization),
-            (Reason::EmptyHeldInvalidation, self.invalidation),
-            (Reason::EmptyHeldTransaction, self.transaction),
+            (Reason::EmptyHeldSynchronization, self.waits.synchronization),
+            (Reason::EmptyHeldInvalidation, self.waits.invalidation),
+            (Reason::EmptyHeldTransaction, self.waits.transaction),
             (Reason::EmptyHeldIssueQueue, self.queue),
         ]
     }
@@ -142,32 +155,17 @@ impl Core {
         let history = self.shared.history.room(operation.writes.len());
         self.hold(State::HeldHistory, held, history);
         held = held.max(history);
-        let synchronization = if serializes && self.completed != 0 { self.completed + SCOREBOARD } else { 0 };
-        self.hold(State::HeldSynchronization, held, synchronization);
-        let several = u64::from(threads.count() > 1);
-        let flushes = if synchronization > held { several } else { 0 };
-        held = held.max(synchronization);
-        // PP17: so do an invalidation of translations and what follows it until the one before has been answered,
-        let waits = self.invalidated != 0 && (self.behind_invalidation || instruction.class == Class::TranslationInvalidation);
-        let invalidation = if waits { self.invalidated + SCOREBOARD } else { 0 };
-        self.hold(State::HeldInvalidation, held, invalidation);
-        let invalidations = if invalidation > held { several } else { 0 };
-        held = held.max(invalidation);
-        tally.add(Signal::DispatchFlushesScoreboard, flushes);
-        tally.add(Signal::DispatchFlushesInvalidation, invalidations);
-        tally.add(Signal::DispatchFlushes, flushes + invalidations);
-        // and PP16: a transaction until the one before has ended.
-        let waits = self.ended != 0 && instruction.class == Class::TransactionBegin;
-        let transaction = if waits { self.ended + SCOREBOARD } else { 0 };
-        self.hold(State::HeldTransaction, held, transaction);
-        held = held.max(transaction);
+        let mut waits = Waits::default();
+        if serializes || self.invalidated != 0 || self.ended != 0 {
+            waits = self.wait(executed, serializes, &mut held, threads, tally);
+        }
         let queue = match row.unit {
             Unit::None => 0,
             Unit::Branch => self.shared.branches.room(),
             _ => self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0),
         };
         self.hold(State::HeldIssueQueue, held, queue);
-        let mut at = [ready, window, history, synchronization, invalidation, transaction, queue].into_iter().max().unwrap_or(ready);
+        let mut at = ready.max(window).max(history).max(waits.last()).max(queue);
         self.hold(State::DispatchHeld, from.max(window), at);
         if at >= next {
             // PP55: no other thread dispatches in the same cycle.
@@ -184,8 +182,33 @@ impl Core {
             // The other slice of the superslice, or any.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
-        let held = Held { ready, history, synchronization, invalidation, transaction, queue };
+        let held = Held { ready, history, waits, queue };
         let next = at + 1;
         Times { held, dispatched: at, slice, data: 0, sourced: next, recirculated: next, issued: at, finished: next, entered: 0 }
+    }
+
+    /// PP15 to PP17: until when the instruction waits for what came before. It is held until `held` by other causes.
+    fn wait(&mut self, executed: &Executed<'_>, serializes: bool, held: &mut u64, threads: &Threads<'_>, tally: &mut Tally) -> Waits {
+        let class = executed.instruction.class;
+        let several = u64::from(threads.count() > 1);
+        let synchronization = if serializes && self.completed != 0 { self.completed + SCOREBOARD } else { 0 };
+        self.hold(State::HeldSynchronization, *held, synchronization);
+        let flushes = if synchronization > *held { several } else { 0 };
+        *held = (*held).max(synchronization);
+        // An invalidation of translations and what follows it wait until the one before has been answered,
+        let waits = self.invalidated != 0 && (self.behind_invalidation || class == Class::TranslationInvalidation);
+        let invalidation = if waits { self.invalidated + SCOREBOARD } else { 0 };
+        self.hold(State::HeldInvalidation, *held, invalidation);
+        let invalidations = if invalidation > *held { several } else { 0 };
+        *held = (*held).max(invalidation);
+        tally.add(Signal::DispatchFlushesScoreboard, flushes);
+        tally.add(Signal::DispatchFlushesInvalidation, invalidations);
+        tally.add(Signal::DispatchFlushes, flushes + invalidations);
+        // and a transaction until the one before has ended.
+        let waits = self.ended != 0 && class == Class::TransactionBegin;
+        let transaction = if waits { self.ended + SCOREBOARD } else { 0 };
+        self.hold(State::HeldTransaction, *held, transaction);
+        *held = (*held).max(transaction);
+        Waits { synchronization, invalidation, transaction }
     }
 }

@@ -110,7 +110,7 @@ impl Turned {
 #[derive(Clone, Copy, Debug)]
 struct Executed<'a> {
     instruction: &'a Instruction<'a>,
-    operation: Operation<'a>,
+    operation: &'a Operation<'a>,
     row: Row,
     found: &'a Found,
     thread: usize,
@@ -332,7 +332,7 @@ impl Core {
 
     fn step(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
         let row = rows::of(instruction);
-        let operation = instruction.operation.unwrap_or(UNKNOWN);
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
         let share = Share::of(threads.count());
         self.second_walker = 0;
         self.fetch(instruction, found, share, tally);
@@ -345,13 +345,15 @@ impl Core {
             self.refetch(at);
             times = self.dispatch(&executed, share, threads, tally);
         }
-        self.life = Life::begin(self.fetched, times.dispatched);
+        if self.told {
+            self.life = Life::begin(self.fetched, times.dispatched);
+        }
         let mut phases = Phases::new();
         if loads || stores || row.unit == Unit::Memory {
             self.access(&executed, &mut times, &mut phases, tally);
         }
         if row.unit != Unit::Memory && row.unit != Unit::None {
-            self.issue(&row, &operation, loads, &mut times, &mut phases);
+            self.issue(&row, operation, loads, &mut times, &mut phases);
         }
         if let Some(queue) = self.shared.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Unit::None | Unit::Branch)) {
             queue.take(times.issued + 1);
@@ -363,7 +365,9 @@ impl Core {
         if found.castouts != (0, 0) || found.prefetched != 0 {
             self.follow_lines(found, &times, tally);
         }
-        self.record(&row, found, &times, &phases);
+        if self.told {
+            self.record(&row, found, &times, &phases);
+        }
         self.own(&times, &phases, threads, tally);
         self.complete(&executed, &times, threads, tally);
         if threads.are_several() {
@@ -443,26 +447,30 @@ impl Core {
         if times.finished < self.unowned {
             return;
         }
-        let in_flight = times.dispatched.min(self.completed + 1);
-        if self.completed != 0 {
-            self.own_completion(in_flight);
+        if self.unowned < times.dispatched {
+            let in_flight = times.dispatched.min(self.completed + 1);
+            if self.completed != 0 {
+                self.own_completion(in_flight);
+            }
+            if self.stalled && self.unowned < times.dispatched {
+                tally.add(Signal::StallsEndedEmpty, 1);
+            }
+            self.own_until(self.front, times.held.ready.min(times.dispatched));
+            for (reason, until) in times.held.reasons() {
+                self.own_until(reason, until.min(times.dispatched));
+            }
+            self.own_until(Reason::Empty, times.dispatched);
         }
-        if self.stalled && self.unowned < times.dispatched {
-            tally.add(Signal::StallsEndedEmpty, 1);
+        if self.unowned < times.issued {
+            self.own_until(Reason::HeldOther, times.sourced.min(times.issued));
+            self.own_until(Reason::HeldRecirculation, times.recirculated.min(times.issued));
+            self.own_until(Reason::HeldArbitration, times.issued);
         }
-        self.own_until(self.front, times.held.ready.min(times.dispatched));
-        for (reason, until) in times.held.reasons() {
-            self.own_until(reason, until.min(times.dispatched));
-        }
-        self.own_until(Reason::Empty, times.dispatched);
-        self.own_until(Reason::HeldOther, times.sourced.min(times.issued));
-        self.own_until(Reason::HeldRecirculation, times.recirculated.min(times.issued));
-        self.own_until(Reason::HeldArbitration, times.issued);
         if threads.are_several() {
             self.shared.progress.stalls(threads.number(), self.unowned, times.finished);
         }
         for (reason, until) in phases.all() {
-            self.own_until(*reason, (*until).min(times.finished));
+            self.own_until(reason, until.min(times.finished));
         }
         self.own_until(Reason::DispatchFinish, times.finished);
         self.own_until(Reason::Finish, times.finished + 1);
@@ -522,7 +530,9 @@ impl Core {
         let completed = self.completed.max(blocked.until - 1 + COMPLETION);
         self.completed = completed;
         self.life.completed = completed;
-        (0..row.operations).for_each(|_| self.window.take(completed + 1));
+        for _ in 0..row.operations {
+            self.window.take(completed + 1);
+        }
         self.leave(executed, times, completed, tally);
         match instruction.class {
             Class::TransactionEnd => self.ended = completed,

@@ -59,21 +59,24 @@ impl Core {
         }
         let (ready, held, dispatched, slice) = self.dispatch_plain(operation.writes.len());
         let mut sources = dispatched + 1;
-        for register in operation.reads.iter().chain(operation.addresses) {
-            sources = sources.max(self.registers.at(place(*register)));
+        for registers in [operation.reads, operation.addresses] {
+            for register in registers {
+                sources = sources.max(self.registers.at(place(*register)));
+            }
         }
         let issued = self.shared.ports.take_cycle(slice, sources);
         let finished = issued + LATENCY;
-        if let Some(queue) = self.shared.queues.get_mut(slice) {
+        if let Some(queue) = self.shared.queues.get_mut(slice % SLICES) {
             queue.take(issued + 1);
         }
         if finished >= self.unowned {
+            // Otherwise it completes with the instruction before.
             self.own_plain((ready, held, dispatched, sources, issued), tally);
+            if self.unowned >= self.blocked.until {
+                self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
+            }
+            self.completed = self.completed.max(self.blocked.until - 1 + COMPLETION);
         }
-        if self.unowned >= self.blocked.until {
-            self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
-        }
-        self.completed = self.completed.max(self.blocked.until - 1 + COMPLETION);
         self.window.take(self.completed + 1);
         for register in operation.writes {
             self.shared.history.take_in_order(self.completed + 1);
@@ -93,8 +96,8 @@ impl Core {
         let front = self.fetched.max(self.restart);
         let place = self.group.plain_place().filter(|_| front <= before);
         let ready = if place.is_some() { before } else { front.max(next) };
-        if front.min(ready) > next {
-            self.hold(State::Starved, next, front.min(ready));
+        if front > next {
+            self.hold(State::Starved, next, front);
         }
         let window = self.window.room_for_one();
         let history = self.shared.history.room(results);
@@ -102,7 +105,7 @@ impl Core {
         // Behind a group that has gone, the first superslice is the next.
         let mut superslice = if at > before { 0 } else { place.unwrap_or(0) };
         let mut slice = self.shared.slice(superslice);
-        let room = |core: &Core, slice: usize| core.shared.queues.get(slice).map_or(0, |queue| queue.room());
+        let room = |core: &Core, slice: usize| core.shared.queues.get(slice % SLICES).map_or(0, |queue| queue.room());
         // Where the queue of the slice has room, another that has it too holds nothing.
         let mut queue = 0;
         if room(self, slice) > ready {
@@ -113,8 +116,8 @@ impl Core {
                 slice = self.shared.slice(superslice);
             }
         }
-        let from = if ready == before && count != 0 { ready + 1 } else { ready };
-        if at > from {
+        if at > ready {
+            let from = if ready == before && count != 0 { ready + 1 } else { ready };
             self.hold(State::WindowFull, from, window);
             self.hold(State::HeldHistory, from.max(window), history);
             self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);

@@ -349,7 +349,8 @@ impl Reason {
 /// Reasons of the last phases of an instruction, each up to a cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phases {
-    phases: [(Reason, u64); Phases::MOST],
+    reasons: [Reason; Phases::MOST],
+    until: [u64; Phases::MOST],
     count: usize,
 }
 
@@ -357,14 +358,14 @@ impl Phases {
     const MOST: usize = 24;
 
     pub(super) const fn new() -> Phases {
-        Phases { phases: [(Reason::Finish, 0); Phases::MOST], count: 0 }
+        Phases { reasons: [Reason::Finish; Phases::MOST], until: [0; Phases::MOST], count: 0 }
     }
 
     /// Up to cycle `until` the reason is `reason`. What there is no place for has the reason that follows.
     #[inline]
     pub(super) fn push(&mut self, reason: Reason, until: u64) {
-        if let Some(place) = self.phases.get_mut(self.count) {
-            *place = (reason, until);
+        if let (Some(place), Some(cycle)) = (self.reasons.get_mut(self.count), self.until.get_mut(self.count)) {
+            (*place, *cycle) = (reason, until);
             self.count += 1;
         }
     }
@@ -374,15 +375,16 @@ impl Phases {
         let mut before = 0;
         let mut last = None;
         for (reason, until) in self.all() {
-            if (*until).min(finished) > before {
-                (before, last) = (*until, Some(*reason));
+            if until.min(finished) > before {
+                (before, last) = (until, Some(reason));
             }
         }
         last
     }
 
-    pub(super) fn all(&self) -> &[(Reason, u64)] {
-        self.phases.get(..self.count).unwrap_or(&[])
+    #[inline]
+    pub(super) fn all(&self) -> impl Iterator<Item = (Reason, u64)> {
+        self.reasons.iter().copied().zip(self.until.iter().copied()).take(self.count)
     }
 }
 

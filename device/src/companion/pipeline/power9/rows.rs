@@ -79,11 +79,12 @@ fn float(width: u8, packed: bool, scalar: Row, vector: Row, quad: Row) -> Row {
 }
 
 /// The row of an instruction, apart from its accesses.
+#[inline]
 pub(super) fn of(instruction: &Instruction<'_>) -> Row {
-    let (width, packed) = instruction.operation.map_or((8, false), |operation| (operation.width, operation.packed));
+    let (width, packed) = instruction.operation.as_ref().map_or((8, false), |operation| (operation.width, operation.packed));
     let vector_float = row(Unit::Pair, 7, Reason::VectorFloat);
     let quad = kept(Unit::Decimal, 12, 1, Reason::Decimal);
-    let plain = float(width, packed, restricted(7, Reason::Float), vector_float, quad);
+    let plain = || float(width, packed, restricted(7, Reason::Float), vector_float, quad);
     match instruction.class {
         Class::Nop => row(Unit::None, 1, Reason::DispatchFinish),
         Class::Branch | Class::Call | Class::Return => Row { place: Place::Branch, ..row(Unit::Branch, 2, Reason::Branch) },
@@ -114,8 +115,8 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
         Class::System => system(instruction),
         Class::Microcode | Class::String | Class::Push | Class::Pop => Row { operations: 3, ..FIXED },
         Class::DoubleShift | Class::RotateThroughCarry | Class::Exchange | Class::BitTest => Row { operations: 2, ..FIXED },
-        Class::FloatAdd | Class::FloatMultiplyAdd | Class::FloatConvert | Class::FloatEstimate => plain,
-        Class::FloatMultiply => float(width, packed, plain, vector_float, kept(Unit::Decimal, 24, 12, Reason::DecimalLong)),
+        Class::FloatAdd | Class::FloatMultiplyAdd | Class::FloatConvert | Class::FloatEstimate => plain(),
+        Class::FloatMultiply => float(width, packed, plain(), vector_float, kept(Unit::Decimal, 24, 12, Reason::DecimalLong)),
         Class::FloatMove => float(width, packed, row(Unit::Slice, 2, Reason::Float), row(Unit::Pair, 2, Reason::VectorFixed), quad),
         Class::FloatCompare => float(width, packed, row(Unit::Slice, 3, Reason::Float), row(Unit::Pair, 3, Reason::VectorFloat), quad),
         Class::FloatDivide => float(
