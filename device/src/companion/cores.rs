@@ -66,10 +66,10 @@ impl Core {
     /// been followed before: then it may go on again, and meets what this one does meanwhile.
     #[inline]
     pub(super) fn together(&self, thread: usize) -> Option<(MutexGuard<'_, Sharing>, u32)> {
-        if thread >= THREADS || self.is_alone(thread) {
+        let own = Core::alone(thread);
+        if thread >= THREADS || self.is_alone(own) {
             return None;
         }
-        let own = running(thread) | known(thread);
         let mut threads = self.threads.load(Relaxed);
         if threads & own != own {
             threads = self.threads.fetch_or(own, Relaxed) | own;
@@ -77,10 +77,15 @@ impl Core {
         (threads != own).then(|| (self.sharing.lock(), all_running(threads)))
     }
 
-    /// Whether thread `thread` alone runs, and has run while it was followed.
+    /// Whether one thread alone runs, and has run while it was followed: the one with this [`alone`](Core::alone).
     #[inline]
-    pub(super) fn is_alone(&self, thread: usize) -> bool {
-        self.threads.load(Relaxed) == running(thread) | known(thread)
+    pub(super) fn is_alone(&self, alone: u32) -> bool {
+        self.threads.load(Relaxed) == alone
+    }
+
+    /// What tells thread `thread` when it is alone.
+    pub(super) const fn alone(thread: usize) -> u32 {
+        if thread < THREADS { running(thread) | known(thread) } else { u32::MAX }
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {

@@ -61,9 +61,7 @@ impl Follower<'_> {
     fn play_pipeline<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
         let mut passed = 0;
         let Some(pipeline) = &mut self.pipeline else { return 0 };
-        while pipeline.unreported() != 0
-            && let Some((cycles, states)) = pipeline.next()
-        {
+        while let Some((cycles, states)) = pipeline.next() {
             passed += cycles;
             if states.is_empty() && held.is_empty() {
                 thread.advance(cycles, &[Signal::Cycles]);

@@ -50,8 +50,9 @@ pub struct Follower<'a> {
     pub(super) cluster: usize,
     pub(super) core: usize,
     pub(super) thread: u8,
-    /// The core, if its threads compete.
+    /// The core, if its threads compete, and what tells that no other of them runs.
     competes: Option<&'a Core>,
+    alone: u32,
     clock: Clock,
     /// Whether it follows even while nothing is counted.
     always: bool,
@@ -103,6 +104,7 @@ impl<'a> Follower<'a> {
             core: place % per_cluster / threads,
             thread: (place % threads) as u8,
             competes: system.cores.get(place / threads),
+            alone: Core::alone(place % threads),
             clock,
             always,
             active: false,
@@ -319,14 +321,16 @@ impl<'a> Follower<'a> {
     /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        if self.way == Way::Time
-            && self.is_plain(instruction)
-            && self.is_alone()
-            && let Some(pipeline) = &mut self.pipeline
-        {
-            self.outcome.cycles = None;
-            pipeline.execute_plain(instruction, usize::from(self.thread), &mut self.tally);
-        } else if self.way != Way::Idle && (self.way != Way::Events || !self.is_plain(instruction)) {
+        let done = match self.way {
+            Way::Idle => true,
+            Way::Events => self.is_plain(instruction),
+            Way::Time if self.is_plain(instruction) && self.is_alone() => {
+                self.outcome.cycles = None;
+                self.pipeline.as_mut().is_some_and(|pipeline| pipeline.execute_plain(instruction, &mut self.tally))
+            }
+            Way::Time | Way::Whole => false,
+        };
+        if !done {
             self.execute_whole(instruction, tables);
         }
     }
@@ -334,7 +338,7 @@ impl<'a> Follower<'a> {
     /// Whether no other thread of its core runs, nor has been followed before.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.competes.is_none_or(|core| core.is_alone(usize::from(self.thread)))
+        self.competes.is_none_or(|core| core.is_alone(self.alone))
     }
 
     #[inline(never)]

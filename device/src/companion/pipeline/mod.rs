@@ -171,17 +171,6 @@ impl Core {
         }
     }
 
-    /// How many cycles have not been reported.
-    fn passed(&self) -> u64 {
-        match self {
-            Core::K8(core) => core.account.passed(),
-            Core::Knl(core) => core.account.passed(),
-            Core::Power9(core) => core.account.passed(),
-            Core::Montecito(core) => core.unreported(),
-            Core::Itanium(core) => core.track.passed(),
-        }
-    }
-
     /// The states of the last cycle that was reported.
     fn last(&self) -> Option<u64> {
         match self {
@@ -443,20 +432,18 @@ impl Pipeline {
     }
 
     /// The same of an instruction that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to itself.
+    /// Returns whether it has taken a short way; if not, nothing has been done.
     #[inline]
-    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, thread: usize, tally: &mut Tally) {
+    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         #[cfg(test)]
         if self.long {
-            return self.execute(instruction, thread, None, tally);
+            return false;
         }
-        let done = match &mut self.core {
+        match &mut self.core {
             Core::Power9(core) => core.execute_plain(instruction, tally),
             Core::Knl(core) => core.execute_plain(instruction),
             Core::K8(core) => core.execute_plain(instruction, tally),
             Core::Montecito(_) | Core::Itanium(_) => false,
-        };
-        if !done {
-            self.execute(instruction, thread, None, tally);
         }
     }
 
@@ -465,11 +452,6 @@ impl Pipeline {
         if let Core::Power9(core) = &self.core {
             core.tell(outcome);
         }
-    }
-
-    /// How many cycles have not been reported.
-    pub(super) fn unreported(&self) -> u64 {
-        self.core.passed()
     }
 
     /// Removes cycles in which the same holds: how many, and what.

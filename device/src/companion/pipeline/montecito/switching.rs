@@ -110,6 +110,7 @@ impl Core {
     }
 
     /// How many clocks are reported next at most.
+    #[cfg(test)]
     pub(in super::super) fn unreported(&self) -> u64 {
         self.track.passed().min(self.most())
     }
