@@ -79,6 +79,7 @@ pub mod cpuid;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
 pub mod kvm;
+pub mod layout;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 #[cfg(feature = "knl")]

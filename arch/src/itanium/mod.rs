@@ -287,7 +287,7 @@ impl Itanium {
 }
 
 impl Model for Itanium {
-    const SHAPE: Shape = Shape { package_threads: Some(&[1]), ..Shape::ANY };
+    const SHAPE: Shape = Shape { package_threads: Some(&[1]), package_cores: Some(1), usual: (2, 1), ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = decode(address, false, &self.context)?;

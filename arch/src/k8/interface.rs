@@ -9,7 +9,7 @@ use crate::feed::{Context, Demand, Feed, Record, Signal, SignalSet};
 use crate::model::{Arbitration, LazyContexts, Levels, Model, Occurrence, PackageScope, Pins, RegisterDescription, Reset, Shape};
 
 impl Model for K8 {
-    const SHAPE: Shape = Shape { shares_counters: true, ..Shape::ANY };
+    const SHAPE: Shape = Shape { shares_counters: true, usual: (2, 2), ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         match Register::decode(address, &self.context)? {

@@ -19,6 +19,10 @@ use crate::model::{
 impl Model for Knl {
     const SHAPE: Shape = Shape {
         package_threads: Some(&[1, 2, 3, 4, 5, 6, 7, 8]),
+        core_threads: 4,
+        package_cores: Some(2),
+        // A Xeon Phi 7250, of 34 tiles.
+        usual: (1, 68),
         // Each tile has a CHA.
         most_packages: Some(super::untile::CHAS as usize),
         has_untile: true,

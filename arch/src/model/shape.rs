@@ -4,6 +4,12 @@
 pub struct Shape {
     /// How many threads a package may have. `None` where nothing of the model depends on their number.
     pub package_threads: Option<&'static [usize]>,
+    /// How many threads a core has at most.
+    pub core_threads: usize,
+    /// How many cores are a package of PMUs, as tiles of Knights Landing are; `None` where all cores of a processor are one.
+    pub package_cores: Option<usize>,
+    /// How many processors a usual machine has, and how many cores each of them.
+    pub usual: (usize, usize),
     /// How many packages a machine may have at most. `None` where nothing of the model depends on their number.
     pub most_packages: Option<usize>,
     /// Whether a counter that one thread of a package uses is taken from the others: [`Arbitration`](crate::model::Arbitration).
@@ -20,6 +26,9 @@ impl Shape {
     /// Any number of threads and packages, and nothing in addition.
     pub const ANY: Shape = Shape {
         package_threads: None,
+        core_threads: 1,
+        package_cores: None,
+        usual: (1, 1),
         most_packages: None,
         shares_counters: false,
         has_untile: false,

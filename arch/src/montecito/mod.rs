@@ -335,7 +335,7 @@ fn own_bit(shared: Shared) -> u32 {
 }
 
 impl Model for Montecito {
-    const SHAPE: Shape = Shape { package_threads: Some(&[1, 2]), ..Shape::ANY };
+    const SHAPE: Shape = Shape { package_threads: Some(&[1, 2]), core_threads: 2, package_cores: Some(1), usual: (2, 2), ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = decode(address, false, &self.context)?;

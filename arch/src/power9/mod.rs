@@ -344,7 +344,16 @@ impl Power9 {
 }
 
 impl Model for Power9 {
-    const SHAPE: Shape = Shape { package_threads: Some(&[1, 2, 4]), has_nest: true, posts_to_memory: true, ..Shape::ANY };
+    const SHAPE: Shape = Shape {
+        package_threads: Some(&[1, 2, 4]),
+        core_threads: 4,
+        package_cores: Some(1),
+        // An AC922 with all cores.
+        usual: (2, 22),
+        has_nest: true,
+        posts_to_memory: true,
+        ..Shape::ANY
+    };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         if let Some(index) = access::counter_of_privileged(address, &self.context)

@@ -2,7 +2,7 @@
 
 use vm_pmu::arch::ia64::PerfMonInfo;
 use vm_pmu::companion::{self, Clock};
-use vm_pmu::topology::Builder;
+use vm_pmu::layout::Layout;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
@@ -56,17 +56,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus }));
     }
     let lines = Lines::new(cpus);
-    let followed = companion::Builder::new(part.name()).ok().filter(|_| options.companion);
+    let layout = Layout::of(part).threads(cpus);
+    let followed = layout.companion().filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
+    let followed = followed.map(|builder| builder.clock(clock));
     let supply = supply(part, followed.as_ref());
-    let pmus = Builder::of(part)
-        .threads(cpus)
-        .supplies(supply.signals)
-        .supplies_records(supply.records)
-        .build(lines.clone())
-        .map_err(RunError::Pmus)?;
+    let pmus = layout.pmus().supplies(supply.signals).supplies_records(supply.records).build(lines.clone()).map_err(RunError::Pmus)?;
     let companion = followed.map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
     let attach = |index: usize| {

@@ -3,7 +3,7 @@
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::companion::{self, Clock};
-use vm_pmu::topology::Builder;
+use vm_pmu::layout::Layout;
 use vm_pmu::{Part, Signal};
 
 #[cfg(feature = "unicorn")]
@@ -53,18 +53,19 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
     }
     let threads = cpus / packages;
-    let followed = companion::Builder::new(part.name()).ok().filter(|_| options.companion);
+    let mut layout = Layout::of(part).packages(packages).threads(threads);
+    if options.buffered {
+        layout = layout.buffered();
+    }
+    if options.chips_per_group != 0 {
+        layout = layout.packages_per_group(options.chips_per_group);
+    }
+    let followed = layout.companion().filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));
-    let followed = followed.map(|builder| if options.buffered { builder.buffered() } else { builder });
-    let followed = followed.map(|builder| match options.chips_per_group {
-        0 => builder,
-        chips => builder.packages_per_group(chips),
-    });
+    let followed = followed.map(|builder| builder.clock(clock));
     let supply = supply(part, followed.as_ref());
-    let builder =
-        Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).supplies_records(supply.records).pace(pace());
+    let builder = layout.pmus().supplies(supply.signals).supplies_records(supply.records).pace(pace());
     let pmus = builder.build(lines.clone()).map_err(RunError::Pmus)?;
     let companion = followed.map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use vm_pmu::arch::feed::Context;
 use vm_pmu::companion::{self, Clock, Companion};
+use vm_pmu::layout::Layout;
 use vm_pmu::snapshot::SnapshotError;
-use vm_pmu::topology::{self, Builder};
+use vm_pmu::topology;
 use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
@@ -177,13 +178,14 @@ impl Surroundings {
         }
         let lines = Lines::new(cpus);
         let topology = Topology::of(part, cpus);
-        let followed = companion::Builder::new(part.name()).ok().filter(|_| options.companion && options.cycles == Cycles::Engine);
+        // Cores come in whole packages of PMUs, even if the machine has fewer CPUs.
+        let layout = Layout::of(part).cores(topology.packages(cpus) * topology.package / topology.core);
+        let followed = layout.companion().filter(|_| options.companion && options.cycles == Cycles::Engine);
         // With a clock of the companion's, time must not change its pace with what is counted.
         let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
         let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
         let supply = supply(part, followed.as_ref());
-        let builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
-        let mut builder = builder.supplies(supply.signals).supplies_records(supply.records).pace(pace());
+        let mut builder = layout.pmus().supplies(supply.signals).supplies_records(supply.records).pace(pace());
         if options.share_counters {
             builder = builder.share_counters();
         }
