@@ -72,11 +72,16 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
                 return at & !63 | u64::from(free.trailing_zeros());
             }
         }
-        self.take(port, earliest, 1)
+        self.take_several(port, earliest, 1)
     }
 
     /// Takes `port` for `cycles` as soon as it is free, `earliest` or later; returns the cycle.
+    #[inline]
     pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
+        if cycles == 1 { self.take_cycle(port, earliest) } else { self.take_several(port, earliest, cycles) }
+    }
+
+    fn take_several(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
         let begin = self.free(port, earliest, cycles);
         if let Some(taken) = self.taken.get_mut(port) {
             for at in begin..begin.saturating_add(cycles).min(self.from + Self::CYCLES) {
