@@ -33,6 +33,7 @@ const SOURCES: &[&str] = &[
     "places",
     "traffic",
     "tree",
+    "layout",
     "catalogue",
     "litmus",
 ];

@@ -444,6 +444,11 @@
 #define VM_PMU_TREE_ISA 3000
 
 /**
+ * In VmPmuLayout::flags: memory has buffers with caches, on a part that has them.
+ */
+#define VM_PMU_LAYOUT_BUFFERED (1 << 0)
+
+/**
  * In VmPmuEvent::flags: the entry is a unit mask of an event, and umask has its bits.
  */
 #define VM_PMU_EVENT_UMASK (1 << 0)
@@ -2526,6 +2531,10 @@ typedef struct {
    * level is one of victims.
    */
   uint32_t lent_clusters;
+  /**
+   * How many threads a core has, where it has fewer than it could; 0 is as many as it could.
+   */
+  uint32_t core_threads;
 } VmPmuCompanionOptions;
 
 /**
@@ -2899,6 +2908,45 @@ typedef struct {
    */
   bool (*end_node)(void *user);
 } VmPmuTreeWriter;
+
+/**
+ * What a machine looks like. CPUs are counted through the threads of a core, then its cores, then its packages, and a package is what goes
+ * into a socket. Set `size` to its sizeof; zero means the smallest machine of the part.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuLayout).
+   */
+  size_t size;
+  /**
+   * How many packages; 0 is one.
+   */
+  uint32_t packages;
+  /**
+   * How many cores each package has; 0 is one, or those of a tile.
+   */
+  uint32_t cores;
+  /**
+   * How many threads each core has; 0 is one, or all on Knights Landing.
+   */
+  uint32_t threads;
+  /**
+   * VM_PMU_LAYOUT_BUFFERED.
+   */
+  uint32_t flags;
+  /**
+   * How many bytes of physical memory belong to each package, from address 0 up; 0 means that all belong to the first.
+   */
+  uint64_t memory_per_package;
+  /**
+   * How many packages make a group; 0 is all to the companion, and one to the numbers of POWER9's chips.
+   */
+  uint32_t packages_per_group;
+  /**
+   * How many more cores each package has that are off and lend their third level, on a part that does so.
+   */
+  uint32_t lent_cores;
+} VmPmuLayout;
 
 /**
  * A text that lives as long as the program. It does not end with a zero byte: print it with "%.*s".
@@ -4093,6 +4141,63 @@ VmPmuStatus vm_pmu_tree_performance_monitor(const VmPmuTreeWriter *writer);
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tree_cpu_version(const VmPmuTreeWriter *writer, uint32_t version);
+
+/**
+ * Writes to `layout`, whose `size` is set, a usual machine of the part of this name, as it was sold: two K8 of two cores, a Knights Landing
+ * of 68 cores, two POWER9 of 22, two Montecito, two of the first Itanium, with all threads of each core.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_layout_usual(const char *part, VmPmuLayout *layout);
+
+/**
+ * Writes to `cpus` how many CPUs a machine of this layout has.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_layout_cpus(const char *part, const VmPmuLayout *layout, uint32_t *cpus);
+
+/**
+ * Sets `packages` and `threads` of `options`, so that vm_pmu_machine_create() makes the PMUs of this layout: CPU n has those of thread n.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_layout_options(const char *part, const VmPmuLayout *layout, VmPmuOptions *options);
+
+/**
+ * Sets what `options` says of the layout, so that vm_pmu_companion_create() makes its companion: it follows CPU n as thread n.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_layout_companion_options(const char *part, const VmPmuLayout *layout, VmPmuCompanionOptions *options);
+
+/**
+ * Changes what CPUID returns in CPU `cpu`, as vm_pmu_cpuid() does, so that it says the layout too: in leaves 1 and 0Bh of Intel, and 1,
+ * 8000_0001h and 8000_0008h of AMD. The APIC ID of the CPU is then in bits 31:24 of EBX of leaf 1, and whole in EDX of leaf 0Bh.
+ * VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_layout_cpuid(const char *part,
+                                const VmPmuLayout *layout,
+                                uint32_t cpu,
+                                uint32_t leaf,
+                                uint32_t subleaf,
+                                uint32_t (*registers)[4]);
+
+/**
+ * Writes to `pir` what PIR reads in CPU `cpu` of a machine of POWER9, as VmPmuPlatformOptions::pirs takes it; bits from 8 on are the number
+ * of its chip, VmPmuChip::id. VM_PMU_STATUS_ERROR_UNSUPPORTED for another part.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_layout_pir(const char *part, const VmPmuLayout *layout, uint32_t cpu, uint32_t *pir);
 
 /**
  * Writes to `name` the name of part `number`, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.

@@ -227,6 +227,8 @@ pub struct VmPmuCompanionOptions {
     /// How many further clusters each package has whose cores are off and whose third level is lent to the others, on a part whose third
     /// level is one of victims.
     pub lent_clusters: u32,
+    /// How many threads a core has, where it has fewer than it could; 0 is as many as it could.
+    pub core_threads: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, and functions that may be absent.
@@ -342,6 +344,9 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
         builder = builder.packages_per_group(wide(given.packages_per_group));
     }
     builder = builder.lent_clusters(wide(given.lent_clusters));
+    if given.core_threads != 0 {
+        builder = builder.core_threads(wide(given.core_threads));
+    }
     Ok(VmPmuCompanion::new(builder, Tables { user: given.user, walk: given.walk, nested: given.nested, host: given.host, page_bits }))
 }
 
@@ -376,6 +381,7 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             host: None,
             packages_per_group: 0,
             lent_clusters: 0,
+            core_threads: 0,
         };
         // SAFETY: the caller's promise.
         let (name, given) = unsafe { (text(name, "the part's name")?, if options.is_null() { USUAL } else { take(options)? }) };

@@ -42,6 +42,7 @@ pub mod demand;
 pub mod follow;
 #[cfg(feature = "companion")]
 pub mod instruction;
+pub mod layout;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 pub mod machine;

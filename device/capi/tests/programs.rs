@@ -177,6 +177,13 @@ fn a_c_program_is_followed_by_a_companion() {
 }
 
 #[test]
+fn a_c_program_says_once_what_its_machine_looks_like() {
+    if is_there("cc", "a_c_program_says_once_what_its_machine_looks_like") {
+        compile_and_run("cc", "machine_layout.c", "machine_layout", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_changes_the_threads_of_a_core() {
     if is_there("cc", "a_c_program_changes_the_threads_of_a_core") {
         compile_and_run("cc", "turns.c", "turns", "-std=c11", &shared());
@@ -265,7 +272,20 @@ fn addresses_are_clean_under_the_sanitizer() {
     }
     let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
-    for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion", "turns", "places", "requests", "traffic", "tree"] {
+    for source in [
+        "misuse",
+        "events",
+        "boxes",
+        "snapshot",
+        "posting",
+        "companion",
+        "machine_layout",
+        "turns",
+        "places",
+        "requests",
+        "traffic",
+        "tree",
+    ] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
     let more_sources: Vec<String> = bridge().into_iter().chain(sanitized).collect();

@@ -167,6 +167,23 @@ impl Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
+    /// How many threads a core has, where it has fewer than it could; any number is brought into the range from 1 to the part's own, which
+    /// is the default. Threads that a core does not have take no numbers.
+    ///
+    /// ```
+    /// use vm_pmu::companion::Builder;
+    ///
+    /// // Four cores of POWER9 with two threads each, not two with four.
+    /// let companion = Builder::new("power9").unwrap().core_threads(2).threads(8).build();
+    /// assert_eq!(companion.profile().threads, 2);
+    /// ```
+    #[must_use]
+    pub fn core_threads(mut self, threads: usize) -> Builder {
+        let most = self.profile.threads.max(1);
+        self.profile.threads = u8::try_from(threads).unwrap_or(u8::MAX).clamp(1, most);
+        self
+    }
+
     /// Whose clock counts.
     #[must_use]
     pub fn clock(self, clock: Clock) -> Builder {

@@ -147,6 +147,12 @@ impl Layout {
         Layout { lent_cores: cores, ..self }
     }
 
+    /// How many packages, cores of each, and threads of each core.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize, usize) {
+        (self.packages, self.cores, self.threads)
+    }
+
     /// The part.
     #[must_use]
     pub fn part(&self) -> Part {
@@ -202,11 +208,18 @@ impl Layout {
         Ok(())
     }
 
+    /// How many packages of PMUs there are, and how many threads each has: for [`Builder::packages`] and [`Builder::threads`].
+    #[must_use]
+    pub fn pmu_packages(&self) -> (usize, usize) {
+        let cores = self.part.shape().package_cores.unwrap_or(self.cores).max(1);
+        (self.packages.saturating_mul(self.cores).div_ceil(cores), cores.saturating_mul(self.threads))
+    }
+
     /// How the PMUs are built. CPU n is [thread](crate::topology::Machine::thread) n.
     #[must_use]
     pub fn pmus(&self) -> Builder {
-        let cores = self.part.shape().package_cores.unwrap_or(self.cores).max(1);
-        Builder::of(self.part).packages((self.packages * self.cores).div_ceil(cores)).threads(cores * self.threads)
+        let (packages, threads) = self.pmu_packages();
+        Builder::of(self.part).packages(packages).threads(threads)
     }
 
     /// How the companion is built. CPU n is [followed](crate::companion::Companion::follower) as thread n. `None` for a part without a profile.
@@ -214,10 +227,9 @@ impl Layout {
     #[must_use]
     pub fn companion(&self) -> Option<crate::companion::Builder> {
         use crate::companion::{Builder, parts};
-        let mut profile = *parts::named(self.part.name())?;
-        // Threads that a core could have, and has not, take no numbers.
-        profile.threads = u8::try_from(self.threads).unwrap_or(u8::MAX);
-        let builder = Builder::of(&profile).packages(self.packages).threads(self.per_package()).memory_per_package(self.memory_per_package);
+        let profile = parts::named(self.part.name())?;
+        let builder = Builder::of(profile).packages(self.packages).core_threads(self.threads).threads(self.per_package());
+        let builder = builder.memory_per_package(self.memory_per_package);
         let builder = builder.lent_clusters(self.lent_cores.div_ceil(usize::from(profile.cores.max(1))));
         let builder = if self.buffered { builder.buffered() } else { builder };
         Some(self.packages_per_group.map_or(builder, |packages| builder.packages_per_group(packages)))

@@ -142,6 +142,16 @@ AT(VmPmuCompanionOptions, nested, 64);
 AT(VmPmuCompanionOptions, host, 72);
 AT(VmPmuCompanionOptions, packages_per_group, 80);
 AT(VmPmuCompanionOptions, lent_clusters, 84);
+AT(VmPmuCompanionOptions, core_threads, 88);
+
+AT(VmPmuLayout, size, 0);
+AT(VmPmuLayout, packages, 8);
+AT(VmPmuLayout, cores, 12);
+AT(VmPmuLayout, threads, 16);
+AT(VmPmuLayout, flags, 20);
+AT(VmPmuLayout, memory_per_package, 24);
+AT(VmPmuLayout, packages_per_group, 32);
+AT(VmPmuLayout, lent_cores, 36);
 
 AT(VmPmuGuestWalk, real, 8);
 AT(VmPmuGuestWalk, process_entry, 16);
