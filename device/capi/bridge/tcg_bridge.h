@@ -127,8 +127,9 @@ typedef struct TcgBridgeOptions {
   void *user;
   TcgBridgeHost host;
   /*
-   * A model that supplies the signals that the host does not count: caches, translation buffers, predictors of the part. Null for none. The
-   * bridge fills in packages and threads. The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not
+   * A model that supplies the signals that the host does not count: caches, translation buffers, predictors of the part. Null for none. Where
+   * packages and threads are both 0, they are those of the PMUs. A machine whose packages of PMUs are cores or tiles says here what is in a
+   * socket, so that other cores of it are not taken for other sockets: see vm_pmu_layout_companion_options(). The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not
    * 0.
    */
   const VmPmuCompanionOptions *companion;

@@ -46,8 +46,10 @@ static bool create_companion(TcgBridge *bridge, const TcgBridgeOptions *options,
   VmPmuCompanionOptions companion = *options->companion;
   uint32_t made[64 * VM_PMU_SIGNAL_WORDS];
   uint32_t number, made_count = 0;
-  companion.packages = options->packages;
-  companion.threads = options->threads;
+  if (companion.packages == 0 && companion.threads == 0) {
+    companion.packages = options->packages;
+    companion.threads = options->threads;
+  }
   bridge->keeps_clock = companion.clock == VM_PMU_CLOCK_OWNER_EMBEDDER;
   if (vm_pmu_companion_create(options->part, &companion, &bridge->companion) != VM_PMU_STATUS_OK ||
       vm_pmu_companion_supplied(options->part, companion.clock, made, 64 * VM_PMU_SIGNAL_WORDS, &made_count) != VM_PMU_STATUS_OK) {

@@ -11,6 +11,11 @@
 #include "qemu/log.h"
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
+#if __has_include("hw/core/boards.h")
+#include "hw/core/boards.h"
+#else
+#include "hw/boards.h"
+#endif
 #include "pmu-internal.h"
 #include "accel/tcg/tcg_bridge_companion.h"
 #include "exec/tb-flush.h"
@@ -379,7 +384,16 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
 {
     TcgPmu *pmu = TCG_PMU(device);
     TcgBridgeOptions options = pmu->target.options;
-    VmPmuCompanionOptions companion = { .size = sizeof(companion), .user = pmu, .walk = tcg_pmu_walk, .page_bits = TARGET_PAGE_BITS };
+    MachineState *machine = MACHINE(qdev_get_machine());
+    VmPmuCompanionOptions companion = {
+        .size = sizeof(companion),
+        .packages = machine->smp.sockets,
+        .threads = machine->smp.max_cpus / machine->smp.sockets,
+        .core_threads = pmu->target.core_threads,
+        .user = pmu,
+        .walk = tcg_pmu_walk,
+        .page_bits = TARGET_PAGE_BITS,
+    };
     char why[200];
 
     options.user = pmu;

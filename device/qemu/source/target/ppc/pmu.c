@@ -200,6 +200,7 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
     if (!cpu->pmu) {
         return true;
     }
+    target.core_threads = threads;
     target.options.part = "power9";
     target.options.threads = threads;
     target.options.packages = machine->smp.max_cpus / threads;

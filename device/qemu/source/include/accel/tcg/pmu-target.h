@@ -14,6 +14,8 @@ typedef struct TcgPmuTarget {
     TcgBridgeOptions options;
     /* The flags of a block that form the key of the context. */
     uint32_t key_mask;
+    /* Threads of a core, for the companion; 0 for as many as cores of the part have. */
+    uint32_t core_threads;
     /* The signals that an access to memory adds 1 to: a load, and a store. */
     const uint32_t *loads;
     uint32_t load_count;

@@ -92,12 +92,12 @@ static const char *part_of(CPUX86State *env)
 }
 
 /*
- * How many of the CPUs form a package. All cores of a K8 share one northbridge. A tile of Knights Landing has up to eight threads: the
+ * How many of the CPUs form a package. All cores of a K8, which are those of a socket, share one northbridge. A tile of Knights Landing has up to eight threads: the
  * largest number that divides the number of CPUs.
  */
-static unsigned package_threads(const char *part, unsigned cpus)
+static unsigned package_threads(const char *part, unsigned cpus, unsigned sockets)
 {
-    unsigned threads = cpus;
+    unsigned threads = cpus / sockets;
 
     if (strcmp(part, "knl") == 0) {
         threads = MIN(cpus, 8);
@@ -145,7 +145,7 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
         return false;
     }
     target.options.part = part;
-    target.options.threads = package_threads(part, machine->smp.max_cpus);
+    target.options.threads = package_threads(part, machine->smp.max_cpus, machine->smp.sockets);
     target.options.packages = machine->smp.max_cpus / target.options.threads;
     target.options.paired_signal = VM_PMU_SIGNAL_BRANCHES_RETIRED;
     target.options.supplied = supplied;
