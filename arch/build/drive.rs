@@ -168,6 +168,7 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         None if word == "suspended" => "Suspended".into(),
         None if word == "clock" => "Clock".into(),
         None if word == "request" => "Request".into(),
+        None if word == "device" => "Device".into(),
         None if word == "never" => "Never".into(),
         None if word == "posting" => "Posting".into(),
         None if word == "time_base_bit" => "TimeBaseBit".into(),

@@ -146,6 +146,8 @@ pub enum Internal {
     Clock,
     /// Requests that the unit serves, as they are told with all that describes them.
     Request,
+    /// What devices do through the unit, which the embedder tells it by the model of the unit.
+    Device,
     /// Steps of nested translations, as they are told with all that describes them.
     Nested(NestedEvent),
     /// Postings of the counters of its group into memory.

@@ -309,10 +309,15 @@ fn clocks_are_exact_and_traffic_is_by_rule() {
     // Twice in the fabric, six halves of X links in each mode; six NVLinks, six PHB, eight DIMM clocks in each mode.
     assert_eq!(driven(Internal::Clock).count(), 2 * 2 + 2 * 6 + 6 + 6 + 2 * 8);
     assert!(driven(Internal::Clock).all(|event| event.fidelity == Fidelity::Approximate && event.counts == Unit::Cycles));
-    // Six blocks of 64 bytes a memory controller; pumps of two scopes, in both modes and by two ports; transfers within the chip and beyond in
-    // both modes, and all of them in one; reads and writes of eight ports, and their column accesses.
-    assert_eq!(driven(Internal::Request).count(), 2 * 6 + 2 * 3 + 2 * 2 + 1 + 2 * 8 + 2 * 8);
-    assert!(driven(Internal::Request).all(|event| event.fidelity == Fidelity::Approximate && event.counts == Unit::Events));
+    // Six blocks of 64 bytes a memory controller, atomic operations, and three kinds of requests; pumps of three scopes, in both modes and by
+    // two ports; transfers within the chip and beyond in both modes, and all of them in one; six events of the halves of three links; reads and
+    // writes of eight ports, their column accesses, and activations.
+    let fabric = 3 * 3 + 2 * 2 + 1 + 6 * 6;
+    assert_eq!(driven(Internal::Request).count(), 2 * (6 + 1 + 3) + fabric + (2 + 2 + 1) * 8);
+    // Six bridges, links and bricks; four events of each translation.
+    assert_eq!(driven(Internal::Device).count(), 6 * (3 + 3 + 2) + 2 * 4);
+    let approximate = |event: &Entry| event.fidelity == Fidelity::Approximate && event.counts == Unit::Events;
+    assert!(driven(Internal::Request).chain(driven(Internal::Device)).all(approximate));
     assert!(driven(Internal::Posting).map(|event| event.select).eq([0, FLEXIBLE]));
 }
 

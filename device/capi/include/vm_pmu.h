@@ -1771,8 +1771,8 @@ typedef struct VmPmuSnapshot VmPmuSnapshot;
  *
  * Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes count as
  * blocks of 64 bytes at the controller and the port that have the line. Requests that leave the caches of a pair of cores, or that a
- * device makes, count as pumps, of local or of group scope. 512 bytes of moved lines count as a transfer. It has no pointer to companion
- * or platform: both are given to each call.
+ * device makes, count as pumps of the scope that they are sent in. 512 bytes of moved lines count as a transfer. X links count commands,
+ * answers and data between the chips of a group. It has no pointer to companion or platform: both are given to each call.
  */
 typedef struct VmPmuTraffic VmPmuTraffic;
 

@@ -1,30 +1,81 @@
 //! What joins the clusters of a package with each other, with its memory, and with other packages.
 
 use super::bytes::{Damaged, Reader, Writer};
+use super::reach::Reach;
 
 /// The ports at which requests begin: consecutive lines go to them in turn.
 pub const PORTS: usize = 4;
+/// The links of a package to others of its group that are counted.
+pub const LINKS: usize = 3;
+/// The channels of memory of a package that count what they are asked for.
+pub const CHANNELS: usize = 8;
 
 /// What the interconnect of a package did since it was last taken.
 ///
-/// A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache. It goes
-/// to other packages if one of them has the memory of the line, or if one of their caches had the line.
+/// A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache. It is sent
+/// as far as something for it can be: to the package that has the memory of the line, or whose cache had the line. Where that is
+/// [predicted](super::Mesh::scopes), a request that was sent too near is sent again, farther, and counts each time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interconnect {
-    /// Requests that stay within the package, by port.
+    /// Requests sent within the package, by port.
     pub requests_within: [u64; PORTS],
-    /// Requests that go to other packages too, by port.
+    /// Requests sent to all packages of the group, by port.
+    pub requests_to_group: [u64; PORTS],
+    /// Requests sent to the packages of other groups too, by port.
     pub requests_beyond: [u64; PORTS],
     /// Lines that move from one place of the package to another: its caches, its memory, its devices.
     pub lines_within: u64,
     /// Lines that come from another package or go there.
     pub lines_beyond: u64,
+    /// The links to other packages of the group.
+    pub links: [Link; LINKS],
+    /// What each channel of memory is asked for, in the order of [`Place::Channel`](super::Place::Channel).
+    pub channels: [Asked; CHANNELS],
+}
+
+/// What a link carried, in either direction, by its halves: the first has the even lines, the second the odd ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// To the other package.
+    pub sent: [Carried; 2],
+    /// From the other package.
+    pub received: [Carried; 2],
+}
+
+/// What half of a link carried in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Carried {
+    /// Commands, which each package shows its caches and its memory.
+    pub commands: u64,
+    /// Answers of a package to commands.
+    pub answers: u64,
+    /// Lines of data.
+    pub lines: u64,
+}
+
+/// What a channel of memory is asked for, whoever gives the data in the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Asked {
+    /// Reads of lines that are to be written.
+    pub owned: u64,
+    /// Reads of lines by the prefetchers of data.
+    pub prefetched: u64,
+    /// Writes of a part of a line by devices.
+    pub partly_written: u64,
+    /// Atomic operations, done at the memory.
+    pub atomics: u64,
+    /// Rows of DRAM that were opened, on parts whose lines go to channels in turn.
+    pub activations: u64,
 }
 
 impl Interconnect {
-    /// A request for `line` begins.
-    pub(super) fn request(&mut self, line: u64, beyond: bool) {
-        let requests = if beyond { &mut self.requests_beyond } else { &mut self.requests_within };
+    /// A request for `line` is sent as far as `reach`.
+    pub(super) fn request(&mut self, line: u64, reach: Reach) {
+        let requests = match reach {
+            Reach::Chip => &mut self.requests_within,
+            Reach::Group => &mut self.requests_to_group,
+            Reach::System => &mut self.requests_beyond,
+        };
         if let Some(count) = requests.get_mut(line as usize % PORTS) {
             *count = count.wrapping_add(1);
         }
@@ -41,16 +92,34 @@ impl Interconnect {
         *self != Interconnect::default()
     }
 
+    /// Does `work` with each count, always in the same order.
+    fn each(&mut self, mut work: impl FnMut(&mut u64)) {
+        for requests in [&mut self.requests_within, &mut self.requests_to_group, &mut self.requests_beyond] {
+            requests.iter_mut().for_each(&mut work);
+        }
+        work(&mut self.lines_within);
+        work(&mut self.lines_beyond);
+        for Link { sent, received } in &mut self.links {
+            for Carried { commands, answers, lines } in sent.iter_mut().chain(received) {
+                [commands, answers, lines].into_iter().for_each(&mut work);
+            }
+        }
+        for Asked { owned, prefetched, partly_written, atomics, activations } in &mut self.channels {
+            [owned, prefetched, partly_written, atomics, activations].into_iter().for_each(&mut work);
+        }
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
-        writer.words(&self.requests_within);
-        writer.words(&self.requests_beyond);
-        writer.words(&[self.lines_within, self.lines_beyond]);
+        let mut copy = *self;
+        copy.each(|count| writer.word(*count));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        reader.words(&mut self.requests_within)?;
-        reader.words(&mut self.requests_beyond)?;
-        (self.lines_within, self.lines_beyond) = (reader.word()?, reader.word()?);
-        Ok(())
+        let mut outcome = Ok(());
+        self.each(|count| match reader.word() {
+            Ok(word) => *count = word,
+            Err(damaged) => outcome = Err(damaged),
+        });
+        outcome
     }
 }

@@ -72,7 +72,7 @@ impl Memory {
             wrote: false,
             select: 0,
             near: vec![0; near_lines(geometry, line_bits) as usize].into_boxed_slice(),
-            places: Places::new(geometry),
+            places: Places::new(geometry, line_bits),
         }
     }
 

@@ -55,6 +55,7 @@ mod instruction;
 mod interconnect;
 mod layout;
 mod line;
+mod links;
 mod memory;
 mod nested;
 mod outcome;
@@ -90,7 +91,7 @@ pub use bundle::Bundle;
 pub use clock::Clock;
 pub use follower::Follower;
 pub use instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register, Transfer};
-pub use interconnect::{Interconnect, PORTS};
+pub use interconnect::{Asked, CHANNELS, Carried, Interconnect, LINKS, Link, PORTS};
 pub use outcome::Outcome;
 pub use pipeline::ThirdLevelMiss;
 pub use places::Place;
@@ -332,6 +333,15 @@ impl Companion {
                 self.system.device(outer, writes, physical <= first && end <= last, &mut tally);
             }
         }
+        tally.report(totals);
+    }
+
+    /// A device has an atomic operation done at the memory that has `physical`: caches lose the line. The events go where those of
+    /// [`device_access`](Companion::device_access) go.
+    pub fn device_atomic(&self, physical: u64, totals: &Totals, demand: &Demand) {
+        let mut tally = Tally::new();
+        tally.update(demand, signals::of_devices);
+        self.system.device_atomic(physical >> self.system.profile.caches.outer_line_bits.min(63), &mut tally);
         tally.report(totals);
     }
 

@@ -6,7 +6,7 @@ use alloc::vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::bytes::{Damaged, Reader, Writer};
-use super::interconnect::Interconnect;
+use super::interconnect::{Asked, CHANNELS, Interconnect};
 use super::profile::MemoryGeometry;
 
 /// A place of memory that is counted separately. Numbers begin with 0 and continue through all packages.
@@ -36,6 +36,9 @@ const OF_NEAR_MEMORY: [Signal; 6] = [
 
 /// What a channel of DRAM counts, in accesses.
 const OF_CHANNEL: [Signal; 2] = [Signal::MemoryReads, Signal::MemoryWrites];
+
+/// Banks of a channel: DDR4 has four groups of four (JESD79-4).
+const BANKS: usize = 16;
 
 /// A hash of a line, evenly distributed over all numbers of 32 bits: neighbours are far from each other (by the golden ratio).
 fn spread(line: u64) -> u32 {
@@ -67,20 +70,27 @@ pub(super) struct Places {
     controllers: u8,
     per_controller: u8,
     in_turn: bool,
+    /// Lines of a row of DRAM, as a power of two.
+    row_bits: u32,
+    /// The row that each bank of each channel has open, plus one; 0 if none. Empty where lines do not go to channels in turn.
+    rows: Box<[u64]>,
     /// What joins the package's clusters.
     pub(super) interconnect: Interconnect,
 }
 
 impl Places {
-    pub(super) fn new(geometry: &MemoryGeometry) -> Places {
+    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8) -> Places {
         let (controllers, per_controller) = (geometry.controllers.max(1), geometry.channels.max(1));
         let near = if geometry.near_bytes == 0 { 0 } else { usize::from(geometry.near_controllers.max(1)) };
+        let channels = usize::from(controllers) * usize::from(per_controller);
         Places {
             near: vec![[0; OF_NEAR_MEMORY.len()]; near].into_boxed_slice(),
-            channels: vec![[0; OF_CHANNEL.len()]; usize::from(controllers) * usize::from(per_controller)].into_boxed_slice(),
+            channels: vec![[0; OF_CHANNEL.len()]; channels].into_boxed_slice(),
             controllers,
             per_controller,
             in_turn: geometry.in_turn,
+            row_bits: u32::from(geometry.page_bits.saturating_sub(line_bits)).min(63),
+            rows: vec![0; if geometry.in_turn { channels * BANKS } else { 0 }].into_boxed_slice(),
             interconnect: Interconnect::default(),
         }
     }
@@ -120,6 +130,26 @@ impl Places {
         {
             *count = count.wrapping_add(1);
         }
+        self.open(line, place as usize);
+    }
+
+    /// Opens the row of `line` in its bank of channel `place`, where it is not open. The lines of a channel fill row after row, and rows in a
+    /// row are in the banks in turn.
+    fn open(&mut self, line: u64, place: usize) {
+        let row = (line / (self.channels.len() as u64).max(1)) >> self.row_bits;
+        let Some(open) = self.rows.get_mut(place * BANKS + row as usize % BANKS) else { return };
+        if core::mem::replace(open, row.wrapping_add(1)) != row.wrapping_add(1)
+            && let Some(asked) = self.interconnect.channels.get_mut(place.min(CHANNELS - 1))
+        {
+            asked.activations = asked.activations.wrapping_add(1);
+        }
+    }
+
+    /// What the channel that has `line` is asked for.
+    pub(super) fn asked(&mut self, line: u64) -> Option<&mut Asked> {
+        let (controller, channel) = self.channel_of(line);
+        let place = controller * u64::from(self.per_controller) + channel;
+        self.interconnect.channels.get_mut((place as usize).min(CHANNELS - 1))
     }
 
     /// Reports all counts, near memory first, each place's signals in their order. This is package `package`.
@@ -141,12 +171,14 @@ impl Places {
         self.near.iter_mut().for_each(|counts| counts.fill(0));
         self.channels.iter_mut().for_each(|counts| counts.fill(0));
         self.interconnect = Interconnect::default();
+        self.rows.fill(0);
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
         self.near.iter().for_each(|counts| writer.words(counts));
         self.channels.iter().for_each(|counts| writer.words(counts));
         self.interconnect.save(writer);
+        writer.words(&self.rows);
     }
 
     /// Returns whether there is anything, of places and of the interconnect.
@@ -158,6 +190,7 @@ impl Places {
             reader.words(counts)?;
         }
         self.interconnect.load(reader)?;
+        reader.words(&mut self.rows)?;
         let near = self.near.iter().flatten();
         Ok([near.chain(self.channels.iter().flatten()).any(|count| *count != 0), self.interconnect.is_busy()])
     }
@@ -192,7 +225,7 @@ mod tests {
 
     #[test]
     fn lines_go_to_the_controllers_and_ports_of_power9_in_turn() {
-        let places = Places::new(&super::super::parts::POWER9.memory);
+        let places = Places::new(&super::super::parts::POWER9.memory, 7);
         let each = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 0)];
         assert_eq!(core::array::from_fn(|line| places.channel_of(line as u64)), each);
     }

@@ -31,7 +31,7 @@ pub(super) struct Went {
 
 impl Went {
     /// Every scope in which it was sent: if the first was too small, the larger ones in turn.
-    fn sent(self) -> impl Iterator<Item = Reach> {
+    pub(super) fn sent(self) -> impl Iterator<Item = Reach> {
         Reach::ALL.into_iter().filter(move |reach| (self.first..=self.needed.max(self.first)).contains(reach))
     }
 

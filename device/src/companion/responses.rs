@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::{DataSource, Signal};
 
 use super::cluster::{Ask, Request};
 use super::line::LineState;
+use super::reach::Reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
 
@@ -12,14 +13,16 @@ use super::tally::Tally;
 pub(super) struct Found {
     /// The package of a cluster that had it dirty.
     pub(super) dirty: Option<usize>,
-    /// Whether a cluster of another package than the requester's had it.
-    pub(super) beyond: bool,
+    /// How far from the requester the farthest cluster was that had it.
+    pub(super) farthest: Reach,
 }
 
 impl Found {
-    /// A cluster of `package` answered a requester of package `asking`.
-    pub(super) fn take(&mut self, package: usize, asking: usize, had: bool, dirty: bool) {
-        self.beyond |= had && package != asking;
+    /// A cluster of `package`, as far from the requester as `reach`, answered.
+    pub(super) fn take(&mut self, package: usize, reach: Reach, had: bool, dirty: bool) {
+        if had {
+            self.farthest = self.farthest.max(reach);
+        }
         if dirty {
             self.dirty = Some(package);
         }

@@ -10,7 +10,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
-use super::interconnect::Interconnect;
+use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
 use super::line::LineState;
 use super::memory::{self, Memory, Moved, Traffic};
@@ -203,17 +203,57 @@ impl System {
         }
     }
 
-    /// `package` begins a request for line `outer`, which goes to other packages if `beyond`.
-    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, beyond: bool) {
-        self.join(shared, [package], |interconnect| interconnect.request(outer, beyond));
+    /// `package` sends a request for line `outer` as far as `reach`.
+    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
+        if self.is_watched() {
+            self.join(shared, [package], |interconnect| interconnect.request(outer, reach));
+            self.broadcast(shared, package, outer, reach);
+        }
     }
 
-    /// A line moves from one package to another, or within one.
-    fn carries(&self, shared: &mut Shared, from: usize, to: usize) {
+    /// `package` makes a request of a cluster, which had to go as far as `needed`, and went so if that was predicted.
+    fn begins_predicted(
+        &self,
+        shared: &mut Shared,
+        package: usize,
+        ask: Ask,
+        request: Request,
+        outer: u64,
+        needed: Reach,
+        went: Option<Went>,
+    ) {
+        if !self.is_watched() {
+            return;
+        }
+        let went = went.unwrap_or(Went { first: needed, needed });
+        went.sent().for_each(|reach| self.begins(shared, package, outer, reach));
+        let home = self.home(outer);
+        if self.reach(package, home) <= went.first.max(went.needed) {
+            self.asks(shared, outer, |asked| {
+                asked.owned = asked.owned.wrapping_add(u64::from(request == Request::ReadModified));
+                asked.prefetched = asked.prefetched.wrapping_add(u64::from(matches!(ask, Ask::Hardware | Ask::HardwareStore)));
+            });
+        }
+    }
+
+    /// Does `work` with what the channel that has line `outer` is asked for, if that is watched.
+    fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
+        if !self.is_watched() {
+            return;
+        }
+        self.joined.store(true, Relaxed);
+        if let Some(asked) = shared.memories.get_mut(self.home(outer)).and_then(|memory| memory.places.asked(outer)) {
+            work(asked);
+        }
+    }
+
+    /// Line `outer` moves from one package to another, or within one.
+    fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
-        } else {
+        } else if self.is_watched() {
             self.join(shared, [from, to], |interconnect| interconnect.line(true));
+            self.send_line(shared, from, to, outer);
         }
     }
 
@@ -340,7 +380,7 @@ impl System {
                 forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
         }
-        self.begins(shared, package, outer, home != package || farthest != Reach::Chip);
+        let to_all = farthest.max(self.reach(package, home));
         let state = match (takes, dirty.is_some() || clean) {
             (true, _) => LineState::Modified,
             (false, true) if passes_on => LineState::Forward,
@@ -351,10 +391,11 @@ impl System {
             // No line is transferred, unless an owner elsewhere had it.
             tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
             if let Some((holder, _)) = dirty {
-                self.carries(shared, self.package(holder), package);
+                self.carries(shared, self.package(holder), package, outer);
             }
             let latency = u32::from(costs.other_cluster);
             let went = self.went(shared, from, ask, outer, farthest, tally);
+            self.begins_predicted(shared, package, ask, request, outer, to_all, went);
             return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from, went };
         }
         let holder = dirty.or(forward);
@@ -369,10 +410,11 @@ impl System {
         };
         // Who is to write the line has to reach every other copy too.
         let went = self.went(shared, from, ask, outer, if takes { reach.max(farthest) } else { reach }, tally);
-        self.carries(shared, supplier, package);
+        self.begins_predicted(shared, package, ask, request, outer, to_all, went);
+        self.carries(shared, supplier, package, outer);
         if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
             // Without an owned state, memory gets the modified line.
-            self.carries(shared, supplier, home);
+            self.carries(shared, supplier, home, outer);
             self.write(shared, from, outer, tally);
         }
         // A part that tells third levels apart tells what memory gave too, whoever has it clean.
@@ -407,8 +449,8 @@ impl System {
             tally.add(Signal::BusLineWrites, 1);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
-            self.begins(shared, package, outer, home != package);
-            self.carries(shared, package, home);
+            self.begins(shared, package, outer, self.reach(package, home));
+            self.carries(shared, package, home, outer);
             self.write(shared, from, outer, tally);
         }
     }
@@ -453,11 +495,12 @@ impl System {
             found
         });
         let home = self.home(outer);
-        self.begins(&mut shared, package, outer, home != package || found.is_some_and(|found| found.beyond));
+        let farthest = found.map_or(Reach::Chip, |found| found.farthest);
+        self.begins(&mut shared, package, outer, farthest.max(self.reach(package, home)));
         if let Some(holder) = found.and_then(|found| found.dirty).filter(|_| !whole) {
-            self.carries(&mut shared, holder, home);
+            self.carries(&mut shared, holder, home, outer);
         }
-        self.carries(&mut shared, package, home);
+        self.carries(&mut shared, package, home, outer);
     }
 
     /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
@@ -467,7 +510,7 @@ impl System {
         let package = from / self.clusters_per_package;
         let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
         let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
-        self.begins(&mut shared, package, outer, found.beyond || self.home(outer) != package);
+        self.begins(&mut shared, package, outer, found.farthest.max(self.reach(package, self.home(outer))));
         if found.dirty.is_some() {
             out.push(outer);
         }
@@ -482,12 +525,15 @@ impl System {
         let home = self.home(outer);
         // No cluster is the requester: all are probed. The device belongs to the package that has the memory.
         let found = if writes { self.take_everywhere(None, home, outer, whole, tally) } else { self.read_everywhere(home, outer, tally) };
-        self.begins(&mut shared, home, outer, found.beyond);
+        self.begins(&mut shared, home, outer, found.farthest);
+        if writes && !whole {
+            self.asks(&mut shared, outer, |asked| asked.partly_written = asked.partly_written.wrapping_add(1));
+        }
         // A read gets the line from its holder; a line that is written back moves to memory as well.
-        self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home);
+        self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home, outer);
         let written_back = if writes { !whole } else { self.profile.caches.protocol != Protocol::Moesi };
         if let Some(holder) = found.dirty.filter(|_| written_back) {
-            self.carries(&mut shared, holder, home);
+            self.carries(&mut shared, holder, home, outer);
         }
         let Some(memory) = shared.memories.get_mut(home) else { return };
         match (writes, found.dirty.is_some()) {
@@ -509,12 +555,30 @@ impl System {
         }
     }
 
+    /// A device has an atomic operation done at the memory that has line `outer`, which reads the line, changes it and writes it.
+    pub(super) fn device_atomic(&self, outer: u64, tally: &mut Tally) {
+        let mut shared = self.shared.lock();
+        let home = self.home(outer);
+        let found = self.take_everywhere(None, home, outer, false, tally);
+        self.begins(&mut shared, home, outer, found.farthest);
+        self.asks(&mut shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));
+        if let Some(holder) = found.dirty {
+            self.carries(&mut shared, holder, home, outer);
+        }
+        let Some(memory) = shared.memories.get_mut(home) else { return };
+        if found.dirty.is_some() {
+            self.moves(memory, outer, Traffic::WriteBack, tally);
+        }
+        self.moves(memory, outer, Traffic::Read, tally);
+        self.moves(memory, outer, Traffic::Stream, tally);
+    }
+
     /// Every cluster answers a read of line `outer` by a device of `package`.
     fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
             let found = cluster.lock().probe(outer, false);
-            all.take(number / self.clusters_per_package, package, found != LineState::Invalid, found.dirty());
+            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
             count_probe(found, Request::Read, tally);
         }
         all
@@ -526,11 +590,11 @@ impl System {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
             if Some(number) == from {
-                all.take(package, package, true, cluster.lock().flush(outer));
+                all.take(package, Reach::Chip, true, cluster.lock().flush(outer));
                 continue;
             }
             let found = cluster.lock().probe(outer, true);
-            all.take(number / self.clusters_per_package, package, found != LineState::Invalid, found.dirty());
+            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
             let signal = match found {
                 LineState::Invalid => Signal::ProbeMisses,
                 found if found.dirty() && !whole => Signal::ProbeHitsDirty,

@@ -64,6 +64,15 @@ impl Chip {
         self.totals.add(event, amount);
     }
 
+    /// Adds `amount` occurrences of the event that is posted at `offset`.
+    pub(super) fn add_at(&self, offset: u32, amount: u64) {
+        if amount != 0
+            && let Some(event) = Event::at(offset)
+        {
+            self.add(event, amount);
+        }
+    }
+
     /// The cycles of the nest from one slot of its engine to the next.
     #[must_use]
     pub fn slot_cycles(&self) -> u64 {

@@ -4,8 +4,8 @@
 //! [`Platform`] has the chips of a machine and answers the calls by which an operating system starts and stops collection. Both access
 //! memory through [`Guest`], over any [`GuestMemory`] of `vm-memory`, while CPUs run.
 //!
-//! With the feature `companion`, a `Traffic` reports to the chips what moves between caches and memory. The embedder adds the other events
-//! itself.
+//! With the feature `companion`, a `Traffic` reports to the chips what moves between caches and memory. What devices do
+//! is told to the [`HostBridge`] or [`NvLink`] that they are behind, and to [`Translations`]. The embedder adds what else it knows itself.
 //!
 //! An address that memory does not have is reported to the embedder ([`Passed::error`]). The amount for it is kept until memory takes it.
 //!
@@ -26,17 +26,27 @@
 //! assert_eq!(u64::from_be_bytes(posted), 10_000 >> 8);
 //! ```
 
+mod bridge;
 mod chip;
+#[cfg(feature = "companion")]
+mod fabric;
 mod guest;
+mod nvlink;
 mod opal;
+#[cfg(all(test, feature = "companion"))]
+mod rig;
 #[cfg(feature = "companion")]
 mod traffic;
+mod translations;
 
+pub use bridge::HostBridge;
 pub use chip::{Chip, ChipState};
 pub use guest::{Guest, MemoryError};
+pub use nvlink::NvLink;
 pub use opal::{Cores, Platform, PlatformError};
 #[cfg(feature = "companion")]
 pub use traffic::Traffic;
+pub use translations::{Translations, TranslationsState};
 pub use vm_memory::GuestMemory;
 pub use vm_pmu_arch::memory::Memory;
 pub use vm_pmu_arch::power9::nest::{

@@ -6,9 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::Signal;
-use vm_pmu_arch::power9::nest::Event;
 
-use super::Chip;
+use super::{Chip, fabric};
 use crate::companion::{Companion, Interconnect, Place};
 
 /// The ports of a chip's two memory controllers: MC01 has the first four, MC23 the others. Each has a memory buffer (MBA).
@@ -20,10 +19,6 @@ const TRANSFER: u64 = 512;
 
 /// The places at which the counters of two ports of a controller are posted: blocks read or written, blocks read, blocks written.
 const CONTROLLERS: [[u32; 3]; PORTS / 2] = [[0xC8, 0xD0, 0xD8], [0xE8, 0xF0, 0xF8], [0x48, 0x50, 0x58], [0x68, 0x70, 0x78]];
-/// The places of the requests that stay within the chip, and of those by ports 0 and 1.
-const LOCAL: [u32; 2] = [0x10, 0x90];
-/// The places of the requests that go to the other chips of the group.
-const GROUP: [u32; 2] = [0x18, 0x98];
 /// The places of transfers within the chip, of those to or from others, and of both, which the flexible mode counts.
 const TRANSFERS: [u32; 3] = [0xA8, 0xB0, 0x1_00B8];
 
@@ -44,11 +39,18 @@ const fn port(port: u32) -> [u32; 4] {
 ///   MC23, and within each go to its ports 0, 1, 2, 3: line n is port n / 2 modulo 4 of controller n modulo 2. MBA 0 to 3 are the ports of
 ///   MC01, MBA 4 to 7 those of MC23. With [buffered](crate::companion::Builder::buffered) memory the controllers' counts are of what they ask
 ///   the buffers for, the ports' of what the buffers read from DRAM and write there.
-/// - A request that leaves the caches of a pair of cores, or that a device makes, is one pump of the chip where it begins: to read a line,
-///   to have it alone, to write it, to have it flushed. It is of local-node scope (`PM_PB_EVENT_LNS_PUMP`) if the chip has the memory and
-///   no other chip's cache had the line, else of group scope (`PM_PB_EVENT_GROUP_PUMP`), whichever group that chip is of. Consecutive lines
-///   take the ports 0 to 3 in turn; those at 0 or 1 count as `..._PUMP_P01` too. Devices belong to the chip that has the memory. No pump is
-///   retried.
+/// - A request that leaves the caches of a pair of cores, or that a device makes, is a pump of the chip where it begins: to read a line, to
+///   have it alone, to write it, to have it flushed. It is of local-node scope (`PM_PB_EVENT_LNS_PUMP`) if it stays within the chip, of group
+///   scope (`PM_PB_EVENT_GROUP_PUMP`) if it goes to the chips of the group ([`packages_per_group`]), else of vector-group scope
+///   (`PM_PB_EVENT_VG_PUMP`). Requests of caches go as far as their predictor says, and again if that was too near, as the cores' own events
+///   count them; what is written out and what devices ask for goes as far as it has to. Consecutive lines take the ports 0 to 3 in turn; those
+///   at 0 or 1 count as `..._PUMP_P01` too. Devices belong to the chip that has the memory. No pump is retried for another reason.
+/// - X links join the chips of a group, as [`Link`] says: link 0 counts what it receives, links 1 and 2 what they send. A pump beyond the chip
+///   is a reflected command to each chip that it comes to, and an answer of each (`ANY_RCMD`, `CMD_UTIL`). A line is eight blocks of 16 bytes
+///   (`DATA_COUNT`), and takes nine slots with its header (`DHDR_DATA_UTIL`); commands and answers take one each (`TOTAL_UTIL`). Even lines
+///   go by the even half.
+/// - Of what a controller is asked for at ports 0 and 1, it counts reads to own, prefetches of the cores' prefetchers, partial writes of
+///   devices and atomic operations. A port counts the rows that it opens: each has 16 banks, which keep theirs open.
 /// - 512 bytes of lines moved within a chip count as one `PM_PB_INT_DATA_XFER`; between two chips, as one `PM_PB_EXT_DATA_XFER` of both.
 ///   `PM_PB_EVENT_DATA_XFER`, of the flexible mode, has both.
 ///
@@ -74,6 +76,9 @@ const fn port(port: u32) -> [u32; 4] {
 /// let read = Event::at(0x448).unwrap();
 /// assert_eq!(chips[0].totals().get(read), 8, "PM_MBA0_READ_BYTES, in blocks of 64 bytes");
 /// ```
+///
+/// [`packages_per_group`]: crate::companion::Builder::packages_per_group
+/// [`Link`]: crate::companion::Link
 #[derive(Debug)]
 pub struct Traffic {
     /// The bytes of a line.
@@ -161,22 +166,19 @@ impl Traffic {
             _ => return,
         };
         let blocks = lines.wrapping_mul(self.line.div_ceil(BLOCK));
-        offsets.iter().for_each(|offset| add(chip, *offset, blocks));
+        offsets.iter().for_each(|offset| chip.add_at(*offset, blocks));
     }
 
     fn interconnect(&self, chips: &[Chip], package: usize, did: &Interconnect) {
         let (Some(chip), Some([within, beyond])) = (chips.get(package), self.moved.get(package)) else { return };
-        for ([all, by_two], requests) in [(LOCAL, &did.requests_within), (GROUP, &did.requests_beyond)] {
-            add(chip, all, requests.iter().fold(0, |sum, requests| sum.wrapping_add(*requests)));
-            add(chip, by_two, requests.iter().take(2).fold(0, |sum, requests| sum.wrapping_add(*requests)));
-        }
+        fabric::count(chip, did, self.line, self.controllers * self.per_controller);
         let [inside, outside, both] = TRANSFERS;
         let (inner, outer) = (did.lines_within.wrapping_mul(self.line), did.lines_beyond.wrapping_mul(self.line));
         let before = [within.fetch_add(inner, Relaxed), beyond.fetch_add(outer, Relaxed)];
         let [inner, outer] = [transfers(before[0], inner), transfers(before[1], outer)];
-        add(chip, inside, inner);
-        add(chip, outside, outer);
-        add(chip, both, inner.wrapping_add(outer));
+        chip.add_at(inside, inner);
+        chip.add_at(outside, outer);
+        chip.add_at(both, inner.wrapping_add(outer));
     }
 }
 
@@ -185,66 +187,18 @@ const fn transfers(before: u64, bytes: u64) -> u64 {
     (before % TRANSFER + bytes) / TRANSFER
 }
 
-fn add(chip: &Chip, offset: u32, amount: u64) {
-    if amount != 0
-        && let Some(event) = Event::at(offset)
-    {
-        chip.add(event, amount);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::vec;
 
     use vm_memory::{GuestAddress, GuestMemoryMmap};
-    use vm_pmu_arch::feed::{Demand, Totals};
-    use vm_pmu_arch::power9::nest::Nest;
+    use vm_pmu_arch::feed::Totals;
+    use vm_pmu_arch::power9::nest::Event;
 
     use super::*;
-    use crate::companion::{Access, AccessKind, Builder, Follower, Instruction, Untranslated};
+    use crate::companion::{AccessKind, Builder};
     use crate::memory::Guest;
-
-    const NOBODY: fn() -> Demand = Demand::default;
-
-    /// Chips with 1 MiB of memory each and this many threads, all watched.
-    struct Rig {
-        companion: Companion,
-        chips: Vec<Chip>,
-        traffic: Traffic,
-    }
-
-    impl Rig {
-        fn new(chips: usize, threads: usize) -> Rig {
-            Rig::of(Builder::new("power9").unwrap(), chips, threads)
-        }
-
-        fn of(builder: Builder, chips: usize, threads: usize) -> Rig {
-            let companion = builder.packages(chips).threads(threads).memory_per_package(1 << 20).build();
-            let chips: Vec<Chip> = (0..chips as u32).map(|id| Chip::new(id, Nest::new(0))).collect();
-            let traffic = Traffic::new(&companion, chips.len());
-            companion.watch_places(true);
-            Rig { companion, chips, traffic }
-        }
-
-        fn follower(&self, thread: usize) -> Follower<'_> {
-            let mut follower = self.companion.follower(thread).unwrap();
-            follower.sync(&NOBODY());
-            follower
-        }
-
-        fn access(&self, follower: &mut Follower<'_>, kind: AccessKind, physical: u64) {
-            let accesses = [Access { address: physical, physical, size: 8, kind, ..Access::default() }];
-            follower.execute(&Instruction { length: 0, accesses: &accesses, ..Instruction::default() }, &mut Untranslated(30));
-            self.traffic.flush(&self.companion, &self.chips);
-        }
-
-        /// The events of a chip: offset and amount, in the order of offsets.
-        fn happened(&self, chip: usize) -> Vec<(u32, u64)> {
-            let totals = self.chips[chip].totals();
-            Event::all().map(|event| (event.offset(), totals.get(event))).filter(|(_, amount)| *amount != 0).collect()
-        }
-    }
+    use crate::memory::rig::{NOBODY, Rig};
 
     #[test]
     fn a_load_from_memory_is_two_blocks_at_its_port_and_a_local_pump() {
@@ -252,7 +206,7 @@ mod tests {
         let mut follower = rig.follower(0);
         // Line 0x80: controller MC01, port 0, which is MBA 0; a line is a quarter of a transfer.
         rig.access(&mut follower, AccessKind::Load, 0x4000);
-        let expected = [(0x10, 1), (0x90, 1), (0xC8, 2), (0xD0, 2), (0x448, 2), (0x1_0458, 2)];
+        let expected = [(0x10, 1), (0x90, 1), (0xC8, 2), (0xD0, 2), (0x448, 2), (0x1_0450, 1), (0x1_0458, 2)];
         assert_eq!(rig.happened(0), expected);
         // It is in the caches now.
         rig.access(&mut follower, AccessKind::Load, 0x4040);
@@ -269,7 +223,7 @@ mod tests {
         // Line 0x80, from MBA 0 of MC01: two blocks twice, of which DRAM reads the first two.
         read();
         read();
-        assert_eq!(rig.happened(0), [(0x10, 2), (0x90, 2), (0xC8, 4), (0xD0, 4), (0x448, 2), (0x1_0458, 2)]);
+        assert_eq!(rig.happened(0), [(0x10, 2), (0x90, 2), (0xC8, 4), (0xD0, 4), (0x448, 2), (0x1_0450, 1), (0x1_0458, 2)]);
     }
 
     #[test]
@@ -297,33 +251,42 @@ mod tests {
         // Line 5: MC23, port 2, MBA 6. It is read for the store, and flushed: three requests by port 1, and two lines moved.
         rig.access(&mut follower, AccessKind::Store, 5 << 7);
         rig.access(&mut follower, AccessKind::Flush, 5 << 7);
-        let expected = [(0x10, 3), (0x68, 4), (0x70, 2), (0x78, 2), (0x90, 3), (0x588, 2), (0x590, 2), (0x1_05A8, 2), (0x1_05B0, 2)];
-        assert_eq!(rig.happened(0), expected);
+        let pumps = [(0x10, 3), (0x68, 4), (0x70, 2), (0x78, 2), (0x90, 3)];
+        // The row that the read opened is still open for the write.
+        let port = [(0x588, 2), (0x590, 2), (0x1_05A0, 1), (0x1_05A8, 2), (0x1_05B0, 2)];
+        assert_eq!(rig.happened(0), [&pumps[..], &port].concat());
         assert_eq!(rig.traffic.moved(), vec![[2 * 128, 0]]);
     }
 
     #[test]
-    fn memory_of_another_chip_is_asked_by_a_group_pump() {
+    fn memory_of_another_chip_is_asked_by_group_pumps() {
         let rig = Rig::new(2, 8);
         let mut follower = rig.follower(0);
         // Four lines of the second chip, at port 0 of MC01: lines 8 apart are at the same one.
         (0..4).for_each(|line| rig.access(&mut follower, AccessKind::Load, 0x10_0000 + line * 1024));
-        assert_eq!(rig.happened(0), [(0x18, 4), (0x98, 4), (0xB0, 1), (0x1_00B8, 1)]);
-        // Its controllers have the blocks, and both have the transfer.
-        assert_eq!(rig.happened(1), [(0xB0, 1), (0xC8, 8), (0xD0, 8), (0x448, 8), (0x1_00B8, 1), (0x1_0458, 8)]);
+        // The first load is expected within the chip, and its request repeated. The even half of link 0 brings four answers and four lines of
+        // eight blocks and a header.
+        let link = [(0x168, 32), (0x170, 40)];
+        let pumps = [(0x10, 1), (0x18, 4), (0x90, 1), (0x98, 4), (0xB0, 1)];
+        assert_eq!(rig.happened(0), [&pumps[..], &link, &[(0x1_00B8, 1), (0x1_0168, 36)]].concat());
+        // Its controllers have the blocks, of one row, and both have the transfer; the commands come by its link.
+        let controllers = [(0xB0, 1), (0xC8, 8), (0xD0, 8), (0x160, 4), (0x170, 4), (0x448, 8)];
+        let flexible = [(0x1_00B8, 1), (0x1_0160, 4), (0x1_0450, 1), (0x1_0458, 8)];
+        assert_eq!(rig.happened(1), [&controllers[..], &flexible].concat());
     }
 
     #[test]
-    fn a_line_that_another_chips_cache_has_is_asked_by_a_group_pump() {
+    fn a_line_that_another_chips_cache_has_is_asked_by_a_group_pump_after_a_local_one() {
         let rig = Rig::new(2, 8);
         let (mut here, mut there) = (rig.follower(0), rig.follower(8));
         // Memory of the first chip, written on the second: the request of the store goes to the first chip.
         rig.access(&mut there, AccessKind::Store, 0x2000);
-        assert_eq!(rig.happened(1), [(0x18, 1), (0x98, 1)]);
+        let pumps = [(0x10, 1), (0x18, 1), (0x90, 1), (0x98, 1)];
+        let of = |chip: usize| rig.happened(chip).into_iter().filter(|(offset, _)| *offset < 0xC8).collect::<Vec<_>>();
+        assert_eq!(of(1), pumps);
         // Read on the first: the second one supplies it, and memory gets it too. Two lines come over.
         rig.access(&mut here, AccessKind::Load, 0x2000);
-        let local = rig.happened(0).into_iter().filter(|(offset, _)| *offset < 0xC8).collect::<Vec<_>>();
-        assert_eq!(local, [(0x18, 1), (0x98, 1)]);
+        assert_eq!(of(0), pumps);
         assert_eq!(rig.traffic.moved(), vec![[0, 3 * 128]; 2]);
     }
 

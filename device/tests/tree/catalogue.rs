@@ -81,10 +81,14 @@ fn what_the_nest_tells_are_its_clocks_and_its_counts_of_updates() {
 fn what_a_companion_tells_is_what_moves_between_caches_and_memory() {
     let events = events(&nest(Told::ByCompanion));
     let blocks = |port: &str| ["RD_OR_WR", "RD", "WR"].map(|way| format!("PM_MCS01_64B_{way}_DISP_PORT{port}"));
-    assert_eq!(events.get("nest_mcs01_imc").unwrap(), &[blocks("01"), blocks("23")].concat());
+    let atomics = "PM_MCS01_AMO_OP_DISP_MC23_PORT01".to_string();
+    assert_eq!(events.get("nest_mcs01_imc").unwrap(), &[&blocks("01")[..], &[atomics], &blocks("23")].concat());
+    let half = ["CYC", "ANY_RCMD", "DATA_COUNT", "TOTAL_UTIL"].map(|name| format!("PM_XLINK1_OUT_EVEN_{name}"));
+    assert_eq!(events.get("nest_xlink1_imc").unwrap().get(..4).unwrap(), &half);
     let port = ["PM_MBA0_READ_BYTES", "PM_MBA0_WRITE_BYTES", "PM_MBA0_DRAM_CLK_CYC"];
     assert_eq!(events.get("nest_mba0_imc").unwrap(), &port);
-    // Nobody tells it of an accelerator.
+    // Nobody tells it of devices behind a bridge, nor of an accelerator.
+    assert_eq!(events.get("nest_phb0_imc").unwrap(), &["PM_PHB0_CYC"]);
     assert!(!events.contains_key("nest_nx_imc"));
 }
 

@@ -230,6 +230,7 @@ fn made(internal: Internal) -> String {
     match internal {
         Internal::Clock => "the clock of its unit".to_owned(),
         Internal::Request => "requests that its unit serves".to_owned(),
+        Internal::Device => "what devices do through its unit".to_owned(),
         Internal::Nested(event) => nested(event),
         Internal::Posting => "postings of its group".to_owned(),
         Internal::Suspended => "nothing: the counter is off".to_owned(),

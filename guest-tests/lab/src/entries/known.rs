@@ -165,6 +165,7 @@ impl Known {
             Drive::Signals if entry.initiator == Initiator::Other && !entry.signals.is_empty() => "embedder".to_owned(),
             Drive::Signals => self.by(&driven::sources(entry)),
             Drive::Internal(Internal::Request | Internal::Nested(_)) => "companion".to_owned(),
+            Drive::Internal(Internal::Device) => "devices of an embedder".to_owned(),
             Drive::Sampled { tests, amount } if records::fidelity(tests, amount) == Fidelity::Embedder => {
                 "records of an embedder".to_owned()
             }
@@ -219,6 +220,7 @@ const fn of_model(internal: Internal) -> Fidelity {
         // times between stages are those of records.
         Internal::Clock
         | Internal::Request
+        | Internal::Device
         | Internal::Nested(_)
         | Internal::DataAddressCapture
         | Internal::InstructionAddressCapture

@@ -25,7 +25,7 @@ fn shown(part: &str, internal: Internal) -> Shown {
         Internal::Suspended | Internal::Never => Never,
         Internal::Clock if part == "knl" => Guest("untile-clocks"),
         Internal::Clock | Internal::Posting => Guest("nest-control"),
-        Internal::Request => Here,
+        Internal::Request | Internal::Device => Here,
         Internal::Nested(NestedEvent::First { .. }) => file("nested-first-look-ups-by-size"),
         Internal::Nested(NestedEvent::LookUp { .. }) => file("nested-look-ups-of-walks"),
         Internal::Nested(NestedEvent::WalkCache { .. }) => file("nested-walk-cache-by-level"),
