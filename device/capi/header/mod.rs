@@ -25,6 +25,7 @@ const SOURCES: &[&str] = &[
     "cores",
     "cpuid",
     "platform",
+    "devices",
     "companion",
     "instruction",
     "follow",
@@ -61,6 +62,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuElements",
     "VmPmuForgotten",
     "VmPmuPlaceKind",
+    "VmPmuNvLinkTransfer",
 ];
 
 /// Where the header is checked in.

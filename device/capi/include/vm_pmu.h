@@ -284,6 +284,16 @@
 #define VM_PMU_MOST_CHIPS 128
 
 /**
+ * A device of a host bridge reads memory, in vm_pmu_chip_dma().
+ */
+#define VM_PMU_DMA_READ 0
+
+/**
+ * It writes memory, in vm_pmu_chip_dma().
+ */
+#define VM_PMU_DMA_WRITE 1
+
+/**
  * In VmPmuCompanionOptions::flags: every thread is followed even while nothing that the companion supplies is counted, so that caches are
  * warm.
  */
@@ -410,6 +420,16 @@
  * The number of ports at which requests begin.
  */
 #define VM_PMU_PORTS 4
+
+/**
+ * The number of links of a package that are counted.
+ */
+#define VM_PMU_LINKS 3
+
+/**
+ * The number of channels of memory of a package that count what they are asked for.
+ */
+#define VM_PMU_CHANNELS 8
 
 /**
  * In VmPmuCounterNodes::flags: the postings of the flexible mode are described too, as units called ..._flexible.
@@ -1746,6 +1766,55 @@ typedef uint32_t VmPmuPlaceKind;
 #endif // __cplusplus
 
 /**
+ * What happens over an NVLink, between a processor and an accelerator.
+ */
+enum VmPmuNvLinkTransfer
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The accelerator reads memory of the processor.
+   */
+  VM_PMU_NV_LINK_TRANSFER_READS = 0,
+  /**
+   * The accelerator writes memory of the processor.
+   */
+  VM_PMU_NV_LINK_TRANSFER_WRITES = 1,
+  /**
+   * The accelerator has an atomic operation done at memory of the processor.
+   */
+  VM_PMU_NV_LINK_TRANSFER_ATOMIC = 2,
+  /**
+   * The same, and gets the former value.
+   */
+  VM_PMU_NV_LINK_TRANSFER_ATOMIC_RETURNS = 3,
+  /**
+   * The accelerator gives back a line that it held.
+   */
+  VM_PMU_NV_LINK_TRANSFER_GIVES_BACK = 4,
+  /**
+   * The same, with data that it modified.
+   */
+  VM_PMU_NV_LINK_TRANSFER_GIVES_BACK_MODIFIED = 5,
+  /**
+   * The processor reads memory of the accelerator.
+   */
+  VM_PMU_NV_LINK_TRANSFER_IS_READ = 6,
+  /**
+   * The processor writes memory of the accelerator.
+   */
+  VM_PMU_NV_LINK_TRANSFER_IS_WRITTEN = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuNvLinkTransfer VmPmuNvLinkTransfer;
+#else
+typedef uint32_t VmPmuNvLinkTransfer;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Callers only get pointers to it.
  */
 typedef struct VmPmuCompanion VmPmuCompanion;
@@ -2813,6 +2882,64 @@ typedef struct {
 } VmPmuPlace;
 
 /**
+ * What half of a link carried in one direction.
+ */
+typedef struct {
+  /**
+   * Commands, which each package shows its caches and its memory.
+   */
+  uint64_t commands;
+  /**
+   * Answers of a package to commands.
+   */
+  uint64_t answers;
+  /**
+   * Lines of data.
+   */
+  uint64_t lines;
+} VmPmuCarried;
+
+/**
+ * What a link carried, by its halves: the first has the even lines, the second the odd ones.
+ */
+typedef struct {
+  /**
+   * To the other package.
+   */
+  VmPmuCarried sent[2];
+  /**
+   * From the other package.
+   */
+  VmPmuCarried received[2];
+} VmPmuLink;
+
+/**
+ * What a channel of memory is asked for, whoever gives the data in the end.
+ */
+typedef struct {
+  /**
+   * Reads of lines that are to be written.
+   */
+  uint64_t owned;
+  /**
+   * Reads of lines by the prefetchers of data.
+   */
+  uint64_t prefetched;
+  /**
+   * Writes of a part of a line by devices.
+   */
+  uint64_t partly_written;
+  /**
+   * Atomic operations, done at the memory.
+   */
+  uint64_t atomics;
+  /**
+   * Rows of DRAM that were opened, on parts whose lines go to channels in turn.
+   */
+  uint64_t activations;
+} VmPmuAsked;
+
+/**
  * What the interconnect of a package did since its last report.
  *
  * A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache.
@@ -2824,11 +2951,11 @@ typedef struct {
    */
   size_t size;
   /**
-   * Requests that stay within the package, by port.
+   * Requests sent within the package, by port.
    */
   uint64_t requests_within[VM_PMU_PORTS];
   /**
-   * Requests that go to other packages too, by port: one of them has the memory of the line, or had the line in a cache.
+   * Requests sent to packages of other groups too, by port: one of them has the memory of the line, or had the line in a cache.
    */
   uint64_t requests_beyond[VM_PMU_PORTS];
   /**
@@ -2843,6 +2970,18 @@ typedef struct {
    * The package.
    */
   uint32_t package;
+  /**
+   * Requests sent to all packages of the group, by port.
+   */
+  uint64_t requests_to_group[VM_PMU_PORTS];
+  /**
+   * The links to other packages of the group.
+   */
+  VmPmuLink links[VM_PMU_LINKS];
+  /**
+   * What each channel of memory is asked for, in the order of VM_PMU_PLACE_KIND_CHANNEL.
+   */
+  VmPmuAsked channels[VM_PMU_CHANNELS];
 } VmPmuInterconnect;
 
 /**
@@ -3735,6 +3874,47 @@ VmPmuStatus vm_pmu_chip_save(const VmPmuPlatform *platform, uint32_t chip, VmPmu
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const uint8_t *bytes, size_t length);
+
+/**
+ * A device behind PCIe host bridge `bridge`, 0 to 5, of the chip of this number reads (VM_PMU_DMA_READ) or writes (VM_PMU_DMA_WRITE)
+ * `bytes` of memory from `address` on. It does so by requests that end at multiples of `limit` bytes: Max_Read_Request_Size or
+ * Max_Payload_Size, a power of two from 128 to 4096; 0 is 512 for reads and 256 for writes. How many requests that is is told in
+ * `requests`, which may be null. The companion is told by itself.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_dma(const VmPmuPlatform *platform,
+                            uint32_t chip,
+                            uint32_t bridge,
+                            uint32_t direction,
+                            uint64_t address,
+                            uint64_t bytes,
+                            uint32_t limit,
+                            uint64_t *requests);
+
+/**
+ * A device behind PCIe host bridge `bridge`, 0 to 5, of the chip of this number answers `loads` loads of a processor from its registers or
+ * memory.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_loads_answered(const VmPmuPlatform *platform, uint32_t chip, uint32_t bridge, uint64_t loads);
+
+/**
+ * Over NVLink `link`, 0 to 5, of the chip of this number `bytes` from `address` on are transferred in the way of `transfer`, a
+ * VmPmuNvLinkTransfer. An atomic operation, and a line that is given back, have no address and no length: both are ignored.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_nvlink(const VmPmuPlatform *platform,
+                               uint32_t chip,
+                               uint32_t link,
+                               uint32_t transfer,
+                               uint64_t address,
+                               uint64_t bytes);
 
 /**
  * Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".

@@ -38,6 +38,8 @@ pub mod context;
 pub mod cores;
 pub mod cpuid;
 pub mod demand;
+#[cfg(feature = "memory")]
+pub mod devices;
 #[cfg(feature = "companion")]
 pub mod follow;
 #[cfg(feature = "companion")]

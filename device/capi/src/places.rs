@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use vm_pmu::Signal;
-use vm_pmu::companion::{Interconnect, PORTS, Place};
+use vm_pmu::companion::{Asked, CHANNELS, Carried, Interconnect, LINKS, PORTS, Place};
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::pointer::put;
@@ -79,9 +79,9 @@ const _: () = assert!(VM_PMU_PORTS == PORTS);
 pub struct VmPmuInterconnect {
     /// sizeof(VmPmuInterconnect) of the library: fields behind it are not there.
     pub size: usize,
-    /// Requests that stay within the package, by port.
+    /// Requests sent within the package, by port.
     pub requests_within: [u64; VM_PMU_PORTS],
-    /// Requests that go to other packages too, by port: one of them has the memory of the line, or had the line in a cache.
+    /// Requests sent to packages of other groups too, by port: one of them has the memory of the line, or had the line in a cache.
     pub requests_beyond: [u64; VM_PMU_PORTS],
     /// Lines that moved from one place of the package to another: its caches, its memory, its devices.
     pub lines_within: u64,
@@ -89,6 +89,66 @@ pub struct VmPmuInterconnect {
     pub lines_beyond: u64,
     /// The package.
     pub package: u32,
+    /// Requests sent to all packages of the group, by port.
+    pub requests_to_group: [u64; VM_PMU_PORTS],
+    /// The links to other packages of the group.
+    pub links: [VmPmuLink; VM_PMU_LINKS],
+    /// What each channel of memory is asked for, in the order of VM_PMU_PLACE_KIND_CHANNEL.
+    pub channels: [VmPmuAsked; VM_PMU_CHANNELS],
+}
+
+/// The number of links of a package that are counted.
+pub const VM_PMU_LINKS: usize = 3;
+/// The number of channels of memory of a package that count what they are asked for.
+pub const VM_PMU_CHANNELS: usize = 8;
+
+const _: () = assert!(VM_PMU_LINKS == LINKS && VM_PMU_CHANNELS == CHANNELS);
+
+/// What half of a link carried in one direction.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuCarried {
+    /// Commands, which each package shows its caches and its memory.
+    pub commands: u64,
+    /// Answers of a package to commands.
+    pub answers: u64,
+    /// Lines of data.
+    pub lines: u64,
+}
+
+/// What a link carried, by its halves: the first has the even lines, the second the odd ones.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuLink {
+    /// To the other package.
+    pub sent: [VmPmuCarried; 2],
+    /// From the other package.
+    pub received: [VmPmuCarried; 2],
+}
+
+/// What a channel of memory is asked for, whoever gives the data in the end.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuAsked {
+    /// Reads of lines that are to be written.
+    pub owned: u64,
+    /// Reads of lines by the prefetchers of data.
+    pub prefetched: u64,
+    /// Writes of a part of a line by devices.
+    pub partly_written: u64,
+    /// Atomic operations, done at the memory.
+    pub atomics: u64,
+    /// Rows of DRAM that were opened, on parts whose lines go to channels in turn.
+    pub activations: u64,
+}
+
+fn carried(halves: [Carried; 2]) -> [VmPmuCarried; 2] {
+    halves.map(|Carried { commands, answers, lines }| VmPmuCarried { commands, answers, lines })
+}
+
+fn asked(of: Asked) -> VmPmuAsked {
+    let Asked { owned, prefetched, partly_written, atomics, activations } = of;
+    VmPmuAsked { owned, prefetched, partly_written, atomics, activations }
 }
 
 /// The caller's function, or the error that there is none.
@@ -207,6 +267,9 @@ pub unsafe extern "C" fn vm_pmu_companion_take_interconnects(
                 lines_within: did.lines_within,
                 lines_beyond: did.lines_beyond,
                 package: u32::try_from(package).unwrap_or(u32::MAX),
+                requests_to_group: did.requests_to_group,
+                links: did.links.map(|link| VmPmuLink { sent: carried(link.sent), received: carried(link.received) }),
+                channels: did.channels.map(asked),
             };
             // SAFETY: the embedder gave the function for this, and its pointer with it.
             unsafe { tell(user, &raw const interconnect) };

@@ -154,7 +154,7 @@ pub(crate) unsafe fn platform<'a>(pointer: *const VmPmuPlatform) -> Result<&'a P
 ///
 /// # Safety
 /// The rules for pointers hold.
-unsafe fn chip<'a>(pointer: *const VmPmuPlatform, id: u32) -> Result<&'a Chip, Failure> {
+pub(crate) unsafe fn chip<'a>(pointer: *const VmPmuPlatform, id: u32) -> Result<&'a Chip, Failure> {
     // SAFETY: the caller's promise.
     let found = unsafe { platform(pointer) }?.chips().iter().find(|chip| chip.id() == id);
     found.ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no chip {id}: chips go by the numbers that they were made with")))

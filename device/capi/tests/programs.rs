@@ -184,6 +184,13 @@ fn a_c_program_says_once_what_its_machine_looks_like() {
 }
 
 #[test]
+fn a_c_program_says_what_devices_do() {
+    if is_there("cc", "a_c_program_says_what_devices_do") {
+        compile_and_run("cc", "devices.c", "devices", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_changes_the_threads_of_a_core() {
     if is_there("cc", "a_c_program_changes_the_threads_of_a_core") {
         compile_and_run("cc", "turns.c", "turns", "-std=c11", &shared());
@@ -280,6 +287,7 @@ fn addresses_are_clean_under_the_sanitizer() {
         "posting",
         "companion",
         "machine_layout",
+        "devices",
         "turns",
         "places",
         "requests",

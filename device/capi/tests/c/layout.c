@@ -236,6 +236,9 @@ AT(VmPmuInterconnect, requests_beyond, 40);
 AT(VmPmuInterconnect, lines_within, 72);
 AT(VmPmuInterconnect, lines_beyond, 80);
 AT(VmPmuInterconnect, package, 88);
+AT(VmPmuInterconnect, requests_to_group, 96);
+AT(VmPmuInterconnect, links, 128);
+AT(VmPmuInterconnect, channels, 416);
 
 AT(VmPmuMoved, within, 0);
 AT(VmPmuMoved, beyond, 8);

@@ -166,8 +166,12 @@ static void a_thread_reads_memory_of_the_other_chip(void) {
   heard = take(companion);
   EXPECT(heard.count == 1 && is(&heard.places[0], VM_PMU_PLACE_KIND_CHANNEL, 3, 0, VM_PMU_SIGNAL_MEMORY_READS, 1));
   EXPECT(heard.joined == 2);
-  EXPECT(heard.interconnects[0].package == 0 && heard.interconnects[0].requests_beyond[1] == 1 && heard.interconnects[0].lines_beyond == 1);
-  EXPECT(heard.interconnects[1].package == 1 && heard.interconnects[1].requests_beyond[1] == 0 && heard.interconnects[1].lines_beyond == 1);
+  /* The packages are of one group, joined by the first link: the request goes out, the answer and the line, which is odd, come back. */
+  EXPECT(heard.interconnects[0].package == 0 && heard.interconnects[0].requests_to_group[1] == 1);
+  EXPECT(heard.interconnects[0].requests_beyond[1] == 0 && heard.interconnects[0].lines_beyond == 1);
+  EXPECT(heard.interconnects[0].links[0].sent[1].commands == 1 && heard.interconnects[0].links[0].received[1].lines == 1);
+  EXPECT(heard.interconnects[1].package == 1 && heard.interconnects[1].requests_to_group[1] == 0);
+  EXPECT(heard.interconnects[1].lines_beyond == 1 && heard.interconnects[1].links[0].sent[1].answers == 1);
   EXPECT_OK(vm_pmu_companion_destroy(companion));
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
