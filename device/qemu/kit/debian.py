@@ -16,6 +16,7 @@ from typing import TypeVar
 from kit.errors import Failure, say
 
 MIRROR = "http://deb.debian.org/debian"
+SECURITY = "http://deb.debian.org/debian-security"
 
 # Stable and oldstable: their packages stay on the mirror until a point release replaces them.
 SUITES = ("trixie", "bookworm")
@@ -106,6 +107,7 @@ class Archive:
     cache: Path
     suite: str
     architecture: str
+    mirror: str = MIRROR
     _text: str | None = field(default=None, repr=False)
     _fresh: bool = field(default=False, repr=False)
 
@@ -119,7 +121,7 @@ class Archive:
         if self._text is None:
             path = self._path()
             if not path.exists():
-                _download(f"{MIRROR}/{path.relative_to(self.cache)}", path)
+                _download(f"{self.mirror}/{path.relative_to(self.cache)}", path)
                 self._fresh = True
             try:
                 self._text = "\n\n" + lzma.decompress(path.read_bytes()).decode()
@@ -158,13 +160,35 @@ class Archive:
         """A file of the archive, downloaded if the cache does not have it."""
         path = self.cache / remote.path
         if not path.exists():
-            _download(f"{MIRROR}/{remote.path}", path, remote.sha256)
+            _download(f"{self.mirror}/{remote.path}", path, remote.sha256)
         return path
 
-    def package(self, name: str) -> "Package":
-        """A binary package, downloaded if need be."""
+    def _own(self, name: str) -> "Package":
+        """A binary package of this archive, downloaded if need be."""
         entry = self.entry(name)
         return Package(name, entry["Version"], self._fetch(Remote(entry["Filename"], entry["SHA256"])))
+
+    def _updated(self, failure: Failure, action: Callable[["Archive"], T]) -> T:
+        """Do something with the suite's security updates, if the newest index of the suite itself names a file that is not on its mirror yet."""
+        if not failure.missing or not self._fresh or self.mirror == SECURITY:
+            raise failure
+        say(f"{failure}: trying the security updates")
+        updates = Archive(self.cache, f"{self.suite}-security", self.architecture, SECURITY)
+        return updates.current(lambda: action(updates))
+
+    def package(self, name: str) -> "Package":
+        """A binary package, downloaded if need be: the suite's, or that of its security updates."""
+        try:
+            return self._own(name)
+        except Failure as failure:
+            return self._updated(failure, lambda updates: updates.package(name))
+
+    def newest(self, name: str) -> "Package":
+        """The package that another depends on first, as one without files does on that of the newest version."""
+        try:
+            return self._own(self.depends(name)[0])
+        except Failure as failure:
+            return self._updated(failure, lambda updates: updates.newest(name))
 
     def source(self, name: str, ending: str) -> Path:
         """The file of a source package with this ending, downloaded if need be; of several versions the last that the mirror has."""

@@ -99,7 +99,7 @@ def _elf(kernel: bytes) -> bytes | None:
 def _kernel(archive: Archive, files: Path, directory: Path) -> None:
     """Put a kernel and its modules into the image."""
     architecture = archive.architecture
-    package = archive.package(archive.depends(KERNELS[architecture])[0])
+    package = archive.newest(KERNELS[architecture])
     root = package.unpack(files, "boot/vmlinu*", *(f"{name}.ko*" for name in MODULES[architecture]))
     content = _only(package, root, "boot/vmlinu*").read_bytes()
     if architecture == "amd64":

@@ -114,6 +114,25 @@ class Packages(Folder):
             self.assertEqual(archive.source("a", ".orig.tar.xz").name, "a_2.orig.tar.xz")
         self.assertIn("a_3.orig.tar.xz", said.call_args.args[0])
 
+    def test_packages_that_are_not_on_the_mirror_yet_are_those_of_the_security_updates(self) -> None:
+        """After a point release an index can name files that come later."""
+
+        def index(version: str, content: bytes) -> bytes:
+            """A package without files, and the one that it depends on."""
+            digest = hashlib.sha256(content).hexdigest()
+            empty = f"Package: a\nVersion: {version}\nDepends: a-{version}\n"
+            return lzma.compress(f"{empty}\nPackage: a-{version}\nVersion: {version}\nFilename: pool/a_{version}.deb\nSHA256: {digest}\n".encode())
+
+        served = {
+            "dists/trixie/main/binary-amd64/Packages.xz": index("2", b"new"),
+            f"{debian.SECURITY}/dists/trixie-security/main/binary-amd64/Packages.xz": index("1", b"old"),
+            f"{debian.SECURITY}/pool/a_1.deb": b"old",
+        }
+        archive = self.archive("Package: a\nDepends: a-0\n\nPackage: a-0\nVersion: 0\nFilename: pool/a_0.deb\nSHA256: 00\n", served)
+        with mock.patch.object(debian, "say") as said:
+            self.assertEqual(archive.current(lambda: archive.newest("a")).version, "1")
+        self.assertIn("a_2.deb", said.call_args.args[0])
+
     def test_a_package_that_is_not_there_is_named(self) -> None:
         """The message names what is missing, and where."""
         with self.assertRaisesRegex(Failure, "trixie has no package b for amd64"):
