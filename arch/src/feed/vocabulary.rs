@@ -1926,4 +1926,12 @@ signals! {
     SnoopsL3Miss = "snoops_l3_miss": Event Events,
     /// Snoops for a write that took a line out of the third level that others may have too.
     SnoopsL3SharedInvalidated = "snoops_l3_shared_invalidated": Event Events,
+    /// Cycles in which the first snoop machine of the second-level cache works.
+    SecondSnoopMachine0Cycles = "second_snoop_machine0_cycles": State Cycles,
+    /// Cycles in which that snoop machine of the second-level cache works which is sampled in its turn.
+    SecondSnoopMachineSampleCycles = "second_snoop_machine_sample_cycles": State Cycles,
+    /// Cycles in which the first snoop machine of the third-level cache works.
+    ThirdSnoopMachine0Cycles = "third_snoop_machine0_cycles": State Cycles,
+    /// Cycles in which that snoop machine of the third-level cache works which is sampled in its turn.
+    ThirdSnoopMachineSampleCycles = "third_snoop_machine_sample_cycles": State Cycles,
 }

@@ -8121,6 +8121,22 @@ typedef enum VmPmuSignal {
    * Snoops for a write that took a line out of the third level that others may have too.
    */
   VM_PMU_SIGNAL_SNOOPS_L3_SHARED_INVALIDATED = 919,
+  /**
+   * Cycles in which the first snoop machine of the second-level cache works.
+   */
+  VM_PMU_SIGNAL_SECOND_SNOOP_MACHINE0_CYCLES = 920,
+  /**
+   * Cycles in which that snoop machine of the second-level cache works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_SECOND_SNOOP_MACHINE_SAMPLE_CYCLES = 921,
+  /**
+   * Cycles in which the first snoop machine of the third-level cache works.
+   */
+  VM_PMU_SIGNAL_THIRD_SNOOP_MACHINE0_CYCLES = 922,
+  /**
+   * Cycles in which that snoop machine of the third-level cache works which is sampled in its turn.
+   */
+  VM_PMU_SIGNAL_THIRD_SNOOP_MACHINE_SAMPLE_CYCLES = 923,
 } VmPmuSignal;
 
 /*

@@ -31,8 +31,9 @@ impl Follower<'_> {
         // The line of code that is being executed, which the mail may take away.
         let executed = self.line;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written, held, taken, prefetched) = {
+        let (served, inner_bits, code_written, held, taken, prefetched, snooped) = {
             let mut cluster = cluster.lock();
+            let snooped = if cluster.mail.snoops == 0 { (0, 0) } else { cluster.mail.worked() };
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
             }
@@ -43,8 +44,13 @@ impl Follower<'_> {
                 None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
             };
             let prefetched = core::mem::take(&mut cluster.prefetched);
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched)
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched, snooped)
         };
+        if snooped != (0, 0)
+            && let Some(pipeline) = self.pipeline()
+        {
+            pipeline.snooped(snooped.0, snooped.1);
+        }
         if let Some(taken) = taken {
             self.lines_taken(&taken, executed);
         }

@@ -135,6 +135,12 @@ pub(super) const FINDINGS: [Signal; 6] = [
 ];
 
 impl Mail {
+    /// The snoops that a machine of the second level worked for, and one of the third: those that found a line modified, or took it away.
+    pub(super) fn worked(&self) -> (u32, u32) {
+        let [read, written, shared, third, ..] = self.found;
+        (read.wrapping_add(written).wrapping_add(shared) as u32, third as u32)
+    }
+
     /// A snoop, which takes the line away or not, found it in this state in the second level or in the third.
     fn find(&mut self, third: bool, take: bool, state: LineState) {
         let shared = matches!(state, LineState::Shared | LineState::Forward);

@@ -30,6 +30,8 @@ pub struct Outcome {
     pub prefetched: bool,
     /// The same of the line that the last page-table entry was read from.
     pub walk_prefetched: bool,
+    /// Whether it is a load of a line that the second level was getting for an older store of the core, if the pipeline of POWER9 keeps time.
+    pub behind_store: bool,
     /// What its cluster asked the other caches and memory for, for the access whose latency is told.
     pub command: FabricCommand,
     /// How far that went, and how far it had to go, where the part predicts it: POWER9's SIER\[EXT], 0 if it was not asked of others.
@@ -54,9 +56,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), or of the state Mepf.
+    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), of the state Mepf, or of a conflict with a store.
     #[must_use]
     pub fn reload_code(&self) -> Option<u8> {
+        const SECOND_BEHIND_STORE: u8 = 0x02;
+        if self.behind_store && self.source == DataSource::Cache(2) {
+            return Some(SECOND_BEHIND_STORE);
+        }
         code(self.source, self.prefetched)
     }
 

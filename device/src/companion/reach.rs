@@ -30,6 +30,11 @@ pub(super) struct Went {
 }
 
 impl Went {
+    /// Sent at once as far as it had to go.
+    pub(super) const fn at_once(needed: Reach) -> Went {
+        Went { first: needed, needed }
+    }
+
     /// Every scope in which it was sent: if the first was too small, the larger ones in turn.
     pub(super) fn sent(self) -> impl Iterator<Item = Reach> {
         Reach::ALL.into_iter().filter(move |reach| (self.first..=self.needed.max(self.first)).contains(reach))

@@ -211,21 +211,11 @@ impl System {
         }
     }
 
-    /// `package` makes a request of a cluster, which had to go as far as `needed`, and went so if that was predicted.
-    fn begins_predicted(
-        &self,
-        shared: &mut Shared,
-        package: usize,
-        ask: Ask,
-        request: Request,
-        outer: u64,
-        needed: Reach,
-        went: Option<Went>,
-    ) {
+    /// `package` makes a request of a cluster, which went as `went` says.
+    fn begins_predicted(&self, shared: &mut Shared, package: usize, ask: Ask, request: Request, outer: u64, went: Went) {
         if !self.is_watched() {
             return;
         }
-        let went = went.unwrap_or(Went { first: needed, needed });
         went.sent().for_each(|reach| self.begins(shared, package, outer, reach));
         let home = self.home(outer);
         if self.reach(package, home) <= went.first.max(went.needed) {
@@ -380,7 +370,8 @@ impl System {
                 forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
         }
-        let to_all = farthest.max(self.reach(package, home));
+        // Where that is not predicted, it goes to all that may have to do with the line.
+        let to_all = Went::at_once(farthest.max(self.reach(package, home)));
         let state = match (takes, dirty.is_some() || clean) {
             (true, _) => LineState::Modified,
             (false, true) if passes_on => LineState::Forward,
@@ -395,7 +386,7 @@ impl System {
             }
             let latency = u32::from(costs.other_cluster);
             let went = self.went(shared, from, ask, outer, farthest, tally);
-            self.begins_predicted(shared, package, ask, request, outer, to_all, went);
+            self.begins_predicted(shared, package, ask, request, outer, went.unwrap_or(to_all));
             return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from, went };
         }
         let holder = dirty.or(forward);
@@ -410,7 +401,7 @@ impl System {
         };
         // Who is to write the line has to reach every other copy too.
         let went = self.went(shared, from, ask, outer, if takes { reach.max(farthest) } else { reach }, tally);
-        self.begins_predicted(shared, package, ask, request, outer, to_all, went);
+        self.begins_predicted(shared, package, ask, request, outer, went.unwrap_or(to_all));
         self.carries(shared, supplier, package, outer);
         if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
             // Without an owned state, memory gets the modified line.

@@ -100,6 +100,8 @@ struct Found {
     prefetched: usize,
     /// How many lines left the second level meanwhile, and how many the third.
     castouts: (u32, u32),
+    /// How many lines snoops of others found in the second level since, and how many in the third.
+    snooped: (u32, u32),
     continuation: Continuation,
 }
 
@@ -114,6 +116,7 @@ impl Found {
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
         prefetched: 0,
         castouts: (0, 0),
+        snooped: (0, 0),
         continuation: Continuation::Sequential,
     };
 
@@ -134,6 +137,7 @@ impl Found {
         self.code = None;
         self.prefetched = 0;
         self.castouts = (0, 0);
+        self.snooped = (0, 0);
         self.continuation = Continuation::Sequential;
     }
 
@@ -365,6 +369,11 @@ impl Pipeline {
     /// So many lines left the second level because of the instruction, and so many the third.
     pub(super) fn cast_out(&mut self, second: u32, third: u32) {
         self.found.castouts = (second, third);
+    }
+
+    /// Snoops of other clusters have found so many lines in the second level, and in the third.
+    pub(super) fn snooped(&mut self, second: u32, third: u32) {
+        self.found.snooped = (self.found.snooped.0.saturating_add(second), self.found.snooped.1.saturating_add(third));
     }
 
     /// Another core took `line` to write it. If a load of it is ahead of its turn, what follows from that load on is executed anew.

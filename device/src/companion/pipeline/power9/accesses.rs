@@ -227,6 +227,7 @@ impl Core {
                 (None, None) => alone,
             };
             tally.add(Signal::LoadsBehindStore, u64::from(conflict.is_some()));
+            self.life.behind_store |= conflict.is_some();
             tally.add(Signal::LoadsMergedWithPrefetch, u64::from(coming.is_some()));
             tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
             let until = self.shared.misses.request_tagged(touch.line, entered, latency, source);

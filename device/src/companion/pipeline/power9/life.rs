@@ -47,6 +47,8 @@ pub(super) struct Life {
     /// What the last of its phases is.
     pub(super) kind: Option<Reason>,
     pub(super) mispredicted: bool,
+    /// A load waited until the second level had its line for a store (PP37).
+    pub(super) behind_store: bool,
     pub(super) traits: Traits,
 }
 
@@ -125,5 +127,6 @@ impl Core {
         outcome.stall = u32::try_from(life.stall).unwrap_or(u32::MAX);
         outcome.stall_reason = life.stall_reason();
         outcome.traits |= life.traits;
+        outcome.behind_store = life.behind_store;
     }
 }

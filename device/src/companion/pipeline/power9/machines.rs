@@ -81,6 +81,8 @@ pub(super) struct CacheMachines {
     prefetches: Machines<32>,
     third_castins: Machines<16>,
     third_castouts: Machines<16>,
+    snoops: Machines<8>,
+    third_snoops: Machines<16>,
     /// The lines that prefetch machines get.
     pub(super) coming: Misses<32, Source>,
 }
@@ -94,6 +96,8 @@ impl CacheMachines {
             prefetches: Machines::new(),
             third_castins: Machines::new(),
             third_castouts: Machines::new(),
+            snoops: Machines::new(),
+            third_snoops: Machines::new(),
             coming: Misses::new(),
         }
     }
@@ -132,6 +136,16 @@ impl CacheMachines {
         }
     }
 
+    /// PP89: snoops of others have found so many lines in the second level, and in the third.
+    fn snoop(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch) {
+        for _ in 0..second {
+            self.snoops.work(at, SECOND_LEVEL, Some(Queue::SecondSnoopFirst), Queue::SecondSnoopSample, watch);
+        }
+        for _ in 0..third {
+            self.third_snoops.work(at, THIRD_LEVEL, Some(Queue::ThirdSnoopFirst), Queue::ThirdSnoopSample, watch);
+        }
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         self.reads.save(writer);
         self.castouts.save(writer);
@@ -139,6 +153,8 @@ impl CacheMachines {
         self.prefetches.save(writer);
         self.third_castins.save(writer);
         self.third_castouts.save(writer);
+        self.snoops.save(writer);
+        self.third_snoops.save(writer);
         self.coming.save(writer);
         self.coming.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
     }
@@ -150,17 +166,20 @@ impl CacheMachines {
         self.prefetches.load(reader, now)?;
         self.third_castins.load(reader, now)?;
         self.third_castouts.load(reader, now)?;
+        self.snoops.load(reader, now)?;
+        self.third_snoops.load(reader, now)?;
         self.coming.load(reader, now)?;
         self.coming.tags.iter_mut().try_for_each(|tag| pick(&Source::ALL, reader).map(|source| *tag = source))
     }
 }
 
 impl Core {
-    /// The lines that an instruction drove out of the caches, and those that it made the prefetcher ask for.
+    /// The lines that an instruction drove out of the caches, those that it made the prefetcher ask for, and those that others snooped before.
     #[cold]
     pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
         let Shared { machines, watch, .. } = &mut *self.shared;
         let (second, third) = found.castouts;
+        machines.snoop(found.snooped.0.min(MOST), found.snooped.1.min(MOST), times.dispatched, watch);
         machines.cast_out(second.min(MOST), third.min(MOST), times.finished, watch, tally);
         for prefetch in found.prefetches() {
             machines.prefetch(prefetch.line, times.issued + PASS, u64::from(prefetch.latency), prefetch.source, watch);

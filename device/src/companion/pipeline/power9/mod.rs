@@ -362,7 +362,7 @@ impl Core {
         if row.unit == Unit::Branch {
             self.shared.branches.take(times.issued + 1);
         }
-        if found.castouts != (0, 0) || found.prefetched != 0 {
+        if found.castouts != (0, 0) || found.snooped != (0, 0) || found.prefetched != 0 {
             self.follow_lines(found, &times, tally);
         }
         if self.told {

@@ -51,9 +51,13 @@ pub(super) enum Queue {
     ThirdPrefetchSample,
     ThirdCastoutFirst,
     ThirdCastSample,
+    SecondSnoopFirst,
+    SecondSnoopSample,
+    ThirdSnoopFirst,
+    ThirdSnoopSample,
 }
 
-const QUEUES: usize = Queue::ThirdCastSample as usize + 1;
+const QUEUES: usize = Queue::ThirdSnoopSample as usize + 1;
 
 impl Queue {
     /// The recirculation queue of a slice.
@@ -87,7 +91,7 @@ pub(super) enum Own {
 const OWN: usize = Own::MissEntry as usize + 1;
 
 /// The states that hold for the whole core, and those of a thread, in the order of their bits.
-pub(super) const CORE_STATES: [State; 33] = [
+pub(super) const CORE_STATES: [State; 37] = [
     State::IssueQueueLow,
     State::IssueQueueHigh,
     State::Recirculation0To3,
@@ -121,6 +125,10 @@ pub(super) const CORE_STATES: [State; 33] = [
     State::ThirdPrefetchSample,
     State::ThirdCastoutFirst,
     State::ThirdCastSample,
+    State::SecondSnoopFirst,
+    State::SecondSnoopSample,
+    State::ThirdSnoopFirst,
+    State::ThirdSnoopSample,
 ];
 pub(super) const OWN_STATES: [State; OWN] = [State::MissQueueEmpty, State::StoreQueueEntry, State::LoadQueueEntry, State::MissQueueEntry];
 

@@ -65,6 +65,7 @@ fn a_load_waits_while_the_second_level_gets_its_line_for_a_store() {
     let operation = Operation { width: 8, addresses: &[Register(1)], writes: &[Register(2)], ..Operation::default() };
     bench.run(&instruction(Class::Load, operation));
     assert_eq!(bench.count(Signal::LoadsBehindStore), 1);
+    assert!(bench.outcome().behind_store);
     // The store is taken at 9 and its line is there at 349. The load, launched at 25, has it 15 cycles later.
     let reasons =
         [(HeldOther, 1), (Reason::StoreFinish, 4), (Reason::FixedLong, 19), (Reason::MissConflict, 338), (Finish, 3), (AllFinished, 2)];

@@ -7,7 +7,7 @@ use super::*;
 
 impl Bench {
     /// What the record of the last instruction says.
-    fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> Outcome {
         let mut outcome = Outcome::default();
         self.core.tell(&mut outcome);
         outcome

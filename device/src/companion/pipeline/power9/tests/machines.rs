@@ -89,6 +89,18 @@ fn castouts_have_machines_of_both_levels() {
 }
 
 #[test]
+fn snoops_have_machines_of_the_level_that_had_the_line() {
+    let mut bench = Bench::new();
+    bench.found.snooped = (2, 1);
+    bench.add(1, FREE);
+    bench.load(2, line(0), Some((MEMORY, Source::Memory)));
+    let answer = bench.finish();
+    let states = [State::SecondSnoopFirst, State::SecondSnoopSample, State::ThirdSnoopFirst, State::ThirdSnoopSample];
+    // The add is dispatched at 0. From there on the first machines work for 15 and 36 cycles, and are sampled up to 31: 15 cycles and 32. The second one of the second level is sampled from 32 on, when it no longer works.
+    assert_eq!(states.map(|state| answer.state(state)), [15, 15, 36, 32]);
+}
+
+#[test]
 fn a_load_of_a_line_that_is_prefetched_waits_for_the_rest() {
     let mut bench = Bench::new();
     bench.found.prefetches[0] = Prefetch { line: line(1) >> 7, latency: MEMORY, source: Source::Memory };
