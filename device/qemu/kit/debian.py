@@ -144,7 +144,8 @@ class Archive:
         """The index's entry of a package; of several versions the last."""
         found = self.entries(package)
         if not found:
-            raise Failure(f"Debian {self.suite} has no package {package} for {self.architecture}")
+            # The security updates have few packages: what they lack is missing only as far as the mirror is.
+            raise Failure(f"Debian {self.suite} has no package {package} for {self.architecture}", missing=self.mirror == SECURITY)
         return found[-1]
 
     def depends(self, package: str) -> list[str]:

@@ -6,14 +6,14 @@ import os
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kit import programs
 from kit.cpio import Writer
 from kit.debian import Archive, Package
-from kit.errors import Failure
+from kit.errors import Failure, say
 from kit.libraries import INTERPRETERS, Resolver
 
 KERNELS = {"amd64": "linux-image-amd64", "ppc64el": "linux-image-powerpc64le"}
@@ -45,6 +45,11 @@ class Image:
     """What QEMU loads: a kernel and its first file system; `modules` are those modules of the kernel that a machine may need."""
 
     directory: Path
+
+    @property
+    def suite(self) -> str:
+        """The suite that it is of, which begins the name of its directory."""
+        return self.directory.name.split("-")[0]
 
     @property
     def kernel(self) -> Path:
@@ -153,6 +158,18 @@ def image(base: Path, suite: str, architecture: str) -> Image:
         if old != made and old.suffix != ".part":
             shutil.rmtree(old, ignore_errors=True)
     return Image(made)
+
+
+def available(base: Path, suites: Sequence[str], architecture: str) -> Image:
+    """The image of the first of the suites whose packages are on the mirror: after a point release an index can name files that come later."""
+    for suite, following in zip(suites, suites[1:]):
+        try:
+            return image(base, suite, architecture)
+        except Failure as failure:
+            if not failure.missing:
+                raise
+            say(f"{failure}: taking {following} in place of {suite}")
+    return image(base, suites[-1], architecture)
 
 
 def firmware(base: Path) -> Path:

@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
     parser.add_argument("--smp", default="1", metavar="N", help="how many CPUs, or what QEMU's -smp takes (1)")
     parser.add_argument("--memory", default="1G", help="the guest's memory (1G)")
     parser.add_argument("--accel", default="tcg", help="what QEMU's -accel takes (tcg)")
-    parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help=f"whose kernel and perf ({SUITES[0]})")
+    parser.add_argument("--suite", choices=SUITES, help=f"whose kernel and perf ({SUITES[0]}, or the one before if the mirror lacks some of it)")
     parser.add_argument("--append", default="", metavar="WORDS", help="more for the kernel's command line")
     parser.add_argument("--qemu-option", action="append", default=[], metavar="WORD", help="one more argument of QEMU, as --qemu-option=-d")
     parser.add_argument("--dir", type=Path, default=TARGET, help="where everything downloaded and built is kept (target/qemu)")
@@ -62,7 +62,7 @@ def guest(options: argparse.Namespace, timeout: float) -> Guest:
     qemu = options.qemu or newest(options.dir, chosen.qemu, options.plain)
     return Guest(
         machine=chosen,
-        image=image.image(options.dir, options.suite, chosen.architecture),
+        image=image.available(options.dir, [options.suite] if options.suite else SUITES, chosen.architecture),
         firmware=image.firmware(options.dir),
         qemu=qemu,
         log=options.log or options.dir / "log" / f"{chosen.name}.log",
