@@ -217,7 +217,7 @@ mod tests {
             // Each line between chips is counted by both, and goes by an X link unless it is for the chip in the same place.
             let both: u64 = did.iter().map(|did| did.lines_beyond).sum();
             let by_links: u64 = did.iter().map(|did| did.links[0].sent.iter().map(|half| half.lines).sum::<u64>()).sum();
-            prop_assert!(both % 2 == 0 && by_links <= both / 2);
+            prop_assert!(both.is_multiple_of(2) && by_links <= both / 2);
         }
     }
 }
