@@ -263,10 +263,7 @@ pub unsafe extern "C" fn vm_pmu_companion_take_interconnects(
             let interconnect = VmPmuInterconnect {
                 size: size_of::<VmPmuInterconnect>(),
                 requests_within: did.requests_within,
-                requests_beyond: core::array::from_fn(|port| {
-                    let of = |requests: &[u64; VM_PMU_PORTS]| requests.get(port).copied().unwrap_or(0);
-                    of(&did.requests_to_group).wrapping_add(of(&did.requests_beyond))
-                }),
+                requests_beyond: did.requests_beyond,
                 lines_within: did.lines_within,
                 lines_beyond: did.lines_beyond,
                 package: u32::try_from(package).unwrap_or(u32::MAX),
