@@ -96,6 +96,7 @@ pub unsafe extern "C" fn vm_pmu_box_request(
         let transaction = Transaction::of(&request, tile, thread);
         let clocks = untile.frequencies().clocks(Domain::Uclk, request.latency.into());
         let took = transaction.is_some_and(|transaction| untile.transact(cha, &transaction, Stage::Served { clocks }));
+        untile.carry_request(&request, tile, cha);
         // SAFETY: the caller's promise.
         unsafe { offer(taken, took, "where the answer is to be written") }
     })

@@ -27,9 +27,11 @@ pub(super) mod untile {
 
     /// An upper bound of the bytes of a box.
     const BOX: usize = 12 << 10;
+    /// An upper bound of the bytes of the mesh.
+    const MESH: usize = 512 << 10;
 
     pub(super) fn most<L: InterruptLine>(machine: &Machine<L>) -> usize {
-        if is_there(machine) { UNITS * BOX } else { 0 }
+        if is_there(machine) { UNITS * BOX + MESH } else { 0 }
     }
 
     pub(super) fn is_there<L: InterruptLine>(machine: &Machine<L>) -> bool {

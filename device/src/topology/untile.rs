@@ -1,13 +1,14 @@
 //! The boxes of a machine, as an emulator and its devices access them.
 
 use vm_pmu_arch::access::{Address, Fault, PciAddress};
+use vm_pmu_arch::feed::Request;
 use vm_pmu_arch::registry::Part;
 
 use super::extension::{Extension, Packages, as_type};
 use super::{BuildError, Builder, Machine};
 use crate::irq::InterruptLine;
 use crate::location::Location;
-use crate::untile::{Boxes, Buses, Domain, Frequencies, Stage, Transaction, UnitId, UntileState, at_msr};
+use crate::untile::{Boxes, Buses, DeviceAccess, Domain, Frequencies, Message, Stage, Transaction, UnitId, UntileState, at_msr};
 
 impl Extension for Boxes {
     fn footprint(&self) -> usize {
@@ -234,6 +235,57 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// Reports a request at a CHA. Always report that it enters and that it leaves. Returns whether a counter counts it.
     pub fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> bool {
         self.deliver(self.boxes.transact(cha, transaction, stage))
+    }
+
+    /// Whether any counter of any box listens to its mesh stop, or one of M2PCIe or the IRP to the box. While none does, messages need not be reported.
+    #[must_use]
+    pub fn listens_to_mesh(&self) -> bool {
+        self.boxes.listens_to_mesh()
+    }
+
+    /// A message crosses the mesh from now on. Its route, its waits and what the stops count of it follow from the floor plan and from what
+    /// crosses the mesh already.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::untile::{Agent, Message, Ring, Stop, UnitId};
+    ///
+    /// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {}).unwrap();
+    /// let untile = machine.untile().unwrap();
+    /// // CHA 3 is below CHA 0: VERT_RING_AD_IN_USE of its mesh stop, all ways, in counter 0.
+    /// let [above, below] = ["cha0", "cha3"].map(|name| Stop::of(UnitId::named(name).unwrap()).unwrap());
+    /// let [control, counter] = [0xE01 + 3 * 12, 0xE08 + 3 * 12].map(vm_pmu::Address::Msr);
+    /// untile.write(control, 0x0040_0FA6).unwrap();
+    /// untile.carry(&Message { from: above, agent: Agent::Cores, to: below, ring: Ring::Ad });
+    /// assert_eq!(untile.read(counter), Ok(1));
+    /// ```
+    pub fn carry(&self, message: &Message) {
+        self.machine.interrupt_packages(self.boxes.carry_one(*message));
+    }
+
+    /// The messages that a request of tile `tile`, for a line that CHA `home` orders, makes in the mesh. It is in addition to
+    /// [`transact`](Untile::transact).
+    pub fn carry_request(&self, request: &Request, tile: u8, home: u8) {
+        self.machine.interrupt_packages(self.boxes.carry_request(request, tile, home));
+    }
+
+    /// A device reads or writes in a line that CHA `home` orders; a tile has the line modified if `hit`. The request comes to the CHA by PRQ,
+    /// its messages cross the mesh, and M2PCIe and the IRP count it. Caches learn of it by
+    /// [`device_access`](crate::companion::Companion::device_access).
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::untile::DeviceAccess;
+    ///
+    /// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {}).unwrap();
+    /// let untile = machine.untile().unwrap();
+    /// // TRANSACTIONS_COUNT_ESEL of the IRP, reads, in counter 0: bus 0, device 5, function 6.
+    /// untile.pci_write(0, 5, 6, 0xD8, 4, 0x0040_0116);
+    /// untile.device(DeviceAccess::Read, 7, false);
+    /// assert_eq!(untile.pci_read(0, 5, 6, 0xA0, 4), 1);
+    /// ```
+    pub fn device(&self, access: DeviceAccess, home: u8, hit: bool) {
+        self.machine.interrupt_packages(self.boxes.device(access, home, hit));
     }
 
     /// Reads what is at `address`: a model-specific register or a dword of configuration space.

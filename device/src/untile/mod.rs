@@ -4,7 +4,8 @@
 //! deadline. Ticking a clock takes none of these locks, but callers that tick take turns. The UBox has one more lock. A holder of a box's
 //! lock takes no other; a holder of the UBox's may take boxes' locks, one at a time; a caller that ticks may take the UBox's. So there is
 //! no deadlock, and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until it is
-//! reported to the UBox: no clock advances meanwhile.
+//! reported to the UBox: no clock advances meanwhile. The mesh has a lock that is taken before all others, by messages while a counter
+//! listens to a mesh stop.
 //!
 //! # Clocks
 //!
@@ -15,6 +16,7 @@
 
 mod configuration;
 mod frequencies;
+mod mesh;
 mod slot;
 
 use alloc::boxed::Box;
@@ -24,6 +26,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::atomic::AtomicU64;
+use vm_pmu_arch::feed::Request;
 pub use vm_pmu_arch::knl::untile::{
     Clocks, Consequence, Counter48, Domain, FIRST_FUNCTIONS, FilterState, Held, HeldQueue, Kind, Lookup, PciFunction, Place, Source, Stage,
     Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
@@ -34,6 +37,8 @@ pub use configuration::Buses;
 use configuration::Configuration;
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
+pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
+use mesh::{Class, Mesh, WRITE_CACHE};
 use slot::Slot;
 
 /// A clock: its total, and when something is due.
@@ -68,6 +73,9 @@ pub struct UntileState {
     pub phases: [u32; 3],
     /// The command registers of the functions in configuration space: those of boxes in the same order, then [`FIRST_FUNCTIONS`].
     pub commands: Vec<u8>,
+    /// What is not free in the mesh: its place, and for how many more clocks.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub mesh: Vec<(u32, u64)>,
 }
 
 /// The boxes of a machine.
@@ -75,6 +83,7 @@ pub struct UntileState {
 pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
+    mesh: Mutex<Mesh>,
     /// How fast the clocks run, and their phases. A caller that advances clocks takes this lock before any other.
     ticking: Mutex<Ratios>,
     frequencies: Frequencies,
@@ -90,6 +99,7 @@ impl Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
+            mesh: Mutex::new(Mesh::new()),
             frequencies,
             ticking: Mutex::new(Ratios::new(frequencies)),
             clocks: core::array::from_fn(|_| Clock::new()),
@@ -99,7 +109,7 @@ impl Boxes {
 
     /// How many bytes it has allocated.
     pub(crate) fn allocated(&self) -> usize {
-        size_of_val(&*self.slots) + self.configuration.footprint()
+        size_of_val(&*self.slots) + self.configuration.footprint() + self.mesh.lock().footprint()
     }
 
     /// Where the functions of configuration space are.
@@ -296,6 +306,48 @@ impl Boxes {
         }
     }
 
+    /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
+    pub(crate) fn listens_to_mesh(&self) -> bool {
+        let of_devices = [Kind::M2pcie, Kind::Irp].into_iter().filter_map(|kind| UnitId::new(kind, 0));
+        self.slots.iter().any(Slot::listens_to_mesh) || of_devices.into_iter().any(|unit| self.listens(unit))
+    }
+
+    /// `messages` set out one after the other: each when the one before is there. Data for a device are of `class`. Returns the tiles to
+    /// interrupt, and the clocks until the last is there.
+    fn carry(&self, messages: impl Iterator<Item = Message>, class: Class) -> (Tiles, u64) {
+        if !self.listens_to_mesh() {
+            return (0, 0);
+        }
+        let (mut mesh, mut tiles, now) = (self.mesh.lock(), 0, self.total(Domain::Uclk));
+        let end = messages.fold(now, |time, message| {
+            mesh::count(&message, class, |unit, select, umask| tiles |= self.inject(unit, select, umask, 1, 1).1);
+            mesh.carry(&message, time, |unit, select, umask, clocks| tiles |= self.inject(unit, select, umask, 1, clocks).1)
+        });
+        (tiles, end.saturating_sub(now))
+    }
+
+    /// A message on its own.
+    pub(crate) fn carry_one(&self, message: Message) -> Tiles {
+        self.carry(core::iter::once(message), Class::Responses).0
+    }
+
+    /// The messages of a request of tile `tile` for a line of CHA `home`.
+    pub(crate) fn carry_request(&self, request: &Request, tile: u8, home: u8) -> Tiles {
+        self.carry(mesh::steps(request, tile, home), Class::of(request)).0
+    }
+
+    /// A device does something with a line of CHA `home`, which a tile has modified if `hit`.
+    pub(crate) fn device(&self, access: DeviceAccess, home: u8, hit: bool) -> Tiles {
+        let (mut tiles, clocks) = self.carry(access.steps(home), Class::Responses);
+        if let Some(irp) = UnitId::new(Kind::Irp, 0) {
+            for (select, umask) in access.counted() {
+                tiles |= self.inject(irp, *select, *umask, 1, 1).1;
+            }
+            tiles |= self.inject(irp, WRITE_CACHE.0, WRITE_CACHE.1, 1, clocks).1;
+        }
+        tiles | self.transact(home, &access.transaction(hit), Stage::Served { clocks: clocks.max(1) }).1
+    }
+
     /// Reads what is at `address`, at privilege level 0.
     pub(crate) fn read(&self, address: Address) -> (Result<u64, Fault>, Tiles) {
         match address {
@@ -375,6 +427,7 @@ impl Boxes {
 
     /// Brings every register to its value after power-on.
     pub(crate) fn reset(&self) {
+        self.mesh.lock().load(&[], 0);
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
@@ -386,6 +439,7 @@ impl Boxes {
 
     /// What everything remembers, and the tiles to interrupt for overflows that were due.
     pub(crate) fn state(&self) -> (UntileState, Tiles) {
+        let mesh = self.mesh.lock();
         let ratios = self.ticking.lock();
         let mut ubox = self.ubox.lock();
         // What is due is reported before anything is copied.
@@ -394,7 +448,8 @@ impl Boxes {
         }
         let tiles = self.report_overflows(&mut ubox, None);
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
-        (UntileState { ubox: ubox.state(), units, phases: ratios.phases(), commands: self.configuration.commands() }, tiles)
+        let (phases, commands, mesh) = (ratios.phases(), self.configuration.commands(), mesh.save(self.total(Domain::Uclk)));
+        (UntileState { ubox: ubox.state(), units, phases, commands, mesh }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
@@ -402,6 +457,7 @@ impl Boxes {
         if state.units.len() != UNITS || !self.configuration.set_commands(&state.commands) {
             return false;
         }
+        self.mesh.lock().load(&state.mesh, self.total(Domain::Uclk));
         let mut ratios = self.ticking.lock();
         ratios.set_phases(state.phases);
         let mut ubox = self.ubox.lock();

@@ -17,6 +17,8 @@ pub(super) struct Slot {
     deadlines: [AtomicU64; 3],
     enabled: AtomicBool,
     listens: AtomicBool,
+    /// A counter listens to the mesh stop.
+    listens_to_mesh: AtomicBool,
     /// There are overflows that have not been reported to the UBox.
     unreported: AtomicBool,
 }
@@ -28,6 +30,7 @@ impl Slot {
             deadlines: [const { AtomicU64::new(NEVER) }; 3],
             enabled: AtomicBool::new(false),
             listens: AtomicBool::new(false),
+            listens_to_mesh: AtomicBool::new(false),
             unreported: AtomicBool::new(false),
         }
     }
@@ -55,6 +58,7 @@ impl Slot {
         }
         self.enabled.store(unit.is_enabled(), Release);
         self.listens.store(unit.listens(), Release);
+        self.listens_to_mesh.store(unit.listens_to_mesh(), Release);
         self.unreported.store(unit.has_overflows(), Release);
     }
 
@@ -68,5 +72,9 @@ impl Slot {
 
     pub(super) fn listens(&self) -> bool {
         self.listens.load(Acquire)
+    }
+
+    pub(super) fn listens_to_mesh(&self) -> bool {
+        self.listens_to_mesh.load(Acquire)
     }
 }

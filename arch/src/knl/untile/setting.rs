@@ -7,7 +7,7 @@ use crate::event::{self, CoherenceFilter, Drive, Event, Internal};
 use crate::feed::Unit;
 
 /// The first event select of the mesh stop that every box has.
-const FIRST_OF_MESH: u8 = 0x80;
+pub(super) const FIRST_OF_MESH: u8 = 0x80;
 
 /// COUNTER0_OCCUPANCY: the queue that counter 0 followed last.
 pub(super) const COUNTER0_OCCUPANCY: u8 = 0x1F;

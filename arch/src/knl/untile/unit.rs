@@ -8,7 +8,7 @@ use super::registers::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, CounterControl, FixedControl, PcuCounterControl, PcuFilter, UboxCounterControl,
     UboxFilter, UboxFixedControl,
 };
-use super::setting::{COUNTER0_OCCUPANCY, Choice, Input};
+use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input};
 use crate::counter::Counter;
 
 /// How many general counters a box has at most.
@@ -98,6 +98,15 @@ impl Unit {
             choice.input == Input::Queue && (choice.select, choice.umask) != (0, 0)
                 || choice.input == Input::Events && counter.setting.enabled
         })
+    }
+
+    /// Whether an event of its mesh stop that is [injected](Unit::inject) may matter to a counter.
+    #[must_use]
+    pub fn listens_to_mesh(&self) -> bool {
+        self.kind != Kind::Pcu
+            && self.choices.iter().zip(&self.counters).any(|(choice, counter)| {
+                counter.setting.enabled && choice.select >= FIRST_OF_MESH && matches!(choice.input, Input::Events | Input::Queue)
+            })
     }
 
     pub(super) fn is_frozen(&self) -> bool {

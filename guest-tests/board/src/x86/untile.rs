@@ -74,8 +74,10 @@ pub(super) struct CpuBoxes<'a> {
     thread: u8,
     /// Some counter counts.
     counts: bool,
-    /// Some counter of a CHA listens.
+    /// Some counter of a CHA or of a mesh stop listens.
     requests: bool,
+    /// Some counter of a mesh stop listens.
+    mesh: bool,
     /// Some counter of a memory controller listens.
     memory: bool,
 }
@@ -84,7 +86,8 @@ impl<'a> CpuBoxes<'a> {
     /// For CPU `cpu`; `untile` are the boxes of the same machine.
     pub(super) fn new(boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>, cpu: usize) -> CpuBoxes<'a> {
         let (tile, thread) = (u8::try_from(cpu / 8).unwrap_or(u8::MAX), (cpu % 8) as u8);
-        let mut cpu_boxes = CpuBoxes { boxes, untile, companion, revision: 0, tile, thread, counts: false, requests: false, memory: false };
+        let mut cpu_boxes =
+            CpuBoxes { boxes, untile, companion, revision: 0, tile, thread, counts: false, requests: false, mesh: false, memory: false };
         cpu_boxes.update();
         cpu_boxes
     }
@@ -105,7 +108,8 @@ impl<'a> CpuBoxes<'a> {
         self.revision = self.boxes.revision();
         self.counts = self.untile.is_counting();
         let listens = |kinds: &[Kind]| UnitId::all().any(|unit| kinds.contains(&unit.kind()) && self.untile.listens(unit));
-        self.requests = listens(&[Kind::Cha]);
+        self.mesh = self.untile.listens_to_mesh();
+        self.requests = self.mesh || listens(&[Kind::Cha]);
         self.memory = listens(&[Kind::EdcUclk, Kind::EdcEclk, Kind::McDclk]);
         if let Some(companion) = self.companion {
             companion.watch_places(self.memory);
@@ -130,6 +134,9 @@ impl<'a> CpuBoxes<'a> {
                 let cha = u8::try_from(companion.home(request.physical)).unwrap_or(0);
                 let clocks = self.untile.frequencies().clocks(Domain::Uclk, request.latency.into());
                 self.untile.transact(cha, &transaction, Stage::Served { clocks });
+                if self.mesh {
+                    self.untile.carry_request(request, self.tile, cha);
+                }
             }
         }
     }

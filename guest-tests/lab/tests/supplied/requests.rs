@@ -3,7 +3,7 @@
 use vm_pmu::arch::event::{Drive, Entry, Internal, KNL};
 use vm_pmu::arch::feed::{Demand, Records, Request, SignalSet};
 use vm_pmu::companion::{Access, AccessKind, Builder, Companion, Follower, Instruction, Untranslated};
-use vm_pmu::untile::{Kind, Stage, Transaction, UnitId, UnitRegister, address_of};
+use vm_pmu::untile::{DeviceAccess, Kind, Stage, Transaction, UnitId, UnitRegister, address_of};
 use vm_pmu::{Address, topology};
 use vm_pmu_board::Lines;
 
@@ -72,6 +72,10 @@ fn counted(entry: &Entry, requests: &[(Request, u8)], companion: &Companion) -> 
         untile.transact(cha, &transaction, Stage::Served { clocks: 10 });
         untile.tick_all(1);
     }
+    for cha in 0..CHAS {
+        [false, true].into_iter().for_each(|hit| untile.device(DeviceAccess::Read, cha, hit));
+        untile.tick_all(1);
+    }
     untile.tick_all(10);
     (0..CHAS).map(|cha| untile.read(Address::Msr(at(cha, UnitRegister::Counter(0)))).unwrap()).sum()
 }
@@ -84,4 +88,12 @@ fn every_event_of_requests_is_counted_by_some_home_agent() {
     let missing: Vec<&str> =
         KNL.entries.iter().filter(told).filter(|entry| counted(entry, &requests, &companion) == 0).map(|entry| entry.name).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn a_device_that_reads_a_line_of_every_home_agent_is_one_request_of_the_prq_at_each() {
+    let companion = Builder::new("knl").unwrap().threads(8).build();
+    let entry = KNL.entries.iter().find(|entry| entry.unit == "cha" && entry.select == 0x35 && entry.umask == Some(0x24)).unwrap();
+    // One of the two lines of each agent is in no tile.
+    assert_eq!(counted(entry, &[], &companion), u64::from(CHAS));
 }

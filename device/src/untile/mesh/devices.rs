@@ -1,0 +1,120 @@
+//! What devices do with memory, and what tiles do with devices, as the boxes between them see it.
+
+use vm_pmu_arch::feed::{Request, Supplier};
+use vm_pmu_arch::knl::untile::{FilterState, Kind, Lookup, Source, Transaction, UnitId};
+
+use super::message::{Agent, Message, Ring, controller, is_write, tile};
+use super::plan::Stop;
+
+/// What a device does with a line of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceAccess {
+    /// It reads.
+    Read,
+    /// It writes all of the line.
+    Write,
+    /// It writes a part.
+    PartialWrite,
+    /// It reads and writes at once.
+    Atomic,
+}
+
+impl DeviceAccess {
+    /// Every kind.
+    pub const ALL: [DeviceAccess; 4] = [DeviceAccess::Read, DeviceAccess::Write, DeviceAccess::PartialWrite, DeviceAccess::Atomic];
+
+    /// The request at the CHA, which comes by PRQ. Opcodes are those of the server parts before this one: PCIRdCur 19Eh, ItoM 1C8h, RFO 180h.
+    pub(in super::super) fn transaction(self, hit: bool) -> Transaction {
+        let (opcode, lookup) = match self {
+            DeviceAccess::Read => (0x19E, Lookup::DataRead),
+            DeviceAccess::Write => (0x1C8, Lookup::Write),
+            DeviceAccess::PartialWrite | DeviceAccess::Atomic => (0x180, Lookup::Write),
+        };
+        let state = if hit { FilterState::Modified } else { FilterState::Invalid };
+        // No tile makes it.
+        Transaction { source: Source::Prq, hit, lookup, state, opcode, tile: u8::MAX, ..Transaction::default() }
+    }
+
+    /// What the IRP counts when it begins: the transaction by type (16h, table 8-3), and the coherent operations (13h, table 8-2): a read is
+    /// PCIRdCur, a write of a line I2M, of a part RFO, and what was written goes by WbMtoI.
+    pub(in super::super) const fn counted(self) -> &'static [(u8, u8)] {
+        const TRANSACTIONS: u8 = 0x16;
+        const OPERATIONS: u8 = 0x13;
+        match self {
+            DeviceAccess::Read => &[(TRANSACTIONS, 0x01), (OPERATIONS, 0x01)],
+            DeviceAccess::Write => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x10), (OPERATIONS, 0x40)],
+            DeviceAccess::PartialWrite => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x08), (OPERATIONS, 0x40)],
+            DeviceAccess::Atomic => &[(TRANSACTIONS, 0x10), (OPERATIONS, 0x08), (OPERATIONS, 0x40)],
+        }
+    }
+
+    /// Its messages for a line of CHA `home`, one after the other. Chosen: memory answers it whatever caches have, and data are pushed after
+    /// the CHA grants it, as for a tile.
+    pub(in super::super) fn steps(self, home: u8) -> impl Iterator<Item = Message> {
+        let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
+        let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
+        let reads = self != DeviceAccess::Write;
+        let writes = self != DeviceAccess::Read;
+        [
+            message(device, cha, Ring::Ad),
+            message(cha, near, Ring::Ad).filter(|_| reads),
+            message(near, device, Ring::Bl).filter(|_| reads),
+            message(near, cha, Ring::Ak).filter(|_| reads),
+            message(cha, device, Ring::Ak),
+            message(device, cha, Ring::Bl).filter(|_| writes),
+            message(cha, near, Ring::Bl).filter(|_| writes),
+            message(near, cha, Ring::Ak).filter(|_| writes),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// The class of data that come to the IRP: what it counts of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Class {
+    /// Memory's answers.
+    Responses,
+    /// Requests of tiles with data (section 1.3: NCB).
+    Bypass,
+    /// Requests of tiles without data (section 1.3: NCS).
+    Standard,
+}
+
+impl Class {
+    /// That of a tile's request to a device.
+    pub(in super::super) fn of(request: &Request) -> Class {
+        if request.supplier == Supplier::Device && is_write(request.kind) { Class::Bypass } else { Class::Standard }
+    }
+
+    /// The IRP's selects for one that comes: into its queue, and on to the device.
+    const fn selects(self) -> &'static [u8] {
+        match self {
+            Class::Responses => &[0x01],
+            Class::Bypass => &[0x02, 0x0E],
+            Class::Standard => &[0x03, 0x0F],
+        }
+    }
+}
+
+/// M2PCIe: what goes into the queue to the mesh, by ring; and the IRP: acknowledges that come.
+const SENT: u8 = 0x24;
+const ACKNOWLEDGES: u8 = 0x0A;
+/// The IRP: lines of its write cache.
+pub(in super::super) const WRITE_CACHE: (u8, u8) = (0x12, 0x01);
+
+/// What M2PCIe and the IRP count of `message`.
+pub(in super::super) fn count(message: &Message, class: Class, mut report: impl FnMut(UnitId, u8, u8)) {
+    let (devices, port, irp) = (Stop::of_devices(), UnitId::new(Kind::M2pcie, 0), UnitId::new(Kind::Irp, 0));
+    if let Some(port) = port.filter(|_| devices == Some(message.from)) {
+        report(port, SENT, 1 << message.ring.index());
+    }
+    if let Some(irp) = irp.filter(|_| devices == Some(message.to)) {
+        match message.ring {
+            Ring::Bl => class.selects().iter().for_each(|select| report(irp, *select, 0)),
+            Ring::Ak => report(irp, ACKNOWLEDGES, 0),
+            Ring::Ad | Ring::Iv => {}
+        }
+    }
+}

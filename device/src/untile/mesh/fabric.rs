@@ -1,0 +1,331 @@
+//! Messages on their way, and what each stop counts of them.
+
+use alloc::vec::Vec;
+
+use vm_pmu_arch::knl::untile::UnitId;
+
+use super::message::{Agent, Message, Ring};
+use super::plan::{COLUMNS, ROWS, Stop};
+use super::times::{At, Times};
+
+/// After so many clocks a sender is starved; chosen.
+const STARVED: u64 = 8;
+/// How many clocks ahead anything is taken, so that a load beyond what the rings carry does not grow without bound; chosen.
+const AHEAD: u64 = 4096;
+/// How often a message goes round before the stop makes room for it; chosen.
+const ROUNDS: usize = 4;
+
+/// Selects of chapter 6. Those of the extended transgresses follow each select of credits.
+mod select {
+    pub(super) const CREDITS_ACQUIRED: [u8; 4] = [0x80, 0x84, 0x88, 0x8C];
+    pub(super) const CREDITS_OCCUPANCY: [u8; 4] = [0x82, 0x86, 0x8A, 0x8E];
+    pub(super) const CREDITS_STALL: [u8; 4] = [0xD0, 0xD2, 0xD4, 0xD6];
+    /// The vertical selects; the horizontal ones of the queues' first half are four further, all others one.
+    pub(super) const OCCUPANCY: [u8; 2] = [0x90, 0x94];
+    pub(super) const INSERTS: [u8; 2] = [0x91, 0x95];
+    pub(super) const FULL: [u8; 2] = [0x92, 0x96];
+    pub(super) const NOT_EMPTY: [u8; 2] = [0x93, 0x97];
+    pub(super) const NACK: [u8; 2] = [0x98, 0x99];
+    pub(super) const EGRESS_STARVED: [u8; 2] = [0x9A, 0x9B];
+    pub(super) const ANTI_DEADLOCK: [u8; 2] = [0x9C, 0x9D];
+    pub(super) const BYPASS: [u8; 2] = [0x9E, 0x9F];
+    pub(super) const BOUNCES: [u8; 2] = [0xA0, 0xA1];
+    pub(super) const SINK_STARVED: [u8; 2] = [0xA2, 0xA3];
+    pub(super) const THROTTLED: u8 = 0xA4;
+    pub(super) const FAST_ASSERTED: u8 = 0xA5;
+    /// AD, AK, BL, IV; the horizontal ring's is one further.
+    pub(super) const IN_USE: [u8; 4] = [0xA6, 0xA8, 0xAA, 0xAC];
+    pub(super) const ORDERING: u8 = 0xAE;
+    pub(super) const INGRESS_OCCUPANCY: u8 = 0xB0;
+    pub(super) const INGRESS_INSERTS: u8 = 0xB1;
+    pub(super) const INGRESS_BYPASS: u8 = 0xB2;
+    pub(super) const NO_CREDIT: u8 = 0xB3;
+    pub(super) const BUSY: u8 = 0xB4;
+}
+
+/// A straight run of a message: along the vertical rings, or the horizontal ones.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    horizontal: bool,
+    from: Stop,
+    to: Stop,
+}
+
+impl Run {
+    /// Its place in pairs of selects.
+    fn axis(self) -> usize {
+        usize::from(self.horizontal)
+    }
+
+    /// The coordinates of its ends.
+    fn ends(self) -> (u8, u8) {
+        if self.horizontal { (self.from.column, self.to.column) } else { (self.from.row, self.to.row) }
+    }
+
+    fn hops(self) -> u8 {
+        let (from, to) = self.ends();
+        from.abs_diff(to)
+    }
+
+    /// Whether it goes up or left.
+    fn is_first_way(self) -> bool {
+        let (from, to) = self.ends();
+        to < from
+    }
+
+    /// The stop after `hops` of it.
+    fn stop(self, hops: u8) -> Stop {
+        let (from, _) = self.ends();
+        let at = if self.is_first_way() { from.saturating_sub(hops) } else { from.saturating_add(hops) };
+        if self.horizontal { Stop { column: at, ..self.from } } else { Stop { row: at, ..self.from } }
+    }
+
+    /// Its bit among even and odd slots up or left, and even and odd slots down or right. Slots are even or odd by the row or column where
+    /// they end, which is chosen. The IV ring has no odd ones (tables 6-52 and 6-53).
+    fn way(self, ring: Ring) -> usize {
+        let (_, to) = self.ends();
+        let odd = usize::from(to & 1) * usize::from(ring != Ring::Iv);
+        odd + if self.is_first_way() { 0 } else { 2 }
+    }
+
+    /// The clocks of a hop: one vertically and two horizontally, since tiles are wider than high; chosen.
+    fn clocks(self) -> u64 {
+        if self.horizontal { 2 } else { 1 }
+    }
+
+    /// The clocks around the whole ring: there and back.
+    fn round(self) -> u64 {
+        2 * self.clocks() * u64::from(if self.horizontal { COLUMNS } else { ROWS })
+    }
+
+    /// The queue from which `agent` sends.
+    fn queue(self, agent: Agent, ring: Ring) -> (At, u8) {
+        if self.horizontal {
+            return (At::Horizontal(ring.index()), 1 << ring.index());
+        }
+        let bit = ring.index() + if agent == Agent::Home { 0 } else { 4 };
+        // Agent 1 sends nothing on the IV ring.
+        (At::Vertical(bit.min(6)), 1 << bit.min(6))
+    }
+}
+
+/// The mesh: when everything in it is free next.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Mesh {
+    times: Times,
+}
+
+impl Mesh {
+    pub(in super::super) fn new() -> Mesh {
+        Mesh { times: Times::new() }
+    }
+
+    pub(in super::super) fn footprint(&self) -> usize {
+        self.times.footprint()
+    }
+
+    pub(in super::super) fn save(&self, now: u64) -> Vec<(u32, u64)> {
+        self.times.save(now)
+    }
+
+    pub(in super::super) fn load(&mut self, saved: &[(u32, u64)], now: u64) {
+        self.times.load(saved, now);
+    }
+
+    /// `message` sets out at `now`. `report` gets the box, select, unit mask, and number of clocks or events. Returns when it is there.
+    pub(in super::super) fn carry(&mut self, message: &Message, now: u64, report: impl FnMut(UnitId, u8, u8, u64)) -> u64 {
+        let Message { from, agent, to, ring } = *message;
+        let turn = Stop { column: from.column, row: to.row };
+        let (vertical, horizontal) = (Run { horizontal: false, from, to: turn }, Run { horizontal: true, from: turn, to });
+        let mut way = Way { times: &mut self.times, report, agent, ring, row: to.row, end: now.saturating_add(AHEAD) };
+        let mut time = now;
+        let turns = horizontal.hops() != 0;
+        // Requests and data hold a credit of the row in which they turn (credits are those of AD and BL only).
+        let credit = (turns && matches!(ring, Ring::Ad | Ring::Bl)).then(|| {
+            let event = usize::from(agent == Agent::Cores) + if ring == Ring::Bl { 2 } else { 0 };
+            (event, At::Credits(event, usize::from(to.row)))
+        });
+        if let Some((event, at)) = credit {
+            let free = way.times.free(from, at).min(way.end).max(time);
+            way.credit(from, event, select::CREDITS_STALL, free - time);
+            way.credit(from, event, select::CREDITS_ACQUIRED, 1);
+            time = free;
+        }
+        let acquired = time;
+        if vertical.hops() != 0 {
+            time = way.launch(vertical, time);
+            time = way.sink(vertical, turns, time);
+        }
+        let mut back = time;
+        if turns {
+            time = way.launch(horizontal, time);
+            if vertical.hops() == 0 {
+                back = time.saturating_sub(u64::from(horizontal.hops()) * horizontal.clocks()).max(acquired);
+            }
+            time = way.sink(horizontal, false, time);
+        }
+        if let Some((event, at)) = credit {
+            // A credit is held for the clock in which it is taken at least.
+            let back = back.max(acquired.saturating_add(1));
+            way.credit(from, event, select::CREDITS_OCCUPANCY, back - acquired);
+            way.times.take(from, at, back);
+        }
+        time
+    }
+}
+
+/// A message on its way.
+struct Way<'a, R> {
+    times: &'a mut Times,
+    report: R,
+    agent: Agent,
+    ring: Ring,
+    /// The row in which it turns.
+    row: u8,
+    /// No time is beyond.
+    end: u64,
+}
+
+impl<R: FnMut(UnitId, u8, u8, u64)> Way<'_, R> {
+    fn count(&mut self, stop: Stop, select: u8, umask: u8, amount: u64) {
+        if amount != 0
+            && let Some(unit) = stop.unit()
+        {
+            (self.report)(unit, select, umask, amount);
+        }
+    }
+
+    fn pair(&mut self, run: Run, stop: Stop, selects: [u8; 2], umask: u8, amount: u64) {
+        if let Some(select) = selects.get(run.axis()) {
+            self.count(stop, *select, umask, amount);
+        }
+    }
+
+    /// Counts something of credits for the row of the message: transgresses 0 to 7 have a bit each, and one together; the last has its own.
+    fn credit(&mut self, from: Stop, event: usize, selects: [u8; 4], amount: u64) {
+        let Some(select) = selects.get(event).copied() else { return };
+        match self.row {
+            row @ 0..8 => {
+                self.count(from, select, 1 << row, amount);
+                self.count(from, select + 1, 0x02, amount);
+            }
+            _ => self.count(from, select + 1, 0x01, amount),
+        }
+    }
+
+    /// The message waits in the queue of its run until it finds free slots all along, and leaves. Returns when it is at the run's end.
+    fn launch(&mut self, run: Run, time: u64) -> u64 {
+        let (ring, from) = (self.ring, run.from);
+        let (queue, bit) = run.queue(self.agent, ring);
+        let (way, clocks) = (run.way(ring), run.clocks());
+        // A full queue takes it when the first entry leaves; it leaves after all before it.
+        let enters = self.times.free(from, queue).min(self.end).max(time);
+        let mut ready = self.times.last(from, queue).max(enters).max(self.times.free(from, At::Throttle(run.horizontal)));
+        let up = way / 2;
+        if ring == Ring::Iv && !run.horizontal {
+            // A snoop does not overtake an acknowledge that went the same way before it.
+            let ordered = self.times.free(from, At::Acknowledge(up)).max(ready);
+            self.count(from, select::ORDERING, if up == 0 { 0x01 } else { 0x04 }, ordered - ready);
+            ready = ordered;
+        }
+        ready = ready.min(self.end).max(enters);
+        let link = At::Link(run.horizontal, ring.index(), way);
+        let mut leaves = ready;
+        for hop in 0..run.hops() {
+            let free = self.times.free(run.stop(hop), link);
+            leaves = leaves.max(free.saturating_sub(u64::from(hop) * clocks));
+        }
+        leaves = leaves.min(self.end).max(ready);
+        for hop in 0..run.hops() {
+            self.times.hold(run.stop(hop), link, leaves.saturating_add(u64::from(hop) * clocks).saturating_add(ring.slots()));
+            self.in_use(run, hop + 1, way);
+        }
+        if ring == Ring::Ak && !run.horizontal {
+            self.times.hold(from, At::Acknowledge(up), leaves);
+        }
+        if leaves == enters {
+            self.pair(run, from, select::BYPASS, bit, 1);
+        } else {
+            let stay = self.times.stay(from, queue, enters, leaves);
+            self.pair(run, from, select::INSERTS, bit, 1);
+            self.pair(run, from, select::OCCUPANCY, bit, stay.occupied);
+            self.pair(run, from, select::NOT_EMPTY, bit, stay.not_empty);
+            self.pair(run, from, select::FULL, bit, stay.full);
+        }
+        let refused = leaves - ready;
+        self.pair(run, from, select::NACK, bit, refused);
+        if refused > STARVED {
+            self.pair(run, from, select::EGRESS_STARVED, bit, refused - STARVED);
+            self.pair(run, from, select::ANTI_DEADLOCK, bit, ring.slots());
+            self.throttle(run, ready.saturating_add(STARVED), leaves);
+        }
+        leaves.saturating_add(u64::from(run.hops()) * clocks)
+    }
+
+    /// The ring is in use at the stop after `hops` of a run.
+    fn in_use(&mut self, run: Run, hops: u8, way: usize) {
+        if let Some(select) = select::IN_USE.get(self.ring.index()) {
+            self.count(run.stop(hops), *select + u8::from(run.horizontal), 1 << way, self.ring.slots());
+        }
+    }
+
+    /// A starved sender makes the other stops of its column or row send nothing meanwhile.
+    fn throttle(&mut self, run: Run, since: u64, until: u64) {
+        self.count(run.from, select::FAST_ASSERTED, if run.horizontal { 0x02 } else { 0x01 }, until.saturating_sub(since));
+        for at in 0..if run.horizontal { COLUMNS } else { ROWS } {
+            let stop = if run.horizontal { Stop { column: at, ..run.from } } else { Stop { row: at, ..run.from } };
+            if stop != run.from {
+                let throttled = self.times.free(stop, At::Throttle(run.horizontal));
+                self.count(stop, select::THROTTLED, 0, until.saturating_sub(since.max(throttled)));
+                self.times.hold(stop, At::Throttle(run.horizontal), until);
+            }
+        }
+    }
+
+    /// The message comes from the mesh at the end of `run`. It goes on to the horizontal rings if it `turns`, otherwise to its receiver.
+    /// Returns when it leaves the queue there.
+    fn sink(&mut self, run: Run, turns: bool, time: u64) -> u64 {
+        let (ring, stop) = (self.ring, run.to);
+        let credited = turns && matches!(ring, Ring::Ad | Ring::Bl);
+        let bit = ring.index() + if credited { 4 } else { 0 };
+        let (queue, mask) = (At::Ingress(bit), 1u8 << bit);
+        let room = self.times.free(stop, queue).min(self.end);
+        let mut enters = time;
+        if credited {
+            enters = enters.max(room);
+        } else {
+            for round in 0..ROUNDS {
+                if enters >= room {
+                    break;
+                }
+                self.pair(run, stop, select::BOUNCES, 1 << ring.index(), 1);
+                if round != 0 {
+                    self.pair(run, stop, select::SINK_STARVED, 1 << ring.index(), 1);
+                }
+                enters = enters.saturating_add(run.round());
+            }
+            enters = enters.max(room);
+        }
+        // One message of a ring is taken at a time, whichever queue it is in.
+        let own = self.times.last(stop, queue).max(enters);
+        let other = if matches!(ring, Ring::Ad | Ring::Bl) { self.times.last(stop, At::Ingress(bit ^ 4)) } else { 0 };
+        let taken = self.times.free(stop, At::Taker(ring.index())).max(own).min(self.end).max(enters);
+        if other > enters && taken - enters > STARVED {
+            self.count(stop, select::BUSY, mask, taken - enters - STARVED);
+        }
+        let free = if turns { self.times.free(stop, At::Horizontal(ring.index())).min(self.end) } else { 0 };
+        let leaves = free.max(taken);
+        if leaves - taken > STARVED {
+            self.count(stop, select::NO_CREDIT, mask, leaves - taken - STARVED);
+        }
+        self.times.hold(stop, At::Taker(ring.index()), leaves.saturating_add(ring.slots()));
+        if leaves == enters {
+            self.count(stop, select::INGRESS_BYPASS, mask, 1);
+        } else {
+            let stay = self.times.stay(stop, queue, enters, leaves);
+            self.count(stop, select::INGRESS_INSERTS, mask, 1);
+            self.count(stop, select::INGRESS_OCCUPANCY, mask, stay.occupied);
+        }
+        leaves
+    }
+}

@@ -1,0 +1,149 @@
+//! Messages, and the requests of which they are steps.
+
+use vm_pmu_arch::feed::{Request, RequestKind, Supplier};
+use vm_pmu_arch::knl::untile::{Kind, UnitId};
+
+use super::plan::Stop;
+
+/// A ring of the mesh (section 1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ring {
+    /// Addresses: requests.
+    Ad,
+    /// Acknowledges.
+    Ak,
+    /// Blocks of data.
+    Bl,
+    /// Invalidations: snoops of tiles.
+    Iv,
+}
+
+impl Ring {
+    /// Every ring, in the order of its bits in unit masks.
+    pub const ALL: [Ring; 4] = [Ring::Ad, Ring::Ak, Ring::Bl, Ring::Iv];
+
+    /// Its number.
+    pub(super) const fn index(self) -> usize {
+        match self {
+            Ring::Ad => 0,
+            Ring::Ak => 1,
+            Ring::Bl => 2,
+            Ring::Iv => 3,
+        }
+    }
+
+    /// How many slots a message takes: a line is two transfers (section 1.3).
+    pub(super) const fn slots(self) -> u64 {
+        if matches!(self, Ring::Bl) { 2 } else { 1 }
+    }
+}
+
+/// Who sends at a stop (section 1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Agent {
+    /// Agent 0: the CHA, or whatever else is at the stop.
+    Home,
+    /// Agent 1: the tile's cores.
+    Cores,
+}
+
+/// A message from one stop to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Message {
+    /// Where it sets out.
+    pub from: Stop,
+    /// Who sends it.
+    pub agent: Agent,
+    /// Where it goes.
+    pub to: Stop,
+    /// On which ring.
+    pub ring: Ring,
+}
+
+/// CHAs, and the boxes that the lines of a CHA are spread over in equal parts.
+const AGENTS: u16 = 38;
+
+/// The stop of the controller of `kind` that has the lines of CHA `home`: controllers share them in their order.
+pub(super) fn controller(kind: Kind, home: u8) -> Option<Stop> {
+    let number = u16::from(home) * u16::from(kind.count()) / AGENTS;
+    Stop::of(UnitId::new(kind, u8::try_from(number).ok()?)?)
+}
+
+/// The stop of tile `tile`.
+pub(super) fn tile(tile: u8) -> Option<Stop> {
+    Stop::of(UnitId::new(Kind::Cha, tile)?)
+}
+
+/// Whether a request brings data.
+pub(super) fn is_write(kind: RequestKind) -> bool {
+    matches!(
+        kind,
+        RequestKind::WriteBack | RequestKind::FullStreamingStore | RequestKind::PartialStreamingStore | RequestKind::PartialWrite
+    )
+}
+
+/// The messages of `request`, which tile `from` makes of lines of CHA `home`, one after the other. None of them for a request that stays
+/// in the tile.
+///
+/// The rings of the steps are those of section 1.3. That memory's data go to the tile at once, and that a holder of a line answers both the
+/// tile and the CHA, is Sodani and others, Hot Chips 2015. Requests to devices go by BL, as messages of their classes do. Chosen: a tile pushes data after the CHA pulls them; a miss of near memory reads
+/// DDR through the MCDRAM controller; the tile that had the line, which a report does not name, is the neighbour by number, or the tile as
+/// far from the last as this is from the first.
+pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Iterator<Item = Message> {
+    let message = |from: Option<Stop>, agent, to: Option<Stop>, ring| Some(Message { from: from?, agent, to: to?, ring });
+    let (asks, cha) = (tile(from), tile(home));
+    let (near, far) = (controller(Kind::EdcUclk, home), controller(Kind::McUclk, home));
+    let devices = Stop::of_devices();
+    let holder = match request.supplier {
+        Supplier::OtherCluster { far: false } => tile(from ^ 1),
+        Supplier::OtherCluster { far: true } => tile((AGENTS as u8 - 1).saturating_sub(from)),
+        _ => None,
+    };
+    let home_to = |to, ring| message(cha, Agent::Home, to, ring);
+    let writes = is_write(request.kind);
+    let (asking, done) = (message(asks, Agent::Cores, cha, Ring::Ad), home_to(asks, Ring::Ak));
+    let steps = match request.supplier {
+        Supplier::OwnCluster(_) => [None; 7],
+        Supplier::Device if writes => {
+            [asking, done, message(asks, Agent::Cores, devices, Ring::Bl), message(devices, Agent::Home, cha, Ring::Ak), None, None, None]
+        }
+        Supplier::Device => [asking, home_to(devices, Ring::Bl), message(devices, Agent::Home, asks, Ring::Bl), done, None, None, None],
+        _ if writes => [
+            asking,
+            done,
+            message(asks, Agent::Cores, cha, Ring::Bl),
+            home_to(near, Ring::Ad),
+            home_to(near, Ring::Bl),
+            message(near, Agent::Home, cha, Ring::Ak),
+            None,
+        ],
+        Supplier::OtherCluster { .. } => [
+            asking,
+            home_to(holder, Ring::Iv),
+            message(holder, Agent::Cores, cha, Ring::Ak),
+            message(holder, Agent::Cores, asks, Ring::Bl),
+            done,
+            None,
+            None,
+        ],
+        Supplier::Memory { .. } => [
+            asking,
+            home_to(near, Ring::Ad),
+            message(near, Agent::Home, far, Ring::Ad),
+            message(far, Agent::Home, near, Ring::Bl),
+            message(near, Agent::Home, asks, Ring::Bl),
+            message(near, Agent::Home, cha, Ring::Ak),
+            done,
+        ],
+        _ => [
+            asking,
+            home_to(near, Ring::Ad),
+            message(near, Agent::Home, asks, Ring::Bl),
+            message(near, Agent::Home, cha, Ring::Ak),
+            done,
+            None,
+            None,
+        ],
+    };
+    steps.into_iter().flatten()
+}

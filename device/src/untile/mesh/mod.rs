@@ -1,0 +1,22 @@
+//! The mesh that joins the boxes: stops at their places on the die, messages between them, and what each stop counts of a message
+//! (chapter 6 of the manual).
+//!
+//! A message goes vertically first, then horizontally (Sodani and others, Knights Landing, Hot Chips 2015). It waits for credits, in the
+//! queue of its agent and for free slots of the rings. How long is exact arithmetic on the times at which links, queues and credits are
+//! free next; the numbers of credits and entries are chosen. All counts of a message are made when it sets out.
+
+mod devices;
+mod fabric;
+mod message;
+mod plan;
+mod times;
+
+pub use devices::DeviceAccess;
+pub(super) use devices::{Class, WRITE_CACHE, count};
+pub(super) use fabric::Mesh;
+pub(super) use message::steps;
+pub use message::{Agent, Message, Ring};
+pub use plan::Stop;
+
+#[cfg(test)]
+mod tests;
