@@ -193,7 +193,7 @@ fn assert_driven_events_are_in(counts: &Counts, unit: &str) {
     };
     let driven = KNL.entries.iter().filter(|entry| entry.unit == unit && entry.drive == Drive::Internal(Internal::Request));
     let missing: Vec<&str> =
-        driven.filter(|entry| !is_counted(entry.select.into(), entry.umask.unwrap_or(0).into())).map(|entry| entry.name).collect();
+        driven.filter(|entry| !is_counted(entry.select, entry.umask.unwrap_or(0))).map(|entry| entry.name).collect();
     assert!(missing.is_empty(), "{} {missing:?}", missing.len());
 }
 
