@@ -192,8 +192,7 @@ fn assert_driven_events_are_in(counts: &Counts, unit: &str) {
         counts.keys().any(|(_, of, mask)| u32::from(*of) == select && (umask == 0 || u32::from(*mask) & umask != 0))
     };
     let driven = KNL.entries.iter().filter(|entry| entry.unit == unit && entry.drive == Drive::Internal(Internal::Request));
-    let missing: Vec<&str> =
-        driven.filter(|entry| !is_counted(entry.select, entry.umask.unwrap_or(0))).map(|entry| entry.name).collect();
+    let missing: Vec<&str> = driven.filter(|entry| !is_counted(entry.select, entry.umask.unwrap_or(0))).map(|entry| entry.name).collect();
     assert!(missing.is_empty(), "{} {missing:?}", missing.len());
 }
 

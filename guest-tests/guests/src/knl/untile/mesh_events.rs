@@ -1,4 +1,4 @@
-//! `mesh-events`: every box takes the events of its mesh stop, selects 80h and above. Only the clock among them is known here.
+//! `mesh-events`: every box takes the events of its mesh stop, selects 80h and above. The clock is checked.
 
 use iced_x86::code_asm::*;
 
@@ -9,6 +9,8 @@ use vm_pmu_engines::x86::Image;
 
 /// Every sub-event.
 const ALL: u32 = 0xFF00;
+/// The clock of the mesh stop.
+const CLOCKS: u32 = 0xC0;
 
 pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
@@ -43,14 +45,20 @@ fn selects(k: &mut Kernel, name: &str, control: At, counter: At) -> Built<()> {
     k.a.jne(again)?;
     control.write(k, 0)?;
     k.check_is(&format!("{name}: selects of the mesh stop that read back otherwise"), rbx, 0)?;
+    // Other events count what goes by meanwhile, so the clock is chosen alone.
+    counter.write_counter(k, 0)?;
+    k.a.mov(r12d, CLOCKS | EN)?;
+    write_r12(k, control)?;
+    control.read(k)?;
+    control.write(k, 0)?;
     counter.read_counter(k)?;
-    // While C0h is chosen, one turn of the loop runs: the write and what comes before it, the read, and five instructions.
+    // The read of the control, and its second write with what comes before that.
     let (write, read) = match control {
         At::Msr(_) => (4, 4),
         At::Pci(_, 0..0x100) => (6, 5),
         At::Pci(..) => (2, 2),
     };
-    k.check_is(&format!("{name}: clocks while C0h was chosen"), rax, write + read + 5)
+    k.check_is(&format!("{name}: clocks while C0h was chosen"), rax, write + read)
 }
 
 /// Writes R12.
