@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use vm_pmu::Part;
+use vm_pmu::arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu::topology::{Builder, Machine};
 use vm_pmu::untile::{Domain, Frequencies, Kind, Stage, Transaction, UnitId};
+use vm_pmu::{Address, Part};
 
 /// 64 cores in 32 tiles, with every box.
 fn part<L: vm_pmu::irq::InterruptLine>(line: L) -> Machine<L> {
@@ -180,4 +181,65 @@ fn what_no_bus_does_reads_ones_and_writes_nothing() {
     }
     assert_eq!(untile.pci_read(0xFF, 15, 0, 0x420, 4), 0);
     assert_eq!(untile.pci_read(0xFF, 15, 0, 0x1000, 4), u32::MAX, "behind the end");
+}
+
+#[test]
+fn a_read_from_near_memory_uses_the_rings_of_every_stop_on_its_ways() {
+    let machine = part(|_: usize, _: u32| {});
+    let untile = machine.untile().unwrap();
+    // Tile 0 is at row 1, column 0; CHA 8 at row 3, column 2; its MCDRAM controller, the second, at row 0, column 1. Down or right is bit 2,
+    // with bit 3 where the run ends in an odd row or column; up or left bit 0, or bit 1. Data take two slots.
+    let foretold = [
+        // The request: down by CHA 3 to CHA 6 in row 3, right by CHA 7 to column 2.
+        (3, 0xA6, 0x08, 1),
+        (6, 0xA6, 0x08, 1),
+        (7, 0xA7, 0x04, 1),
+        (8, 0xA7, 0x04, 1),
+        // To the controller: up by CHAs 5 and 2 to row 0.
+        (5, 0xA6, 0x01, 1),
+        (2, 0xA6, 0x01, 1),
+        // The data: down to CHA 1 in row 1, left to column 0.
+        (1, 0xAA, 0x08, 2),
+        (0, 0xAB, 0x01, 2),
+        // The controller's acknowledge: down by CHAs 1, 4 and 7 in row 3, right to column 2.
+        (1, 0xA8, 0x08, 1),
+        (4, 0xA8, 0x08, 1),
+        (7, 0xA8, 0x08, 1),
+        (8, 0xA9, 0x04, 1),
+        // The CHA's acknowledge: up by CHAs 5 and 2 in row 1, left by CHA 1 to column 0.
+        (5, 0xA8, 0x02, 1),
+        (2, 0xA8, 0x02, 1),
+        (1, 0xA9, 0x01, 1),
+        (0, 0xA9, 0x01, 1),
+        // No data go down column 0.
+        (3, 0xAA, 0x0F, 0),
+    ];
+    // Each CHA has four counters.
+    let mut used = [0; 9];
+    let counters = foretold.map(|(cha, select, umask, _)| {
+        let (base, number) = (0xE00 + 12 * cha as u32, used[cha]);
+        used[cha] += 1;
+        untile.write(Address::Msr(base + 1 + number), 1 << 22 | umask << 8 | select).unwrap();
+        Address::Msr(base + 8 + number)
+    });
+    untile.carry_request(&Request { supplier: Supplier::NearMemory { far: false }, ..Request::of(RequestKind::DataRead) }, 0, 8);
+    untile.tick_all(10);
+    assert_eq!(counters.map(|counter| untile.read(counter).unwrap()), foretold.map(|(.., count)| count));
+}
+
+#[test]
+fn messages_are_followed_while_a_counter_counts_them_and_no_longer() {
+    let machine = part(|_: usize, _: u32| {});
+    let untile = machine.untile().unwrap();
+    let control = Address::Msr(0xE01);
+    let listens = |value: u64| {
+        untile.write(control, value).unwrap();
+        untile.listens_to_mesh()
+    };
+    // VERT_RING_AD_IN_USE; it, once more; the clock of the mesh stop; an event of the CHA; nothing.
+    assert_eq!([0x0040_0FA6, 0x0040_01A6, 0x0040_00C0, 0x0040_0135, 0].map(listens), [true, true, false, false, false]);
+    // Every box is counted once, and a reset ends it.
+    listens(0x0040_0FA6);
+    untile.reset();
+    assert!(!untile.listens_to_mesh());
 }

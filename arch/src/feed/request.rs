@@ -166,12 +166,14 @@ pub struct Request {
     pub latency: u32,
     /// The physical address of the line.
     pub physical: u64,
+    /// The cluster (on Knights Landing: tile) whose cache had the line, if it was [another](Supplier::OtherCluster) and is known.
+    pub holder: Option<u16>,
 }
 
 impl Request {
     /// A request of this kind, of which nothing else is known.
     #[must_use]
     pub const fn of(kind: RequestKind) -> Request {
-        Request { kind, supplier: Supplier::Unknown, snoop: Snoop::None, latency: 0, physical: 0 }
+        Request { kind, supplier: Supplier::Unknown, snoop: Snoop::None, latency: 0, physical: 0, holder: None }
     }
 }

@@ -2270,6 +2270,10 @@ typedef struct {
    * VmPmuSnoop of other caches.
    */
   uint8_t snoop;
+  /**
+   * One more than the number of the cluster (on Knights Landing: tile) whose cache had the line, if it was another; 0 if not known.
+   */
+  uint32_t holder;
 } VmPmuRequest;
 
 /**
@@ -4143,7 +4147,7 @@ VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
 /**
  * Reports `request`, made by thread `thread` (0 to 7) of tile `tile` (0 to 37), to CHA `cha`, which is that of its line
  * (vm_pmu_companion_home()). It enters the table of requests and leaves it after its latency in cycles of the CPUs, converted to clocks of
- * the untile by the machine's frequencies. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
+ * the untile by the machine's frequencies. Its messages cross the mesh. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
  * a counter counts it. Opcodes are those of the server parts before this one; an embedder that knows the real ones calls
  * vm_pmu_box_transact() instead.
  *

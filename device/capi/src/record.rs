@@ -230,6 +230,8 @@ pub struct VmPmuRequest {
     pub supplier: u8,
     /// VmPmuSnoop of other caches.
     pub snoop: u8,
+    /// One more than the number of the cluster (on Knights Landing: tile) whose cache had the line, if it was another; 0 if not known.
+    pub holder: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -246,6 +248,7 @@ pub(crate) fn request(given: &VmPmuRequest) -> Result<Request, Failure> {
         snoop: pick(&SNOOPS, given.snoop, "snoop")?,
         latency: given.latency,
         physical: given.physical,
+        holder: given.holder.checked_sub(1).and_then(|holder| u16::try_from(holder).ok()),
     })
 }
 

@@ -65,12 +65,13 @@ fn handed_out(request: &Request) -> VmPmuRequest {
         kind: number(&REQUEST_KINDS, &request.kind),
         supplier: number(&SUPPLIERS, &request.supplier),
         snoop: number(&SNOOPS, &request.snoop),
+        holder: request.holder.map_or(0, |holder| u32::from(holder) + 1),
     }
 }
 
 /// Reports `request`, made by thread `thread` (0 to 7) of tile `tile` (0 to 37), to CHA `cha`, which is that of its line
 /// (vm_pmu_companion_home()). It enters the table of requests and leaves it after its latency in cycles of the CPUs, converted to clocks of
-/// the untile by the machine's frequencies. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
+/// the untile by the machine's frequencies. Its messages cross the mesh. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
 /// a counter counts it. Opcodes are those of the server parts before this one; an embedder that knows the real ones calls
 /// vm_pmu_box_transact() instead.
 ///

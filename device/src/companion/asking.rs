@@ -1,6 +1,6 @@
 //! How a follower asks for lines, and what others took.
 
-use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Snoop, Supplier};
+use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal};
 
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::follower::Follower;
@@ -82,12 +82,12 @@ impl Follower<'_> {
                     core::mem::take(&mut cluster.code_written)
                 };
                 if self.requests.wanted {
-                    let (supplier, snoop) = match request {
+                    let made = match request {
                         // The cluster had it: only the permission to write was requested.
-                        Wanted::Upgrade => (requests::own(held), Snoop::None),
-                        _ => self.supplied(inner >> inner_bits, &response),
+                        Wanted::Upgrade => Request { supplier: requests::own(held), ..Request::of(requests::kind(ask)) },
+                        _ => self.supplied(ask, inner >> inner_bits, &response),
                     };
-                    self.keep_requests(ask, inner >> inner_bits, (supplier, snoop, response.latency), &out);
+                    self.keep_requests(Request { latency: response.latency, ..made }, inner >> inner_bits, &out);
                 }
                 self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
                 drop(shared);
@@ -99,7 +99,8 @@ impl Follower<'_> {
             }
         };
         if self.requests.wanted && !is_cancelled(ask) {
-            self.keep_requests(ask, inner >> inner_bits, (requests::own(held), Snoop::None, answer.2), &out);
+            let request = Request { supplier: requests::own(held), latency: answer.2, ..Request::of(requests::kind(ask)) };
+            self.keep_requests(request, inner >> inner_bits, &out);
         }
         if !out.is_empty() {
             self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
@@ -123,17 +124,17 @@ impl Follower<'_> {
         }
     }
 
-    /// The supplier of line `outer`, and the snoop of other caches.
+    /// The request for line `outer` that had this response.
     #[cold]
-    fn supplied(&self, outer: u64, response: &Response) -> (Supplier, Snoop) {
-        let (supplier, modified) = self.system.supplier(self.cluster, outer, response);
-        (supplier, requests::snoop(supplier, modified))
+    fn supplied(&self, ask: Ask, outer: u64, response: &Response) -> Request {
+        let (supplier, modified, holder) = self.system.supplier(self.cluster, outer, response);
+        Request { supplier, snoop: requests::snoop(supplier, modified), holder, ..Request::of(requests::kind(ask)) }
     }
 
     /// A request went out for line `outer`, and lines left for memory.
     #[cold]
-    fn keep_requests(&mut self, ask: Ask, outer: u64, (supplier, snoop, latency): (Supplier, Snoop, u32), out: &Departures) {
-        self.keep_request(Request { supplier, snoop, latency, ..Request::of(requests::kind(ask)) }, outer);
+    fn keep_requests(&mut self, request: Request, outer: u64, out: &Departures) {
+        self.keep_request(request, outer);
         out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
     }
 

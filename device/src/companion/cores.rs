@@ -20,11 +20,12 @@ pub(super) struct Core {
 const KNOWN: u32 = 16;
 const _: () = assert!(THREADS <= KNOWN as usize, "each half has a bit for each thread");
 
-/// In a word of threads, the one bit of thread `thread` among those that run, and among those that have run while they were followed.
+/// The bit of thread `thread` among the threads that run.
 const fn running(thread: usize) -> u32 {
     1 << thread
 }
 
+/// Its bit among the threads that have run while they were followed.
 const fn known(thread: usize) -> u32 {
     running(thread) << KNOWN
 }

@@ -25,16 +25,16 @@ use super::translation::{Invalidation, Page, PageTables};
 /// Bits of an address within the smallest page.
 pub(super) const SMALLEST_PAGE: u32 = 12;
 
-/// How a plain instruction is followed.
+/// How an instruction is followed that does nothing but compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// No instruction is.
+    /// It is not.
     Idle,
-    /// It makes no event.
+    /// It makes no event, and time is not kept.
     Events,
-    /// It takes time alone.
+    /// It makes no event but takes time.
     Time,
-    /// As any other, because records ask for it, or the one before left an outcome.
+    /// Like any other: records ask for it, or the outcome of the one before must be cleared.
     Whole,
 }
 
@@ -341,6 +341,7 @@ impl<'a> Follower<'a> {
         self.competes.is_none_or(|core| core.is_alone(self.alone))
     }
 
+    /// [`execute`](Follower::execute), of any instruction.
     #[inline(never)]
     fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         self.outcome = Outcome::default();

@@ -127,20 +127,20 @@ impl System {
         cluster as u64 * u64::from(self.profile.mesh.quadrants) / (self.clusters.len() as u64).max(1)
     }
 
-    /// The supplier of line `outer` to cluster `from`, which did not have it, and whether it was modified there.
-    pub(super) fn supplier(&self, from: usize, outer: u64, response: &Response) -> (Supplier, bool) {
+    /// The supplier of line `outer` to cluster `from`, which did not have it, whether it was modified there, and the cluster if it was one.
+    pub(super) fn supplier(&self, from: usize, outer: u64, response: &Response) -> (Supplier, bool, Option<u16>) {
         let meshed = self.profile.mesh.quadrants > 1;
         let source = response.source;
         let abroad = source.is_of_another_package();
         if source.is_of_another_core() || source.is_of_another_packages_cache() {
             let far = if meshed { self.quadrant(from) != self.quadrant(response.holder) } else { abroad };
-            return (Supplier::OtherCluster { far }, source.was_modified());
+            return (Supplier::OtherCluster { far }, source.was_modified(), u16::try_from(response.holder).ok());
         }
         if matches!(source, DataSource::LocalMemory | DataSource::LocalL4) || source.is_of_another_packages_memory() {
             let far = if meshed { self.is_far(from, outer) } else { abroad };
-            return (if response.near { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false);
+            return (if response.near { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false, None);
         }
-        (Supplier::Unknown, false)
+        (Supplier::Unknown, false, None)
     }
 
     /// Whether places and interconnects are watched.

@@ -205,7 +205,7 @@ impl Layout {
         if !self.cores.is_multiple_of(together) {
             return Err(LayoutError::Cores { part: self.part, cores: self.cores });
         }
-        Ok(())
+        self.pmus().check().map_err(LayoutError::Pmus)
     }
 
     /// How many packages of PMUs there are, and how many threads each has: for [`Builder::packages`] and [`Builder::threads`].

@@ -4,6 +4,8 @@ use core::fmt;
 
 use vm_pmu_arch::registry::Part;
 
+use crate::topology::BuildError;
+
 /// The part does not have what the layout asks for.
 ///
 /// ```
@@ -27,6 +29,8 @@ pub enum LayoutError {
         /// How many were asked for.
         threads: usize,
     },
+    /// Its PMUs cannot be built.
+    Pmus(BuildError),
     /// Cores of the part come in tiles.
     Cores {
         /// The part.
@@ -48,6 +52,7 @@ impl fmt::Display for LayoutError {
                 let plural = if most == 1 { "" } else { "s" };
                 write!(formatter, "a core of {name} has {from}{most} thread{plural}, not {threads}")
             }
+            LayoutError::Pmus(error) => error.fmt(formatter),
             LayoutError::Cores { part, cores } => {
                 let together = part.shape().package_cores.unwrap_or(1);
                 write!(formatter, "cores of {} come by {together}, so there cannot be {cores}", part.name())
@@ -56,4 +61,8 @@ impl fmt::Display for LayoutError {
     }
 }
 
-impl core::error::Error for LayoutError {}
+impl core::error::Error for LayoutError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        if let LayoutError::Pmus(error) = self { Some(error) } else { None }
+    }
+}

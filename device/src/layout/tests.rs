@@ -45,6 +45,7 @@ fn what_a_part_does_not_have_is_refused() {
         (layout("k8").threads(2), "a core of k8 has 1 thread, not 2"),
         (layout("knl").threads(2), "a core of knl has 4 threads, not 2"),
         (layout("power9").threads(8), "a core of power9 has 1 to 4 threads, not 8"),
+        (layout("power9").threads(3), "a package of power9 has 1, 2 or 4 threads, not 3"),
         (layout("montecito").threads(0), "a core of montecito has 1 to 2 threads, not 0"),
         (layout("itanium").packages(0), "a machine of itanium has a package and a core at least"),
     ];

@@ -3,6 +3,7 @@
 use vm_pmu_arch::power9::nest::Kind;
 
 use super::Chip;
+use super::chip::blocks;
 
 /// The boundary that no request crosses, in bytes (PCI Express Base Specification, 2.2.7).
 const PAGE: u64 = 4096;
@@ -54,12 +55,12 @@ impl HostBridge {
 
     /// A device reads `bytes` of memory from `address` on. Returns how many requests that is.
     pub fn dma_read(&self, chip: &Chip, address: u64, bytes: u64) -> u64 {
-        self.count(chip, DMA_READS, requests(address, bytes, self.read_request))
+        self.count(chip, DMA_READS, blocks(address, bytes, self.read_request))
     }
 
     /// A device writes `bytes` of memory from `address` on. Returns how many requests that is.
     pub fn dma_write(&self, chip: &Chip, address: u64, bytes: u64) -> u64 {
-        self.count(chip, DMA_WRITES, requests(address, bytes, self.payload))
+        self.count(chip, DMA_WRITES, blocks(address, bytes, self.payload))
     }
 
     /// A device answers loads of a processor from its registers or memory, one for each.
@@ -71,12 +72,6 @@ impl HostBridge {
         chip.add_at(FIRST + SIZE * u32::from(self.number) + counter, amount);
         amount
     }
-}
-
-/// The requests for `bytes` from `address` on that end at multiples of `limit`.
-fn requests(address: u64, bytes: u64, limit: u64) -> u64 {
-    let Some(more) = bytes.checked_sub(1) else { return 0 };
-    address.saturating_add(more) / limit - address / limit + 1
 }
 
 #[cfg(test)]
@@ -108,10 +103,10 @@ mod tests {
     #[test]
     fn a_request_ends_at_a_multiple_of_its_limit() {
         // Bytes 100 to 611 are in the blocks of 512 from 0 and from 512 on.
-        assert_eq!(requests(100, 512, 512), 2);
-        assert_eq!(requests(512, 512, 512), 1);
-        assert_eq!(requests(4095, 2, 4096), 2);
-        assert_eq!(requests(7, 0, 128), 0);
+        assert_eq!(blocks(100, 512, 512), 2);
+        assert_eq!(blocks(512, 512, 512), 1);
+        assert_eq!(blocks(4095, 2, 4096), 2);
+        assert_eq!(blocks(7, 0, 128), 0);
     }
 
     #[test]

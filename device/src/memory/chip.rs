@@ -173,3 +173,8 @@ mod boxed_array {
         long_array::deserialize(deserializer).map(Box::new)
     }
 }
+
+/// The blocks of `size` bytes that have any of `bytes` from `address` on.
+pub(super) fn blocks(address: u64, bytes: u64, size: u64) -> u64 {
+    bytes.checked_sub(1).map_or(0, |more| address.saturating_add(more) / size - address / size + 1)
+}

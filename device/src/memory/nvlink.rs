@@ -3,6 +3,7 @@
 use vm_pmu_arch::power9::nest::Kind;
 
 use super::Chip;
+use super::chip::blocks;
 
 /// The bytes of a flit.
 const FLIT: u64 = 16;
@@ -101,11 +102,6 @@ impl NvLink {
         let (queue, brick) = (u32::from(self.number / 2), u32::from(self.number % 2));
         chip.add_at(QUEUES + SIZE * queue + BRICK * brick + counter, amount);
     }
-}
-
-/// The blocks of `size` bytes that have any of `bytes` from `address` on.
-fn blocks(address: u64, bytes: u64, size: u64) -> u64 {
-    bytes.checked_sub(1).map_or(0, |more| address.saturating_add(more) / size - address / size + 1)
 }
 
 /// The lines of which a part is written that does not fill its flits: only the first and the last can be.

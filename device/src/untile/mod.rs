@@ -21,6 +21,7 @@ mod slot;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use spin::Mutex;
@@ -74,7 +75,7 @@ pub struct UntileState {
     /// The command registers of the functions in configuration space: those of boxes in the same order, then [`FIRST_FUNCTIONS`].
     pub commands: Vec<u8>,
     /// What is not free in the mesh: its place, and for how many more clocks.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub mesh: Vec<(u32, u64)>,
 }
 
@@ -84,6 +85,8 @@ pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
     mesh: Mutex<Mesh>,
+    /// The number of boxes that count messages of the mesh.
+    on_mesh: AtomicU32,
     /// How fast the clocks run, and their phases. A caller that advances clocks takes this lock before any other.
     ticking: Mutex<Ratios>,
     frequencies: Frequencies,
@@ -100,6 +103,7 @@ impl Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
             mesh: Mutex::new(Mesh::new()),
+            on_mesh: AtomicU32::new(0),
             frequencies,
             ticking: Mutex::new(Ratios::new(frequencies)),
             clocks: core::array::from_fn(|_| Clock::new()),
@@ -163,7 +167,7 @@ impl Boxes {
     }
 
     fn visit<T>(&self, slot: &Slot, work: impl FnOnce(&mut Unit, &Clocks) -> T) -> T {
-        let value = slot.with(|unit| work(unit, &self.now()));
+        let value = slot.with(&self.on_mesh, |unit| work(unit, &self.now()));
         self.lower_deadlines(slot);
         value
     }
@@ -187,7 +191,7 @@ impl Boxes {
                 }
             }
             for (id, slot) in UnitId::all().zip(&self.slots) {
-                let consequence = ubox.overflow(id, slot.take_overflows());
+                let consequence = ubox.overflow(id, slot.take_overflows(&self.on_mesh));
                 tiles |= consequence.tiles;
                 freeze = freeze.or(consequence.freeze);
             }
@@ -308,8 +312,7 @@ impl Boxes {
 
     /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
     pub(crate) fn listens_to_mesh(&self) -> bool {
-        let of_devices = [Kind::M2pcie, Kind::Irp].into_iter().filter_map(|kind| UnitId::new(kind, 0));
-        self.slots.iter().any(Slot::listens_to_mesh) || of_devices.into_iter().any(|unit| self.listens(unit))
+        self.on_mesh.load(Acquire) != 0
     }
 
     /// `messages` set out one after the other: each when the one before is there. Data for a device are of `class`. Returns the tiles to
@@ -432,7 +435,7 @@ impl Boxes {
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
             let now = self.now();
-            slot.with(|unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(&now), &now));
+            slot.with(&self.on_mesh, |unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(&now), &now));
         }
         self.configuration.reset();
     }
@@ -463,7 +466,7 @@ impl Boxes {
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::from_state(state.ubox);
         for ((id, slot), state) in UnitId::all().zip(&self.slots).zip(&state.units) {
-            slot.with(|unit| *unit = Unit::from_state(id.kind(), state, &self.now()));
+            slot.with(&self.on_mesh, |unit| *unit = Unit::from_state(id.kind(), state, &self.now()));
             self.lower_deadlines(slot);
         }
         true

@@ -1,11 +1,11 @@
 //! A box behind its lock, and what can be read of it without the lock.
 
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use spin::Mutex;
 use vm_pmu_arch::atomic::AtomicU64;
-use vm_pmu_arch::knl::untile::{Domain, Unit, UnitId};
+use vm_pmu_arch::knl::untile::{Domain, Kind, Unit, UnitId};
 
 use super::NEVER;
 
@@ -17,7 +17,7 @@ pub(super) struct Slot {
     deadlines: [AtomicU64; 3],
     enabled: AtomicBool,
     listens: AtomicBool,
-    /// A counter listens to the mesh stop.
+    /// A counter counts messages of the mesh: at the mesh stop, or of M2PCIe or the IRP.
     listens_to_mesh: AtomicBool,
     /// There are overflows that have not been reported to the UBox.
     unreported: AtomicBool,
@@ -35,17 +35,19 @@ impl Slot {
         }
     }
 
-    /// Does `work`. An overflow from it stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Unit) -> T) -> T {
+    /// Does `work`. An overflow from it stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile. `on_mesh` is the
+    /// number of boxes that count messages of the mesh.
+    pub(super) fn with<T>(&self, on_mesh: &AtomicU32, work: impl FnOnce(&mut Unit) -> T) -> T {
         let mut unit = self.unit.lock();
         let value = work(&mut unit);
         self.update(&unit);
+        self.note_mesh(&unit, on_mesh);
         value
     }
 
     /// The overflows, for the UBox, whose lock is held.
-    pub(super) fn take_overflows(&self) -> u8 {
-        if self.has_overflows() { self.with(Unit::take_overflows) } else { 0 }
+    pub(super) fn take_overflows(&self, on_mesh: &AtomicU32) -> u8 {
+        if self.has_overflows() { self.with(on_mesh, Unit::take_overflows) } else { 0 }
     }
 
     pub(super) fn has_overflows(&self) -> bool {
@@ -58,7 +60,6 @@ impl Slot {
         }
         self.enabled.store(unit.is_enabled(), Release);
         self.listens.store(unit.listens(), Release);
-        self.listens_to_mesh.store(unit.listens_to_mesh(), Release);
         self.unreported.store(unit.has_overflows(), Release);
     }
 
@@ -74,7 +75,14 @@ impl Slot {
         self.listens.load(Acquire)
     }
 
-    pub(super) fn listens_to_mesh(&self) -> bool {
-        self.listens_to_mesh.load(Acquire)
+    /// Keeps the number of boxes that count messages of the mesh.
+    fn note_mesh(&self, unit: &Unit, on_mesh: &AtomicU32) {
+        let listens = unit.listens_to_mesh() || matches!(unit.kind(), Kind::M2pcie | Kind::Irp) && unit.listens();
+        // The box is locked, so that each change is counted once.
+        match (self.listens_to_mesh.swap(listens, AcqRel), listens) {
+            (false, true) => on_mesh.fetch_add(1, AcqRel),
+            (true, false) => on_mesh.fetch_sub(1, AcqRel),
+            _ => 0,
+        };
     }
 }

@@ -1,41 +1,6 @@
 /* What devices do through a host bridge and an NVLink is counted by the nest of their chip. */
-#include <string.h>
-
 #include "expect.h"
-
-#define REGION UINT64_C(0x180000)
-#define SLOT UINT64_C(25600)
-#define REGION_BYTES UINT64_C(0x40000)
-
-/* The region that the one chip posts into; its home is 0. */
-static uint64_t cells[REGION_BYTES / 8];
-
-static uint64_t *cell(uint64_t address) {
-  return address % 8 == 0 && address >= REGION && address < REGION + REGION_BYTES ? &cells[(address - REGION) / 8] : NULL;
-}
-
-static bool load(void *user, uint64_t address, uint64_t *value) {
-  const uint64_t *held = cell(address);
-  (void)user;
-  if (held) *value = *held;
-  return held != NULL;
-}
-
-static bool store(void *user, uint64_t address, uint64_t value) {
-  uint64_t *held = cell(address);
-  (void)user;
-  if (held) *held = value;
-  return held != NULL;
-}
-
-static bool add(void *user, uint64_t address, uint64_t amount) {
-  uint64_t *held = cell(address);
-  (void)user;
-  if (held) *held += amount;
-  return held != NULL;
-}
-
-static const VmPmuMemory memory = {sizeof(VmPmuMemory), NULL, load, store, add};
+#include "region.h"
 
 /* What has been posted for an event. */
 static uint64_t posted(const char *event) {

@@ -87,6 +87,7 @@ AT(VmPmuRequest, latency, 16);
 AT(VmPmuRequest, kind, 20);
 AT(VmPmuRequest, supplier, 21);
 AT(VmPmuRequest, snoop, 22);
+AT(VmPmuRequest, holder, 24);
 
 AT(VmPmuTransaction, clocks, 8);
 AT(VmPmuTransaction, flags, 16);

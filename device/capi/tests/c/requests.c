@@ -126,6 +126,25 @@ static void a_request_stays_for_its_latency_in_clocks_of_the_untile(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+/* Tile 0 reads a line of CHA 6 that tile 3 has, one row above CHA 6: the snoop goes up one hop, if the tile is told. */
+static void a_snoop_goes_to_the_tile_that_has_the_line(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuRequest request = {sizeof(VmPmuRequest)};
+  uint64_t hops;
+  EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
+  /* VERT_RING_IV_IN_USE, up, of CHA 3. */
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xE25, 0x4001AC));
+  request.supplier = VM_PMU_SUPPLIER_OTHER_CLUSTER;
+  EXPECT_OK(vm_pmu_box_request(machine, 6, &request, 0, 0, NULL));
+  EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_MSR, 0xE2C, &hops));
+  EXPECT(hops == 0);
+  request.holder = 3 + 1;
+  EXPECT_OK(vm_pmu_box_request(machine, 6, &request, 0, 0, NULL));
+  EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_MSR, 0xE2C, &hops));
+  EXPECT(hops == 1);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
 static void misuse(void) {
   VmPmuMachine *machine = NULL, *k8 = NULL;
   VmPmuCompanion *companion = NULL;
@@ -162,6 +181,7 @@ static void misuse(void) {
 int main(void) {
   a_load_that_misses_is_counted_by_a_cha_and_a_channel();
   a_request_stays_for_its_latency_in_clocks_of_the_untile();
+  a_snoop_goes_to_the_tile_that_has_the_line();
   misuse();
   puts("requests: all is well");
   return 0;

@@ -2,42 +2,10 @@
 #include <string.h>
 
 #include "expect.h"
+#include "region.h"
 
 #define HOME UINT64_C(0)
-#define REGION UINT64_C(0x180000)
-#define MEMORY_BYTES UINT64_C(0x1C0000)
-#define SLOT UINT64_C(25600)
 #define LINE 128
-
-/* The region of the one chip. */
-static uint64_t cells[(MEMORY_BYTES - REGION) / 8];
-
-static uint64_t *cell(uint64_t address) {
-  return address % 8 == 0 && address >= REGION && address < MEMORY_BYTES ? &cells[(address - REGION) / 8] : NULL;
-}
-
-static bool load(void *user, uint64_t address, uint64_t *value) {
-  const uint64_t *held = cell(address);
-  (void)user;
-  if (held) *value = *held;
-  return held != NULL;
-}
-
-static bool store(void *user, uint64_t address, uint64_t value) {
-  uint64_t *held = cell(address);
-  (void)user;
-  if (held) *held = value;
-  return held != NULL;
-}
-
-static bool add(void *user, uint64_t address, uint64_t amount) {
-  uint64_t *held = cell(address);
-  (void)user;
-  if (held) *held += amount;
-  return held != NULL;
-}
-
-static const VmPmuMemory memory = {sizeof(VmPmuMemory), NULL, load, store, add};
 
 static bool told(const char *part) {
   char message[256];
@@ -52,7 +20,7 @@ static VmPmuPlatform *platform_of(size_t count) {
   VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
   VmPmuPlatform *platform = NULL;
   chips[0].home = HOME;
-  chips[1].home = MEMORY_BYTES;
+  chips[1].home = REGION_END;
   chips[1].id = 8;
   chips[0].slot_cycles = chips[1].slot_cycles = SLOT;
   options.chips = each;

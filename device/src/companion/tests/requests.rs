@@ -136,22 +136,22 @@ fn another_tile_forwards_what_it_has_clean_or_modified() {
     let mut siblings: Vec<_> = [4, 12, 20].map(|number| asking(&companion, number)).into();
     let ask = |followers: &mut Vec<Follower<'_>>, tile: usize, access: Access| {
         let made = request(&rig, &mut followers[tile], access);
-        (made.supplier, made.snoop, made.latency)
+        (made.supplier, made.snoop, made.latency, made.holder)
     };
-    let other = |far, snoop| (Supplier::OtherCluster { far }, snoop, 160);
-    let own = |state| (Supplier::OwnCluster(state), Snoop::None, 17);
+    let other = |far, snoop, holder| (Supplier::OtherCluster { far }, snoop, 160, Some(holder));
+    let own = |state| (Supplier::OwnCluster(state), Snoop::None, 17, None);
     ask(&mut tiles, 0, load(0x1_0000));
-    assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Forwarded));
+    assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Forwarded, 0));
     // The last reader answers for the line, the one before only shares it.
     assert_eq!(ask(&mut siblings, 1, load(0x1_0000)), own(HeldAs::Forward));
     assert_eq!(ask(&mut siblings, 0, load(0x1_0000)), own(HeldAs::Shared));
-    assert_eq!(ask(&mut tiles, 2, load(0x1_0000)), other(true, Snoop::Forwarded));
+    assert_eq!(ask(&mut tiles, 2, load(0x1_0000)), other(true, Snoop::Forwarded, 1));
     // Permission to write: the data were here.
-    let leave = (Supplier::OwnCluster(HeldAs::Shared), Snoop::None, 160);
+    let leave = (Supplier::OwnCluster(HeldAs::Shared), Snoop::None, 160, None);
     assert_eq!(ask(&mut tiles, 0, store(0x1_0000)), leave);
-    assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Modified));
+    assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Modified, 0));
     ask(&mut tiles, 2, store(0x2_0000));
-    assert_eq!(ask(&mut tiles, 0, store(0x2_0000)), other(true, Snoop::Modified));
+    assert_eq!(ask(&mut tiles, 0, store(0x2_0000)), other(true, Snoop::Modified, 2));
 }
 
 #[test]

@@ -20,7 +20,7 @@ mod select {
     pub(super) const CREDITS_ACQUIRED: [u8; 4] = [0x80, 0x84, 0x88, 0x8C];
     pub(super) const CREDITS_OCCUPANCY: [u8; 4] = [0x82, 0x86, 0x8A, 0x8E];
     pub(super) const CREDITS_STALL: [u8; 4] = [0xD0, 0xD2, 0xD4, 0xD6];
-    /// The vertical selects; the horizontal ones of the queues' first half are four further, all others one.
+    // Of the vertical rings, and of the horizontal ones.
     pub(super) const OCCUPANCY: [u8; 2] = [0x90, 0x94];
     pub(super) const INSERTS: [u8; 2] = [0x91, 0x95];
     pub(super) const FULL: [u8; 2] = [0x92, 0x96];
@@ -33,7 +33,7 @@ mod select {
     pub(super) const SINK_STARVED: [u8; 2] = [0xA2, 0xA3];
     pub(super) const THROTTLED: u8 = 0xA4;
     pub(super) const FAST_ASSERTED: u8 = 0xA5;
-    /// AD, AK, BL, IV; the horizontal ring's is one further.
+    /// Of the vertical rings AD, AK, BL and IV; that of the horizontal ring is one further.
     pub(super) const IN_USE: [u8; 4] = [0xA6, 0xA8, 0xAA, 0xAC];
     pub(super) const ORDERING: u8 = 0xAE;
     pub(super) const INGRESS_OCCUPANCY: u8 = 0xB0;
@@ -103,9 +103,9 @@ impl Run {
         if self.horizontal {
             return (At::Horizontal(ring.index()), 1 << ring.index());
         }
-        let bit = ring.index() + if agent == Agent::Home { 0 } else { 4 };
-        // Agent 1 sends nothing on the IV ring.
-        (At::Vertical(bit.min(6)), 1 << bit.min(6))
+        // The IV ring has one queue for both agents (table 6-25).
+        let bit = ring.index() + if agent == Agent::Cores && ring != Ring::Iv { 4 } else { 0 };
+        (At::Vertical(bit), 1 << bit)
     }
 }
 

@@ -86,19 +86,16 @@ pub(super) fn is_write(kind: RequestKind) -> bool {
 /// in the tile.
 ///
 /// The rings of the steps are those of section 1.3. That memory's data go to the tile at once, and that a holder of a line answers both the
-/// tile and the CHA, is Sodani and others, Hot Chips 2015. Requests to devices go by BL, as messages of their classes do. Chosen: a tile pushes data after the CHA pulls them; a miss of near memory reads
-/// DDR through the MCDRAM controller; the tile that had the line, which a report does not name, is the neighbour by number, or the tile as
-/// far from the last as this is from the first.
+/// tile and the CHA, is Sodani and others, Hot Chips 2015. Requests to devices go by BL, as messages of their classes do. Chosen: a tile
+/// pushes data after the CHA pulls them; a miss of near memory reads
+/// DDR through the MCDRAM controller. Messages from and to where it is not known who had the line are
+/// left out.
 pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Iterator<Item = Message> {
     let message = |from: Option<Stop>, agent, to: Option<Stop>, ring| Some(Message { from: from?, agent, to: to?, ring });
     let (asks, cha) = (tile(from), tile(home));
     let (near, far) = (controller(Kind::EdcUclk, home), controller(Kind::McUclk, home));
     let devices = Stop::of_devices();
-    let holder = match request.supplier {
-        Supplier::OtherCluster { far: false } => tile(from ^ 1),
-        Supplier::OtherCluster { far: true } => tile((AGENTS as u8 - 1).saturating_sub(from)),
-        _ => None,
-    };
+    let holder = request.holder.and_then(|holder| tile(u8::try_from(holder).ok()?));
     let home_to = |to, ring| message(cha, Agent::Home, to, ring);
     let writes = is_write(request.kind);
     let (asking, done) = (message(asks, Agent::Cores, cha, Ring::Ad), home_to(asks, Ring::Ak));
@@ -135,7 +132,7 @@ pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Ite
             message(near, Agent::Home, cha, Ring::Ak),
             done,
         ],
-        _ => [
+        Supplier::NearMemory { .. } => [
             asking,
             home_to(near, Ring::Ad),
             message(near, Agent::Home, asks, Ring::Bl),
@@ -144,6 +141,7 @@ pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Ite
             None,
             None,
         ],
+        Supplier::Unknown => [asking, done, None, None, None, None, None],
     };
     steps.into_iter().flatten()
 }

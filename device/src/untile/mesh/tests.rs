@@ -148,8 +148,8 @@ proptest! {
     }
 }
 
-#[test]
-fn every_event_that_is_called_driven_is_counted_by_some_stop() {
+/// What stops count of more requests than the mesh carries, and of a device that reads, if it takes part.
+fn overloaded(with_device: bool) -> Counts {
     let (mut mesh, mut counts) = (Mesh::new(), Counts::new());
     let mut seed = 1u64;
     let mut random = |below: u64| {
@@ -164,36 +164,69 @@ fn every_event_that_is_called_driven_is_counted_by_some_stop() {
         Supplier::Device,
     ];
     let kinds = [RequestKind::DataRead, RequestKind::WriteBack, RequestKind::Ownership, RequestKind::PartialWrite];
-    // Thirty requests in every clock, more than the mesh carries: for lines of all CHAs, of few, of one, and for those that one tile has.
+    // Thirty requests in every clock: for lines of all CHAs, of few, of one, and for those that one tile has.
     for phase in 0..4 {
         for number in 0..20_000u64 {
             let supplier = if phase == 3 { Supplier::OtherCluster { far: true } } else { suppliers[random(5) as usize] };
-            let request = Request { supplier, ..Request::of(kinds[if phase == 3 { 0 } else { random(4) as usize }]) };
+            let kind = kinds[if phase == 3 { 0 } else { random(4) as usize }];
+            let holder = if phase == 3 { 13 } else { random(38) };
+            let request = Request { supplier, holder: Some(holder as u16), ..Request::of(kind) };
             let (tile, home) = match phase {
                 0 => (random(38), random(38)),
                 1 => (random(38), 4 * random(3)),
                 2 => (random(38), 13),
                 _ => (24, random(38)),
             };
-            let messages = steps(&request, tile as u8, home as u8);
             // Each load begins when the mesh is empty.
             let now = 1_000_000 * phase + number / 30;
-            messages.fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
-            // And a device takes part.
-            DeviceAccess::Read.steps(home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+            steps(&request, tile as u8, home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+            if with_device {
+                DeviceAccess::Read.steps(home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+            }
         }
     }
-    assert_driven_events_are_in(&counts, "cms");
+    counts
 }
 
-/// Every event of `unit` that is called driven is among `counts`.
-fn assert_driven_events_are_in(counts: &Counts, unit: &str) {
+#[test]
+fn every_event_of_requests_is_counted_by_some_stop() {
+    assert_driven_events_are_in(&overloaded(false), "cms", &[Internal::Request]);
+}
+
+#[test]
+fn every_event_of_devices_is_counted_by_some_stop() {
+    assert_driven_events_are_in(&overloaded(true), "cms", &[Internal::Device]);
+}
+
+/// Every event of `unit` that one of `internals` drives is among `counts`.
+fn assert_driven_events_are_in(counts: &Counts, unit: &str, internals: &[Internal]) {
     let is_counted = |select: u32, umask: u32| {
         counts.keys().any(|(_, of, mask)| u32::from(*of) == select && (umask == 0 || u32::from(*mask) & umask != 0))
     };
-    let driven = KNL.entries.iter().filter(|entry| entry.unit == unit && entry.drive == Drive::Internal(Internal::Request));
-    let missing: Vec<&str> = driven.filter(|entry| !is_counted(entry.select, entry.umask.unwrap_or(0))).map(|entry| entry.name).collect();
+    let is_driven = |drive| matches!(drive, Drive::Internal(internal) if internals.contains(&internal));
+    let driven = KNL.entries.iter().filter(|entry| entry.unit == unit && is_driven(entry.drive));
+    let missing: Vec<_> =
+        driven.filter(|entry| !is_counted(entry.select, entry.umask.unwrap_or(0))).map(|entry| (entry.name, entry.umask)).collect();
     assert!(missing.is_empty(), "{} {missing:?}", missing.len());
+}
+
+#[test]
+fn of_a_line_in_an_unknown_tile_only_the_request_and_its_end_are_known() {
+    let request = Request { supplier: Supplier::OtherCluster { far: false }, ..Request::of(RequestKind::DataRead) };
+    let of = |request: &Request| steps(request, 0, 8).map(|message| (message.from, message.ring, message.to)).collect::<Vec<_>>();
+    let (asks, home, holder) = (stop("cha0"), stop("cha8"), stop("cha21"));
+    assert_eq!(of(&request), [(asks, Ring::Ad, home), (home, Ring::Ak, asks)]);
+    let known =
+        [(asks, Ring::Ad, home), (home, Ring::Iv, holder), (holder, Ring::Ak, home), (holder, Ring::Bl, asks), (home, Ring::Ak, asks)];
+    assert_eq!(of(&Request { holder: Some(21), ..request }), known);
+}
+
+#[test]
+fn agent_1_has_no_queue_of_its_own_to_the_iv_ring() {
+    let (mut mesh, mut counts) = (Mesh::new(), Counts::new());
+    carry(&mut mesh, &Message { from: stop("cha0"), agent: Agent::Cores, to: stop("cha3"), ring: Ring::Iv }, 0, &mut counts);
+    // EGRESS_VERT_BYPASS, IV_AG0 of table 6-32.
+    assert_eq!(sum(&counts, &[0x9E], 0xFF), of(&counts, "cha0", 0x9E, 0x08));
 }
 
 /// What M2PCIe and the IRP count of these messages.
@@ -211,20 +244,21 @@ fn a_device_that_writes_a_line_sends_a_request_and_data_and_gets_one_acknowledge
 }
 
 #[test]
-fn every_event_between_the_mesh_and_devices_that_is_called_driven_is_counted() {
-    let mut counts = Counts::new();
+fn every_event_between_the_mesh_and_devices_is_counted() {
+    let (mut of_devices, mut of_requests) = (Counts::new(), Counts::new());
     let irp = UnitId::named("irp").unwrap().index();
     for access in DeviceAccess::ALL {
-        between(access.steps(5), Class::Responses, &mut counts);
-        access.counted().iter().for_each(|(select, umask)| *counts.entry((irp, *select, *umask)).or_default() += 1);
+        between(access.steps(5), Class::Responses, &mut of_devices);
+        access.counted().iter().for_each(|(select, umask)| *of_devices.entry((irp, *select, *umask)).or_default() += 1);
     }
     // Its clocks are those until the last message is there.
-    counts.insert((irp, WRITE_CACHE.0, WRITE_CACHE.1), 1);
+    of_devices.insert((irp, WRITE_CACHE.0, WRITE_CACHE.1), 1);
     for kind in [RequestKind::PartialRead, RequestKind::PartialWrite] {
         let request = Request { supplier: Supplier::Device, ..Request::of(kind) };
-        between(steps(&request, 3, 5), Class::of(&request), &mut counts);
+        between(steps(&request, 3, 5), Class::of(&request), &mut of_requests);
     }
     for unit in ["irp", "m2pcie"] {
-        assert_driven_events_are_in(&counts, unit);
+        assert_driven_events_are_in(&of_devices, unit, &[Internal::Device]);
+        assert_driven_events_are_in(&of_requests, unit, &[Internal::Request]);
     }
 }
