@@ -320,29 +320,32 @@ impl Companion {
     /// [`Machine::device_demand`](crate::topology::Machine::device_demand) and [`Machine::devices`](crate::topology::Machine::devices). At
     /// most 4,096 bytes are taken: report a longer transfer in parts. Call
     /// [`Machine::check_devices`](crate::topology::Machine::check_devices) afterwards if a deadline may have been reached. One host thread
-    /// at a time may call it for a package.
-    pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) {
-        let mut tally = Tally::new();
+    /// at a time may call it for a package. Returns which of the lines some cache had modified: bit 0 for the first.
+    pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) -> u64 {
+        let (mut tally, mut modified) = (Tally::new(), 0);
         tally.update(demand, signals::of_devices);
         if size != 0 {
             tally.add(if writes { Signal::UpstreamWrites } else { Signal::UpstreamReads }, 1);
             let bits = self.system.profile.caches.outer_line_bits.min(63);
             let last = physical.saturating_add(size - 1);
-            for outer in (physical >> bits..=last >> bits).take(4096 >> bits.min(12)) {
+            for (number, outer) in (physical >> bits..=last >> bits).take(4096 >> bits.clamp(6, 12)).enumerate() {
                 let (first, end) = (outer << bits, (outer << bits).saturating_add((1 << bits) - 1));
-                self.system.device(outer, writes, physical <= first && end <= last, &mut tally);
+                let was_modified = self.system.device(outer, writes, physical <= first && end <= last, &mut tally);
+                modified |= u64::from(was_modified) << number;
             }
         }
         tally.report(totals);
+        modified
     }
 
     /// A device has an atomic operation done at the memory that has `physical`: caches lose the line. The events go where those of
-    /// [`device_access`](Companion::device_access) go.
-    pub fn device_atomic(&self, physical: u64, totals: &Totals, demand: &Demand) {
+    /// [`device_access`](Companion::device_access) go. Returns whether a cache had the line modified.
+    pub fn device_atomic(&self, physical: u64, totals: &Totals, demand: &Demand) -> bool {
         let mut tally = Tally::new();
         tally.update(demand, signals::of_devices);
-        self.system.device_atomic(physical >> self.system.profile.caches.outer_line_bits.min(63), &mut tally);
+        let modified = self.system.device_atomic(physical >> self.system.profile.caches.outer_line_bits.min(63), &mut tally);
         tally.report(totals);
+        modified
     }
 
     /// Turns on or off that controllers and channels of memory, and interconnects, count separately, for

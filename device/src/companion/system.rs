@@ -510,8 +510,8 @@ impl System {
         written
     }
 
-    /// A device reads or writes in line `outer`, or writes all of it.
-    pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) {
+    /// A device reads or writes in line `outer`, or writes all of it. Returns whether a cluster had it dirty.
+    pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let home = self.home(outer);
         // No cluster is the requester: all are probed. The device belongs to the package that has the memory.
@@ -526,7 +526,7 @@ impl System {
         if let Some(holder) = found.dirty.filter(|_| written_back) {
             self.carries(&mut shared, holder, home, outer);
         }
-        let Some(memory) = shared.memories.get_mut(home) else { return };
+        let Some(memory) = shared.memories.get_mut(home) else { return found.dirty.is_some() };
         match (writes, found.dirty.is_some()) {
             (true, true) if !whole => {
                 self.moves(memory, outer, Traffic::WriteBack, tally);
@@ -544,10 +544,12 @@ impl System {
                 self.moves(memory, outer, Traffic::Read, tally);
             }
         }
+        found.dirty.is_some()
     }
 
-    /// A device has an atomic operation done at the memory that has line `outer`, which reads the line, changes it and writes it.
-    pub(super) fn device_atomic(&self, outer: u64, tally: &mut Tally) {
+    /// A device has an atomic operation done at the memory that has line `outer`, which reads the line, changes it and writes it. Returns
+    /// whether a cluster had it dirty.
+    pub(super) fn device_atomic(&self, outer: u64, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let home = self.home(outer);
         let found = self.take_everywhere(None, home, outer, false, tally);
@@ -556,12 +558,13 @@ impl System {
         if let Some(holder) = found.dirty {
             self.carries(&mut shared, holder, home, outer);
         }
-        let Some(memory) = shared.memories.get_mut(home) else { return };
+        let Some(memory) = shared.memories.get_mut(home) else { return found.dirty.is_some() };
         if found.dirty.is_some() {
             self.moves(memory, outer, Traffic::WriteBack, tally);
         }
         self.moves(memory, outer, Traffic::Read, tally);
         self.moves(memory, outer, Traffic::Stream, tally);
+        found.dirty.is_some()
     }
 
     /// Every cluster answers a read of line `outer` by a device of `package`.

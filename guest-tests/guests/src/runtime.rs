@@ -6,12 +6,15 @@
 //! Conventions: RBX, RBP and R12 to R15 belong to the guest; everything here may change the other registers.
 
 mod blocks;
+mod dma;
 mod pci;
 
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 
 use vm_pmu_engines::x86::{Image, Segment};
+
+pub use dma::Transfer;
 
 /// The outcome of assembling something.
 pub type Built<T> = Result<T, IcedError>;

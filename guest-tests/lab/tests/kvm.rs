@@ -99,16 +99,16 @@ guests! {
         user_rdpmc "user-rdpmc", hostile "hostile", linux_probe "linux-probe", nmi_watchdog "nmi-watchdog", two_cpus "two-cpus",
         clock "clock",
         chase "chase", stride "stride", page_stride "page-stride", branches "branches", call_depth "call-depth", code "code",
-        false_sharing "false-sharing", self_modifying "self-modifying",
+        false_sharing "false-sharing", dma "dma", self_modifying "self-modifying",
     }
     knl {
         probe "probe", count "count", filter "filter", branches "branches", global_control "global-control", overflow "overflow",
         freeze "freeze", profile "profile", linux_driver "linux-driver", nmi_watchdog "nmi-watchdog", user_rdpmc "user-rdpmc",
         hostile "hostile", clock "clock", any_thread "any-thread", tile "tile", offcore "offcore", latency "latency", pci_probe "pci-probe",
-        linux_uncore "linux-uncore", untile_clocks "untile-clocks", untile_frequencies "untile-frequencies", thresholds "thresholds", mesh_events "mesh-events",
+        linux_uncore "linux-uncore", untile_clocks "untile-clocks", untile_frequencies "untile-frequencies", thresholds "thresholds", mesh_events "mesh-events", mesh_routes "mesh-routes",
         global_freeze "global-freeze", likwid_groups "likwid-groups", untile_eight_cpus "untile-eight-cpus",
         untile_hostile "untile-hostile", mcdram_bandwidth "mcdram-bandwidth", mc_cas "mc-cas", edc_queues "edc-queues",
-        cha_filter "cha-filter", tor_occupancy "tor-occupancy",
+        cha_filter "cha-filter", tor_occupancy "tor-occupancy", dma "dma",
     }
 }
 

@@ -84,11 +84,12 @@ macro_rules! guests {
 guests! {
     k8 {
         count, filter, overflow, profile, edge_mask, northbridge, user_rdpmc, hostile, linux_probe, nmi_watchdog, two_cpus, clock, chase,
-        stride, page_stride, branches, call_depth, code, false_sharing, self_modifying,
+        stride, page_stride, branches, call_depth, code, dma, false_sharing, self_modifying,
     }
     knl {
         probe, count, filter, branches, global_control, overflow, freeze, profile, linux_driver, nmi_watchdog, user_rdpmc, hostile,
         clock, any_thread, tile, offcore, latency, pci_probe, linux_uncore, untile_clocks, untile_frequencies, thresholds, mesh_events,
         global_freeze, likwid_groups, untile_eight_cpus, untile_hostile, mcdram_bandwidth, mc_cas, edc_queues, cha_filter, tor_occupancy,
+        dma, mesh_routes,
     }
 }

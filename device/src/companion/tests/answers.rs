@@ -267,10 +267,10 @@ fn a_device_takes_what_it_writes_and_gets_what_it_reads() {
         [Signal::ProbeMisses, Signal::ProbeHitsClean, Signal::ProbeHitsDirty, Signal::ProbeHitsDirtyCancelled].map(get)
     };
     // Section 10.2.1.7 on event ECh: no cache has the line; then one has it dirty, and a read gets it from there.
-    device(64, false);
+    assert_eq!(device(64, false), 0);
     assert_eq!(probes(), [1, 0, 0, 0]);
     run(&rig, &mut follower, &accessing(&[store(0x8000)]));
-    device(64, false);
+    assert_eq!(device(64, false), 1, "the first line was modified");
     assert_eq!(probes(), [1, 0, 0, 1]);
     // A write of a part of a dirty line counts as a dirty hit; one of the whole line as a clean hit.
     device(4, true);

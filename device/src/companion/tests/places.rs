@@ -38,7 +38,9 @@ fn what_places_did_adds_up_to_the_totals() {
             }
         }
         let devices = &rig.machine.devices(0).unwrap().totals;
-        (0..100).for_each(|number| companion.device_access(number * 0x1000, 64, number % 2 == 0, devices, &everything()));
+        for number in 0..100 {
+            companion.device_access(number * 0x1000, 64, number % 2 == 0, devices, &everything());
+        }
         assert!(companion.has_places());
         let taken = taken(&companion);
         for signal in OF_PLACES {

@@ -33,6 +33,7 @@
 mod blocks;
 mod board;
 mod core_clock;
+mod devices;
 mod following;
 mod ledger;
 mod record;
@@ -46,6 +47,7 @@ mod untile_clock;
 
 pub use board::{Board, ConfigurationSpace, Leaf, Topology};
 pub use core_clock::CoreClock;
+pub use devices::Devices;
 pub use ledger::Ledger;
 pub use record::record;
 #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]

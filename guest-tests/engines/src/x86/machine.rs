@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::apic::PerformanceMask;
 use super::boot::Layout;
 use super::cpu::{Cpu, Wait};
+use super::dma::Dma;
 use super::executor::Executor;
 use super::fault::Stop;
 use super::mailbox::{Interrupter, Woken};
@@ -48,11 +49,13 @@ pub struct Config {
     pub performance_mask: PerformanceMask,
     /// Ranges of addresses CPL 3 may access from the start, rounded outward to 2 MiB pages.
     pub user: Vec<Range<u64>>,
+    /// Whether there is a device at [`DMA_FUNCTION`](super::DMA_FUNCTION) that accesses RAM by itself.
+    pub dma: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ram: 16 << 20, cpus: 1, mode: Mode::default(), performance_mask: PerformanceMask::default(), user: Vec::new() }
+        Self { ram: 16 << 20, cpus: 1, mode: Mode::default(), performance_mask: PerformanceMask::default(), user: Vec::new(), dma: false }
     }
 }
 
@@ -228,6 +231,7 @@ impl<O: Observer> Machine<O> {
             interrupter: Interrupter::new(config.cpus),
             console: Mutex::new(Vec::new()),
             configuration_address: AtomicU32::new(0),
+            dma: config.dma.then(Dma::default),
         });
         let cpus = (0..config.cpus)
             .map(|index| {

@@ -4,6 +4,7 @@ use vm_pmu::Countdown;
 
 use super::apic::Apic;
 use super::cpuid::CpuidResult;
+use super::dma::DmaAccess;
 use super::paging::PageWalk;
 use super::pci::PciFunction;
 use super::state::Core;
@@ -307,6 +308,11 @@ pub trait MachineBus: Send + Sync {
     /// A write of `size` (1, 2 or 4) bytes of PCI configuration space.
     fn pci_write(&self, cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
         let _ = (cpu, at, offset, size, value);
+    }
+
+    /// A device accesses RAM by itself, by a command that CPU `cpu` gave it. It is called before the bytes change, with the accesses in order.
+    fn dma(&self, cpu: usize, access: &DmaAccess) {
+        let _ = (cpu, access);
     }
 
     /// RDMSR of a register neither the observer nor the engine knows; `None` raises #GP(0).

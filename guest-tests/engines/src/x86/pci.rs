@@ -8,7 +8,8 @@
 use std::sync::atomic::Ordering;
 
 use super::alu;
-use super::state::Core;
+use super::dma::DMA_FUNCTION;
+use super::state::{Core, Shared};
 
 /// The port of the configuration address.
 pub const CONFIGURATION_ADDRESS: u16 = 0xcf8;
@@ -97,13 +98,28 @@ impl Core {
         (address & ENABLE != 0).then(|| (PciFunction::of(address >> 8 & 0xffff), (address & 0xfc) as u16 | within))
     }
 
+    fn read_configuration(&self, at: PciFunction, offset: u16, size: u8) -> u32 {
+        match &self.shared.dma {
+            Some(dma) if at == DMA_FUNCTION => dma.read(offset, size),
+            _ => self.shared.bus.pci_read(self.index, at, offset, size),
+        }
+    }
+
+    fn write_configuration(&self, at: PciFunction, offset: u16, size: u8, value: u32) {
+        let Shared { bus, memory, dma, .. } = &*self.shared;
+        match dma {
+            Some(dma) if at == DMA_FUNCTION => dma.write(offset, size, value, memory, |access| bus.dma(self.index, &access)),
+            _ => bus.pci_write(self.index, at, offset, size, value),
+        }
+    }
+
     /// Reads a port of configuration space; `None` for any other, and for data while no function is named.
     pub(crate) fn read_configuration_port(&self, port: u16, size: u8) -> Option<u32> {
         if port == CONFIGURATION_ADDRESS && size == 4 {
             return Some(self.shared.configuration_address.load(Ordering::Acquire));
         }
         let (at, offset) = self.configured(port, size)?;
-        Some(self.shared.bus.pci_read(self.index, at, offset, size))
+        Some(self.read_configuration(at, offset, size))
     }
 
     /// Writes a port of configuration space; whether it is one.
@@ -113,7 +129,7 @@ impl Core {
             return true;
         }
         let Some((at, offset)) = self.configured(port, size) else { return false };
-        self.shared.bus.pci_write(self.index, at, offset, size, value);
+        self.write_configuration(at, offset, size, value);
         true
     }
 
@@ -122,7 +138,7 @@ impl Core {
         let mut value = alu::mask(size);
         for (at, part) in parts(address, size) {
             let (function, offset) = placed(at);
-            let read = u64::from(self.shared.bus.pci_read(self.index, function, offset, part));
+            let read = u64::from(self.read_configuration(function, offset, part));
             let (mask, shift) = ((1 << (8 * part)) - 1, 8 * (at - address));
             value = value & !(mask << shift) | (read & mask) << shift;
         }
@@ -134,7 +150,7 @@ impl Core {
         for (at, part) in parts(address, size) {
             let (function, offset) = placed(at);
             let value = (value >> (8 * (at - address))) & ((1 << (8 * part)) - 1);
-            self.shared.bus.pci_write(self.index, function, offset, part, value as u32);
+            self.write_configuration(function, offset, part, value as u32);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use super::apic::Apic;
+use super::dma::Dma;
 use super::exec::control::canonical;
 use super::exec::system::CONSOLE;
 use super::flags::{CR0_PE, CR0_PG, CR4_PAE, CR4_VALID, EFER_LMA, EFER_LME, EFER_NXE, EFER_SCE, FIXED, WRITABLE};
@@ -44,6 +45,11 @@ pub enum RestoreError {
         /// Bytes of it.
         bytes: usize,
     },
+    /// Only one of them has the device that accesses RAM by itself.
+    Dma {
+        /// Whether it is the machine.
+        target: bool,
+    },
     /// No CPU has the turn.
     Turn {
         /// The number of the one that is said to.
@@ -70,6 +76,8 @@ impl fmt::Display for RestoreError {
             Self::Pages => f.write_str("the saved pages must be inside RAM and in ascending order, each once"),
             Self::DecodedLines => f.write_str("the pages of decoded lines must be inside RAM and in ascending order, each once"),
             Self::Console { bytes } => write!(f, "{bytes} bytes of console text were saved: a console keeps {CONSOLE}"),
+            Self::Dma { target: true } => f.write_str("the machine has a device for DMA that was not saved: make one without it"),
+            Self::Dma { target: false } => f.write_str("a device for DMA was saved that the machine has not: make one with it"),
             Self::Turn { cpu } => write!(f, "the turn is CPU {cpu}'s, which the machine does not have"),
             Self::Register { cpu: Some(cpu), name, value } => write!(f, "{name} of CPU {cpu} cannot be {value:#x}"),
             Self::Register { cpu: None, name, value } => write!(f, "{name} cannot be {value:#x}"),
@@ -116,6 +124,7 @@ impl<O: Observer> Machine<O> {
             decoded: shared.memory.decoded_lines(),
             console: self.console(),
             configuration_address: shared.configuration_address.load(Ordering::Acquire),
+            dma: shared.dma.as_ref().map(Dma::state),
         }
     }
 
@@ -125,6 +134,9 @@ impl<O: Observer> Machine<O> {
     /// [`RestoreError`], as [`restore`](Machine::restore) would return.
     pub fn accepts(&self, saved: &Saved) -> Result<(), RestoreError> {
         let (cpus, shared, _) = self.parts();
+        if saved.dma.is_some() != shared.dma.is_some() {
+            return Err(RestoreError::Dma { target: shared.dma.is_some() });
+        }
         check(saved, cpus.len(), shared.memory.size())
     }
 
@@ -148,6 +160,9 @@ impl<O: Observer> Machine<O> {
         shared.memory.set_decoded_lines(&saved.decoded);
         shared.console.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&saved.console);
         shared.configuration_address.store(saved.configuration_address, Ordering::Release);
+        if let (Some(dma), Some(state)) = (&shared.dma, saved.dma) {
+            dma.set_state(state);
+        }
         turn.clone_from(&saved.turn);
         for (cpu, state) in cpus.iter_mut().zip(&saved.cpus) {
             cpu.core.restore(state);

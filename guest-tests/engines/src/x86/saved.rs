@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::dma::DmaState;
 use crate::memory::DecodedLines;
 use crate::pages::Page;
 
@@ -26,6 +27,8 @@ pub struct Saved {
     pub console: Vec<u8>,
     /// The PCI configuration address, of port CF8h.
     pub configuration_address: u32,
+    /// The device that accesses RAM by itself, if the machine has it.
+    pub dma: Option<DmaState>,
 }
 
 /// The round of CPUs that run in turn. In a round each that is not halted takes so many steps, and then time advances for those that are.

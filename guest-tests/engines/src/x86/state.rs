@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::apic::{Apic, Delivery, Destination, Ipi, PerformanceMask};
 use super::breakpoint::DR7_RESET;
+use super::dma::Dma;
 use super::fault::{Fault, Stop};
 use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
@@ -76,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) console: Mutex<Vec<u8>>,
     /// The PCI configuration address register.
     pub(crate) configuration_address: AtomicU32,
+    /// The device that accesses RAM by itself, if the machine has it.
+    pub(crate) dma: Option<Dma>,
 }
 
 /// One CPU without its observer and decoded code.

@@ -8,6 +8,7 @@ mod call_depth;
 mod chase;
 mod code;
 mod count;
+mod dma;
 mod edge_mask;
 mod false_sharing;
 mod filter;
@@ -64,6 +65,7 @@ super::guests! {
     "branches" 1 companion branches "takes branches that can be predicted and branches that cannot";
     "call-depth" 1 companion call_depth "nests up to 20 calls";
     "code" 1 companion code "jumps through up to 2 MiB of code and up to 1024 pages";
+    "dma" 1 companion dma "has a device read and write memory, and counts its requests, the probes and DRAM";
     "false-sharing" 2 companion false_sharing "has two CPUs write words in one line in turn";
     "self-modifying" 1 companion self_modifying "stores into code, and past the caches";
 }

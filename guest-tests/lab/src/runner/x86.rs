@@ -15,7 +15,7 @@ use super::migrate::{self, Bytes, Outcome, Stage};
 use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
-use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Topology, pace, supplies};
+use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Devices, Topology, pace, supplies};
 use vm_pmu_board::{LineState, Lines};
 use vm_pmu_engines::x86::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
 use vm_pmu_guests::protocol;
@@ -76,7 +76,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if stage.save && exit == Exit::Limit {
         return surroundings.save(&machine).map(Outcome::Saved).map_err(RunError::Migrate);
     }
-    let mut report = begin(part, name, surroundings.companion.as_ref(), stage.engine);
+    let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
     surroundings.tell(&mut machine, &mut report);
     let status = match exit {
         Exit::Status { status, .. } => Some(status),
@@ -146,7 +146,7 @@ pub struct Surroundings {
     /// The clocks of the cores, where threads share one.
     cores: Vec<CoreClock>,
     pmus: Arc<topology::Machine<Lines>>,
-    companion: Option<Companion>,
+    companion: Option<Arc<Companion>>,
     boxes: Option<Arc<Boxes>>,
     board: Board,
     config: Config,
@@ -198,11 +198,15 @@ impl Surroundings {
         for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
             thread.set_context(Context { halted: true, ..thread.context() });
         }
-        let companion = followed.map(companion::Builder::build);
+        let companion = followed.map(companion::Builder::build).map(Arc::new);
         let boxes = pmus.untile().map(|_| Arc::new(Boxes::new(Arc::clone(&pmus))));
         let board = match &boxes {
             Some(boxes) => Board::new(part, cpus).with_configuration(boxes.clone()),
             None => Board::new(part, cpus),
+        };
+        let board = match &companion {
+            Some(companion) => board.with_devices(Devices::new(Arc::clone(&pmus), Arc::clone(companion))),
+            None => board,
         };
         let config = Config {
             ram: ram(part),
@@ -210,6 +214,7 @@ impl Surroundings {
             performance_mask: board.performance_mask(),
             mode: if options.parallel { Mode::Parallel } else { Mode::default() },
             user: vec![protocol::USER],
+            dma: true,
         };
         let cores = (0..cpus.div_ceil(topology.core)).map(|_| CoreClock::new()).collect();
         Ok(Surroundings { part, cpus, trace: options.trace, lines, topology, cores, pmus, companion, boxes, board, config })
@@ -235,7 +240,7 @@ impl Surroundings {
                 cpu.follow(follower, self.config.ram);
             }
             if let (Some(boxes), Some(untile)) = (&self.boxes, self.pmus.untile()) {
-                cpu.stand_beside(Arc::clone(boxes), untile, self.companion.as_ref());
+                cpu.stand_beside(Arc::clone(boxes), untile, self.companion.as_deref());
             }
             cpu
         };
@@ -333,7 +338,7 @@ impl Surroundings {
                 report.registers.extend(registers(index, &thread));
             }
         }
-        judge_clock(report, self.companion.as_ref());
+        judge_clock(report, self.companion.as_deref());
         (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
         report.interrupts = self.lines.requested();
         report.console = String::from_utf8_lossy(&machine.console()).into_owned();

@@ -12,7 +12,9 @@ use vm_pmu::arch::model::CpuidIdentity;
 use vm_pmu::companion::parts;
 
 use intel::Processor;
-use vm_pmu_engines::x86::{CpuidResult, MachineBus, PciFunction, PerformanceMask};
+use vm_pmu_engines::x86::{CpuidResult, DmaAccess, MachineBus, PciFunction, PerformanceMask};
+
+use super::Devices;
 
 /// How CPUID spells the vendor of Intel's processors.
 const INTEL: [u8; 12] = *b"GenuineIntel";
@@ -93,6 +95,7 @@ pub struct Board {
     cpus: usize,
     leaves: Vec<Leaf>,
     configuration: Option<Arc<dyn ConfigurationSpace>>,
+    devices: Option<Devices>,
 }
 
 impl Board {
@@ -104,7 +107,7 @@ impl Board {
             Part::Knl(_) => vec![Leaf::performance_monitoring(CPUID_0A)],
             _ => Vec::new(),
         };
-        Board { part, cpus, leaves, configuration: None }
+        Board { part, cpus, leaves, configuration: None, devices: None }
     }
 
     /// CPUID returns `leaves`. Of two for the same leaf the later holds.
@@ -118,6 +121,12 @@ impl Board {
     #[must_use]
     pub fn with_configuration(self, configuration: Arc<dyn ConfigurationSpace>) -> Board {
         Board { configuration: Some(configuration), ..self }
+    }
+
+    /// What devices do with memory reaches `devices`.
+    #[must_use]
+    pub fn with_devices(self, devices: Devices) -> Board {
+        Board { devices: Some(devices), ..self }
     }
 
     /// What the part's local APICs do to the performance counters' entry when they deliver by it: those of Intel mask it (SDM volume 3,
@@ -162,6 +171,12 @@ impl MachineBus for Board {
     fn pci_write(&self, _cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
         if let Some(configuration) = &self.configuration {
             configuration.write(at, offset, size, value);
+        }
+    }
+
+    fn dma(&self, _cpu: usize, access: &DmaAccess) {
+        if let Some(devices) = &self.devices {
+            devices.access(access);
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod boxes;
 mod cha_filter;
+mod dma;
 mod edc_queues;
 mod eight_cpus;
 mod frequencies;
@@ -19,6 +20,7 @@ mod linux_uncore;
 mod mc_cas;
 mod mcdram_bandwidth;
 mod mesh_events;
+mod mesh_routes;
 mod pci_probe;
 mod thresholds;
 mod tor_occupancy;
@@ -70,6 +72,7 @@ super::super::guests! {
     "untile-frequencies" 1 companion frequencies "compares the untile's three clocks with each other and with the core's";
     "thresholds" 1 events thresholds "applies thresholds, inversion and edge detection to clocks and reads";
     "mesh-events" 1 steps mesh_events "programs every event of the mesh stop in every kind of box";
+    "mesh-routes" 1 events mesh_routes "reads lines of known CHAs, and compares what every mesh stop saw with the floor plan";
     "global-freeze" 2 steps global_freeze "has an overflow freeze every box and interrupt a tile, and acknowledges it";
     "likwid-groups" 1 steps likwid_groups "drives the untile as likwid does, by its global control";
     "untile-eight-cpus" 8 steps eight_cpus "has eight CPUs program boxes, their own and shared ones, at once";
@@ -78,5 +81,6 @@ super::super::guests! {
     "mc-cas" 1 events mc_cas "counts reads and writes of every channel of DDR";
     "edc-queues" 1 events edc_queues "counts what enters MCDRAM's queues while it holds everything";
     "cha-filter" 2 events cha_filter "has the CHAs filter requests by opcode, node, state and thread";
+    "dma" 1 events dma "has a device read, write and add in memory, and counts its lines at the IRP, M2PCIe and the CHAs";
     "tor-occupancy" 1 events tor_occupancy "computes how long requests stay in the CHAs' tables";
 }
