@@ -140,7 +140,7 @@ impl<'a> Follower<'a> {
     /// Reads what is counted now. Call it whenever the epoch of the thread's demand has changed, with everything delivered.
     pub fn sync(&mut self, demand: &Demand) {
         let (profile, clock) = (&self.system.profile, self.clock);
-        self.tally.update(demand, |signal| signals::supplies(profile, clock, signal));
+        self.tally.update(demand, |signal| signals::reports(profile, clock, signal));
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         self.requests.clear();

@@ -3,6 +3,7 @@
 use vm_pmu_arch::feed::DataSource;
 
 use super::cluster::Ask;
+use super::io::IoMap;
 use super::profile::Fill;
 use super::reach::{Reach, Went};
 use super::system::{Shared, System};
@@ -20,6 +21,8 @@ pub(super) struct Layout {
     pub(super) packages_per_group: usize,
     /// Bytes of physical memory that belong to each package; if 0, all belong to the first.
     pub(super) memory_per_package: u64,
+    /// Which addresses are I/O.
+    pub(super) io: IoMap,
 }
 
 impl System {

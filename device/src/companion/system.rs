@@ -20,6 +20,8 @@ use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
 use super::responses::{Found, count_probe, count_request, count_response};
 use super::signals;
+use super::sized::SizedWrites;
+use super::streams::Written;
 use super::tally::Tally;
 
 /// The response of the system.
@@ -101,7 +103,7 @@ impl System {
     }
 
     /// The package whose memory holds line `outer`.
-    fn home(&self, outer: u64) -> usize {
+    pub(super) fn home(&self, outer: u64) -> usize {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
@@ -204,7 +206,7 @@ impl System {
     }
 
     /// `package` sends a request for line `outer` as far as `reach`.
-    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
+    pub(super) fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
         if self.is_watched() {
             self.join(shared, [package], |interconnect| interconnect.request(outer, reach));
             self.broadcast(shared, package, outer, reach);
@@ -227,7 +229,7 @@ impl System {
     }
 
     /// Does `work` with what the channel that has line `outer` is asked for, if that is watched.
-    fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
+    pub(super) fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
         if !self.is_watched() {
             return;
         }
@@ -238,7 +240,7 @@ impl System {
     }
 
     /// Line `outer` moves from one package to another, or within one.
-    fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
+    pub(super) fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
         } else if self.is_watched() {
@@ -248,7 +250,7 @@ impl System {
     }
 
     /// Moves line `outer`.
-    fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
+    pub(super) fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
         let watched = self.is_watched();
         if watched {
             self.busy.store(true, Relaxed);
@@ -290,12 +292,24 @@ impl System {
         tally: &mut Tally,
         work: impl FnOnce(&mut Memory, &mut Tally) -> T,
     ) -> Option<T> {
-        let home = self.home(outer);
-        let memory = shared.memories.get_mut(home)?;
-        if home == from / self.clusters_per_package {
+        self.at(shared, from / self.clusters_per_package, self.home(outer), tally, work)
+    }
+
+    /// Does `work` with the memory of package `there`, and with its tally: `tally`, which is that of package `here`, or the one for work done
+    /// for others.
+    pub(super) fn at<T>(
+        &self,
+        shared: &mut Shared,
+        here: usize,
+        there: usize,
+        tally: &mut Tally,
+        work: impl FnOnce(&mut Memory, &mut Tally) -> T,
+    ) -> Option<T> {
+        let memory = shared.memories.get_mut(there)?;
+        if here == there {
             return Some(work(memory, tally));
         }
-        match (shared.abroad.get_mut(home), self.waiting.get(home)) {
+        match (shared.abroad.get_mut(there), self.waiting.get(there)) {
             (Some(abroad), Some(waiting)) => {
                 waiting.store(true, Relaxed);
                 Some(work(memory, abroad))
@@ -310,7 +324,7 @@ impl System {
         let shared = self.shared.lock();
         shared.memories.iter().for_each(|memory| memory.save(writer));
         shared.scopes.iter().for_each(|scopes| scopes.save(writer));
-        shared.abroad.iter().for_each(|abroad| signals::OF_MEMORY.iter().for_each(|signal| writer.word(abroad.get(*signal))));
+        shared.abroad.iter().for_each(|abroad| signals::abroad().for_each(|signal| writer.word(abroad.get(signal))));
     }
 
     pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -334,10 +348,10 @@ impl System {
         for (abroad, waiting) in shared.abroad.iter_mut().zip(&self.waiting) {
             *abroad = Tally::new();
             let mut some = false;
-            for signal in signals::OF_MEMORY {
+            for signal in signals::abroad() {
                 let amount = reader.word()?;
                 some |= amount != 0;
-                abroad.add(*signal, amount);
+                abroad.add(signal, amount);
             }
             waiting.store(some, Relaxed);
         }
@@ -350,6 +364,7 @@ impl System {
         let package = from / self.clusters_per_package;
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
         count_request(ask, request, tally);
+        self.count_memory_requests(package, outer, 1, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
         let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
@@ -432,6 +447,12 @@ impl System {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
+    /// A core of `package` sends requests to the memory that has line `outer`.
+    pub(super) fn count_memory_requests(&self, package: usize, outer: u64, requests: u64, tally: &mut Tally) {
+        let is_local = self.home(outer) == package;
+        tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
+    }
+
     /// Lines displaced from cluster `from` are written to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         self.cast_out_laterally(from, out, tally);
@@ -440,6 +461,7 @@ impl System {
             tally.add(Signal::BusLineWrites, 1);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
+            self.count_memory_requests(package, outer, 1, tally);
             self.begins(shared, package, outer, self.reach(package, home));
             self.carries(shared, package, home, outer);
             self.write(shared, from, outer, tally);
@@ -469,20 +491,24 @@ impl System {
         }
     }
 
-    /// Cluster `from` writes out a write-combining buffer with `quadwords` pieces of line `outer`, all of them if `whole`: every cache
-    /// loses the line.
-    pub(super) fn stream(&self, from: usize, outer: u64, whole: bool, quadwords: u64, tally: &mut Tally) {
+    /// Cluster `from` writes out a write-combining buffer: every cache loses the line.
+    pub(super) fn stream(&self, from: usize, written: &Written, tally: &mut Tally) {
+        let Written { line: outer, whole, quadwords, mask } = *written;
         let mut shared = self.shared.lock();
         tally.add(Signal::WriteCombiningFlushes, 1);
         tally.add(Signal::StreamingStoreFlushes, 1);
         tally.add(Signal::SystemQuadwordsWritten, quadwords);
+        let sized = SizedWrites::posted(whole, mask);
+        sized.count(tally);
         let package = from / self.clusters_per_package;
+        self.count_memory_requests(package, outer, sized.commands(), tally);
         let found = self.at_home(&mut shared, from, outer, tally, |memory, tally| {
             let found = self.take_everywhere(Some(from), package, outer, whole, tally);
             if found.dirty.is_some() && !whole {
                 self.moves(memory, outer, Traffic::WriteBack, tally);
             }
             self.moves(memory, outer, Traffic::Stream, tally);
+            sized.count_target(tally);
             found
         });
         let home = self.home(outer);
@@ -510,62 +536,8 @@ impl System {
         written
     }
 
-    /// A device reads or writes in line `outer`, or writes all of it.
-    pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) {
-        let mut shared = self.shared.lock();
-        let home = self.home(outer);
-        // No cluster is the requester: all are probed. The device belongs to the package that has the memory.
-        let found = if writes { self.take_everywhere(None, home, outer, whole, tally) } else { self.read_everywhere(home, outer, tally) };
-        self.begins(&mut shared, home, outer, found.farthest);
-        if writes && !whole {
-            self.asks(&mut shared, outer, |asked| asked.partly_written = asked.partly_written.wrapping_add(1));
-        }
-        // A read gets the line from its holder; a line that is written back moves to memory as well.
-        self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home, outer);
-        let written_back = if writes { !whole } else { self.profile.caches.protocol != Protocol::Moesi };
-        if let Some(holder) = found.dirty.filter(|_| written_back) {
-            self.carries(&mut shared, holder, home, outer);
-        }
-        let Some(memory) = shared.memories.get_mut(home) else { return };
-        match (writes, found.dirty.is_some()) {
-            (true, true) if !whole => {
-                self.moves(memory, outer, Traffic::WriteBack, tally);
-                self.moves(memory, outer, Traffic::Stream, tally);
-            }
-            (true, _) => {
-                self.moves(memory, outer, Traffic::Stream, tally);
-            }
-            // The holder supplies the line instead of memory. Without an owned state, memory gets the line.
-            (false, true) if self.profile.caches.protocol != Protocol::Moesi => {
-                self.moves(memory, outer, Traffic::WriteBack, tally);
-            }
-            (false, true) => {}
-            (false, false) => {
-                self.moves(memory, outer, Traffic::Read, tally);
-            }
-        }
-    }
-
-    /// A device has an atomic operation done at the memory that has line `outer`, which reads the line, changes it and writes it.
-    pub(super) fn device_atomic(&self, outer: u64, tally: &mut Tally) {
-        let mut shared = self.shared.lock();
-        let home = self.home(outer);
-        let found = self.take_everywhere(None, home, outer, false, tally);
-        self.begins(&mut shared, home, outer, found.farthest);
-        self.asks(&mut shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));
-        if let Some(holder) = found.dirty {
-            self.carries(&mut shared, holder, home, outer);
-        }
-        let Some(memory) = shared.memories.get_mut(home) else { return };
-        if found.dirty.is_some() {
-            self.moves(memory, outer, Traffic::WriteBack, tally);
-        }
-        self.moves(memory, outer, Traffic::Read, tally);
-        self.moves(memory, outer, Traffic::Stream, tally);
-    }
-
     /// Every cluster answers a read of line `outer` by a device of `package`.
-    fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
+    pub(super) fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
             let found = cluster.lock().probe(outer, false);
@@ -577,7 +549,7 @@ impl System {
 
     /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
     /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
-    fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
+    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
             if Some(number) == from {

@@ -5,6 +5,7 @@ mod bundles;
 mod identities;
 mod invariants;
 mod nested;
+mod northbridge;
 mod pages;
 mod places;
 mod probes;
