@@ -1976,4 +1976,28 @@ signals! {
     SizedReadsOf32 = "sized_reads_of_32": Event Events,
     /// Sized reads of 64 bytes of the memory of a package.
     SizedReadsOf64 = "sized_reads_of_64": Event Events,
+    /// Doublewords of commands that a package sends on its HyperTransport link 0.
+    Link0Commands = "link0_commands": Event Events,
+    /// Doublewords of data that a package sends on its HyperTransport link 0.
+    Link0Data = "link0_data": Event Events,
+    /// Doublewords with which a package gives buffers back on its HyperTransport link 0.
+    Link0Releases = "link0_releases": Event Events,
+    /// Doublewords that a package could have sent on its HyperTransport link 0 and did not.
+    Link0Idle = "link0_idle": Event Events,
+    /// Doublewords of commands that a package sends on its HyperTransport link 1.
+    Link1Commands = "link1_commands": Event Events,
+    /// Doublewords of data that a package sends on its HyperTransport link 1.
+    Link1Data = "link1_data": Event Events,
+    /// Doublewords with which a package gives buffers back on its HyperTransport link 1.
+    Link1Releases = "link1_releases": Event Events,
+    /// Doublewords that a package could have sent on its HyperTransport link 1 and did not.
+    Link1Idle = "link1_idle": Event Events,
+    /// Doublewords of commands that a package sends on its HyperTransport link 2.
+    Link2Commands = "link2_commands": Event Events,
+    /// Doublewords of data that a package sends on its HyperTransport link 2.
+    Link2Data = "link2_data": Event Events,
+    /// Doublewords with which a package gives buffers back on its HyperTransport link 2.
+    Link2Releases = "link2_releases": Event Events,
+    /// Doublewords that a package could have sent on its HyperTransport link 2 and did not.
+    Link2Idle = "link2_idle": Event Events,
 }

@@ -3,6 +3,7 @@
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 use super::Companion;
+use super::hypertransport::Transaction;
 use super::memory::Traffic;
 use super::profile::Protocol;
 use super::signals;
@@ -121,7 +122,16 @@ impl System {
             DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read(piece, tally),
         }
         let mut shared = self.shared.lock();
+        let linked = self.counts_links(Some(tally));
+        let read = if operation == DeviceOperation::Write { 0 } else { piece.doublewords() };
+        if linked {
+            self.answer_device(&mut shared, package, read, tally);
+        }
         if let Some(target) = self.io_of_device(piece.physical) {
+            if linked {
+                let written = if operation.writes() { piece.stored_doublewords() } else { 0 };
+                self.reach_device(&mut shared, package, target, written, read, tally);
+            }
             return self.device_to_io(&mut shared, package, target, tally);
         }
         tally.add(if home == package { Signal::DeviceMemoryRequestsLocal } else { Signal::DeviceMemoryRequestsRemote }, 1);
@@ -131,7 +141,21 @@ impl System {
             DeviceOperation::Atomic => {}
             DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read_target(piece, tally),
         });
-        self.device_to_memory(&mut shared, package, outer, whole, operation, tally);
+        let owner = self.device_to_memory(&mut shared, package, outer, whole, operation, tally);
+        if !linked {
+            return;
+        }
+        let transaction = Transaction { source: package, target: home, written: 0, read, owner };
+        match operation {
+            DeviceOperation::Write => SizedWrites::data(whole, piece.mask(line)).for_each(|written| {
+                let owner = owner.filter(|_| !whole);
+                self.transact(&mut shared, &Transaction { written, read: 0, owner, ..transaction }, tally);
+            }),
+            DeviceOperation::Atomic => {
+                self.transact(&mut shared, &Transaction { written: piece.doublewords(), ..transaction }, tally);
+            }
+            DeviceOperation::Read | DeviceOperation::DisplayRead => self.transact(&mut shared, &transaction, tally),
+        }
     }
 
     /// A device behind `package` accesses one behind `target`.
@@ -143,7 +167,8 @@ impl System {
         self.at(shared, package, target, tally, |_, tally| tally.add(Signal::DeviceIoRequestsFromRemote, 1));
     }
 
-    /// A device behind `package` accesses line `outer`. No cluster is the requester, so all are probed.
+    /// A device behind `package` accesses line `outer`. No cluster is the requester, so all are probed. Returns the package of a cache that had the
+    /// line dirty.
     fn device_to_memory(
         &self,
         shared: &mut Shared,
@@ -152,7 +177,7 @@ impl System {
         whole: bool,
         operation: DeviceOperation,
         tally: &mut Tally,
-    ) {
+    ) -> Option<usize> {
         let home = self.home(outer);
         let (writes, atomic) = (operation.writes(), operation == DeviceOperation::Atomic);
         // An atomic operation needs the line, however much of it is written.
@@ -189,5 +214,6 @@ impl System {
         self.at(shared, package, home, tally, |memory, tally| {
             traffic.into_iter().flatten().for_each(|traffic| _ = self.moves(memory, outer, traffic, tally));
         });
+        found.dirty
     }
 }

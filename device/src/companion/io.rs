@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::hypertransport::Transaction;
 use super::memory::Traffic;
 use super::sized::{self, Piece};
 use super::system::System;
@@ -62,13 +63,19 @@ impl System {
         let bits = self.profile.caches.outer_line_bits.min(63);
         let package = self.package(from);
         let mut shared = self.shared.lock();
+        let linked = self.counts_links(None);
         for piece in Piece::of(physical, size, bits).take(2) {
             if stores {
                 sized::count_store(piece, tally);
             } else {
                 sized::count_read(piece, tally);
             }
-            match self.io_of_core(piece.physical) {
+            let (written, read) = if stores { (piece.stored_doublewords(), 0) } else { (0, piece.doublewords()) };
+            let target = self.io_of_core(piece.physical);
+            if let Some(target) = target.filter(|_| linked) {
+                self.reach_device(&mut shared, package, target, written, read, tally);
+            }
+            match target {
                 Some(target) if target == package => tally.add(Signal::IoRequestsLocal, 1),
                 Some(target) => {
                     tally.add(Signal::IoRequestsRemote, 1);
@@ -78,7 +85,12 @@ impl System {
                     let outer = piece.physical >> bits;
                     self.count_memory_requests(package, outer, 1, tally);
                     let traffic = if stores { Traffic::Stream } else { Traffic::Read };
-                    self.at(&mut shared, package, self.home(outer), tally, |memory, tally| self.moves(memory, outer, traffic, tally));
+                    let home = self.home(outer);
+                    self.at(&mut shared, package, home, tally, |memory, tally| self.moves(memory, outer, traffic, tally));
+                    if linked {
+                        let transaction = Transaction { source: package, target: home, written, read, owner: None };
+                        self.transact(&mut shared, &transaction, tally);
+                    }
                 }
             }
         }

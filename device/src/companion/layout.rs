@@ -6,6 +6,7 @@ use super::cluster::Ask;
 use super::io::IoMap;
 use super::profile::Fill;
 use super::reach::{Reach, Went};
+use super::routes::Routes;
 use super::system::{Shared, System};
 use super::tally::Tally;
 
@@ -23,6 +24,8 @@ pub(super) struct Layout {
     pub(super) memory_per_package: u64,
     /// Which addresses are I/O.
     pub(super) io: IoMap,
+    /// How packages are joined by HyperTransport links, where they are.
+    pub(super) routes: Option<Routes>,
 }
 
 impl System {

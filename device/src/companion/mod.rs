@@ -50,6 +50,7 @@ mod devices;
 mod exclusive;
 mod fetches;
 mod follower;
+mod hypertransport;
 pub mod ia64_register;
 mod inclusive;
 mod instruction;
@@ -69,6 +70,7 @@ mod profile;
 mod reach;
 mod requests;
 mod responses;
+mod routes;
 mod sets;
 mod signals;
 mod sized;
@@ -104,6 +106,7 @@ pub use profile::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
+pub use routes::{NODE_LINKS, NODES, Routes};
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
@@ -134,6 +137,7 @@ pub struct Builder {
     packages_per_group: usize,
     lent: usize,
     io: IoMap,
+    routes: Option<Routes>,
 }
 
 impl Builder {
@@ -160,6 +164,7 @@ impl Builder {
             packages_per_group: usize::MAX,
             lent: 0,
             io: IoMap::default(),
+            routes: None,
         }
     }
 
@@ -226,6 +231,18 @@ impl Builder {
         Builder { io: self.io.with(range), ..self }
     }
 
+    /// How packages are joined by HyperTransport links, on a part that has such links: the K8. By default they are a [ladder](Routes::ladder). More
+    /// than [`NODES`] packages have no links that are counted.
+    #[must_use]
+    pub fn routes(self, routes: Routes) -> Builder {
+        Builder { routes: Some(routes), ..self }
+    }
+
+    fn links(&self) -> Option<Routes> {
+        let joined = self.profile.mesh.hypertransport && self.packages <= NODES;
+        joined.then(|| self.routes.unwrap_or_else(|| Routes::ladder(self.packages)))
+    }
+
     /// How many packages make a group, at least 1: the first group has the first packages, and so on. Packages of other groups are farther
     /// away than those of the own. By default all packages are one group. Six chips make one on POWER9, by table A-6 of its guide.
     #[must_use]
@@ -278,6 +295,7 @@ impl Builder {
             packages_per_group: self.packages_per_group,
             memory_per_package: self.memory_per_package,
             io: self.io,
+            routes: self.links(),
         };
         let system = System::new(&self.profile, layout, self.seed);
         let cores = self.packages * (clusters + self.lent) * usize::from(self.profile.cores.max(1));

@@ -5,6 +5,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 use super::branches;
 use super::clock::Clock;
 use super::cluster::{FINDINGS, Level};
+use super::hypertransport::{OF_LINKS, is_of_link};
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::reach;
@@ -358,13 +359,13 @@ const FOR_OTHERS: &[Signal] = &[
 
 /// What a package can do for requesters of others.
 pub(super) fn abroad() -> impl Iterator<Item = Signal> {
-    OF_MEMORY.iter().chain(FOR_OTHERS).copied()
+    OF_MEMORY.iter().chain(FOR_OTHERS).chain(OF_LINKS.as_flattened()).copied()
 }
 
 /// Whether an access by a device supplies `signal`.
 pub(super) fn of_devices(signal: Signal) -> bool {
     let upstream = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
-    upstream || [OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES].iter().any(|signals| signals.contains(&signal))
+    upstream || [OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES, OF_LINKS.as_flattened()].iter().any(|signals| signals.contains(&signal))
 }
 
 /// Whether a thread reports `signal`, which it supplies or which devices of other packages make its own do.
@@ -403,10 +404,12 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
+    let idle = |signal| OF_LINKS.iter().any(|link| link[3] == signal);
+    let links = profile.mesh.hypertransport && is_of_link(signal) && (clock == Clock::Companion || !idle(signal));
     let timed = || Pipeline::supplies(profile.pipeline, signal);
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
     let scopes = || profile.mesh.scopes && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.contains(&signal));
-    supplied || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
+    supplied || links || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.

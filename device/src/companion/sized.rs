@@ -38,8 +38,22 @@ impl Piece {
         self.physical % DOUBLEWORD + self.size <= DOUBLEWORD
     }
 
+    /// The doublewords that it touches.
+    pub(super) fn doublewords(self) -> u64 {
+        (self.physical % DOUBLEWORD + self.size).div_ceil(DOUBLEWORD)
+    }
+
+    /// The doublewords with which it is stored: bytes have a mask of one more.
+    pub(super) fn stored_doublewords(self) -> u64 {
+        self.doublewords() + u64::from(!self.is_of_doublewords())
+    }
+
+    fn is_of_doublewords(self) -> bool {
+        self.physical % DOUBLEWORD == 0 && self.size % DOUBLEWORD == 0
+    }
+
     /// Which bytes of its line it has.
-    fn mask(self, line: u64) -> u128 {
+    pub(super) fn mask(self, line: u64) -> u128 {
         let all = if self.size >= 128 { u128::MAX } else { (1 << self.size) - 1 };
         all << (self.physical % line.clamp(1, 128))
     }
@@ -61,8 +75,7 @@ pub(super) fn count_read_target(piece: Piece, tally: &mut Tally) {
 
 /// An uncached store is counted where it begins: its writes are answered.
 pub(super) fn count_store(piece: Piece, tally: &mut Tally) {
-    let whole = piece.physical % DOUBLEWORD == 0 && piece.size % DOUBLEWORD == 0;
-    tally.add(if whole { Signal::SizedWritesNonPostedDoublewords } else { Signal::SizedWritesNonPostedBytes }, 1);
+    tally.add(if piece.is_of_doublewords() { Signal::SizedWritesNonPostedDoublewords } else { Signal::SizedWritesNonPostedBytes }, 1);
 }
 
 /// The commands that write a line or a part of it, and are not answered.
@@ -97,6 +110,20 @@ impl SizedWrites {
     /// Of a device that writes a piece of a line of so many bytes.
     pub(super) fn of(piece: Piece, line: u64) -> SizedWrites {
         SizedWrites::posted(piece.size == line, piece.mask(line))
+    }
+
+    /// The doublewords of data of each command. One of bytes has their mask, and the doublewords from the first to the last.
+    pub(super) fn data(whole: bool, mask: u128) -> impl Iterator<Item = u64> {
+        const ALL: u128 = (1 << HALF) - 1;
+        let halves = (0..4).map(move |half| if whole { 0 } else { mask >> (HALF * half) & ALL }).filter(|half| *half != 0);
+        let of_half = |half: u128| match half {
+            ALL => HALF / DOUBLEWORD,
+            half => {
+                let (first, last) = (u64::from(half.trailing_zeros()), u64::from(half.ilog2()));
+                1 + last / DOUBLEWORD - first / DOUBLEWORD + 1
+            }
+        };
+        whole.then_some(LINE / DOUBLEWORD).into_iter().chain(halves.map(of_half))
     }
 
     pub(super) fn commands(self) -> u64 {
@@ -140,5 +167,18 @@ mod tests {
         assert_eq!(of(0x101C, 8), [0, 0, 2]);
         assert_eq!(of(0x1000, 40), [0, 1, 1]);
         assert_eq!(of(0x1001, 1), [0, 0, 1]);
+    }
+
+    #[test]
+    fn a_write_of_bytes_has_their_mask_and_the_doublewords_that_it_spans() {
+        let of = |physical, size| SizedWrites::data(size == LINE, Piece { physical, size }.mask(LINE)).collect::<Vec<_>>();
+        assert_eq!(of(0x1000, 64), [16]);
+        assert_eq!(of(0x1020, 32), [8]);
+        assert_eq!(of(0x101C, 8), [2, 2]);
+        assert_eq!(of(0x1003, 2), [3]);
+        assert_eq!(
+            [(0x1000, 4), (0x1000, 2), (0x1003, 2)].map(|(physical, size)| Piece { physical, size }.stored_doublewords()),
+            [1, 2, 3]
+        );
     }
 }

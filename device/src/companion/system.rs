@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use spin::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
@@ -10,6 +10,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
+use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
 use super::line::LineState;
@@ -19,6 +20,7 @@ use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
 use super::responses::{Found, count_probe, count_request, count_response};
+use super::routes::NODE_LINKS;
 use super::signals;
 use super::sized::SizedWrites;
 use super::streams::Written;
@@ -55,6 +57,8 @@ pub(super) struct System {
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
+    /// How many followers count what links send.
+    pub(super) linked: AtomicUsize,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     /// Those that are lent are the last of each package.
@@ -66,7 +70,9 @@ pub(super) struct System {
 pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
     /// What each package's memory did for others, until one of its threads reports it. Empty if there is only one package.
-    abroad: Box<[Tally]>,
+    pub(super) abroad: Box<[Tally]>,
+    /// Doublewords that each link of each package sent, and that idle ones have not been reckoned with. Empty without such links.
+    pub(super) sent: Box<[[u64; NODE_LINKS]]>,
     /// What each cluster predicts of the scopes of its requests. Empty if they have none.
     pub(super) scopes: Box<[Scopes]>,
 }
@@ -90,12 +96,14 @@ impl System {
             shared: Mutex::new(Shared {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
+                sent: (0..layout.routes.map_or(0, |_| packages)).map(|_| [0; NODE_LINKS]).collect::<Vec<_>>().into_boxed_slice(),
                 scopes: (0..if profile.mesh.scopes { number } else { 0 }).map(|_| Scopes::default()).collect::<Vec<_>>().into_boxed_slice(),
             }),
             waiting: (0..packages).map(|_| AtomicBool::new(false)).collect::<Vec<_>>().into_boxed_slice(),
             watched: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             joined: AtomicBool::new(false),
+            linked: AtomicUsize::new(0),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             layout,
@@ -324,6 +332,7 @@ impl System {
         let shared = self.shared.lock();
         shared.memories.iter().for_each(|memory| memory.save(writer));
         shared.scopes.iter().for_each(|scopes| scopes.save(writer));
+        shared.sent.iter().for_each(|links| writer.words(links));
         shared.abroad.iter().for_each(|abroad| signals::abroad().for_each(|signal| writer.word(abroad.get(signal))));
     }
 
@@ -342,6 +351,9 @@ impl System {
         }
         for scopes in &mut shared.scopes {
             scopes.load(reader)?;
+        }
+        for links in &mut shared.sent {
+            reader.words(links)?;
         }
         self.busy.store(busy, Relaxed);
         self.joined.store(joined, Relaxed);
@@ -384,6 +396,11 @@ impl System {
                 clean = true;
                 forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
+        }
+        if self.counts_links(None) {
+            let owner = dirty.map(|(holder, _)| self.package(holder));
+            let read = if request == Request::Upgrade { 0 } else { LINE };
+            self.transact(shared, &Transaction { source: package, target: home, written: 0, read, owner }, tally);
         }
         // Where that is not predicted, it goes to all that may have to do with the line.
         let to_all = Went::at_once(farthest.max(self.reach(package, home)));
@@ -464,6 +481,9 @@ impl System {
             self.count_memory_requests(package, outer, 1, tally);
             self.begins(shared, package, outer, self.reach(package, home));
             self.carries(shared, package, home, outer);
+            if self.counts_links(None) {
+                self.write_back(shared, package, home, tally);
+            }
             self.write(shared, from, outer, tally);
         }
     }
@@ -518,6 +538,12 @@ impl System {
             self.carries(&mut shared, holder, home, outer);
         }
         self.carries(&mut shared, package, home, outer);
+        if self.counts_links(None) {
+            let owner = found.and_then(|found| found.dirty).filter(|_| !whole);
+            for written in SizedWrites::data(whole, mask) {
+                self.transact(&mut shared, &Transaction { source: package, target: home, written, read: 0, owner }, tally);
+            }
+        }
     }
 
     /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
@@ -528,6 +554,10 @@ impl System {
         let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
         let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
         self.begins(&mut shared, package, outer, found.farthest.max(self.reach(package, self.home(outer))));
+        if self.counts_links(None) {
+            let target = self.home(outer);
+            self.transact(&mut shared, &Transaction { source: package, target, written: 0, read: 0, owner: found.dirty }, tally);
+        }
         if found.dirty.is_some() {
             out.push(outer);
         }

@@ -4,6 +4,7 @@ mod answers;
 mod bundles;
 mod identities;
 mod invariants;
+mod links;
 mod nested;
 mod northbridge;
 mod pages;
