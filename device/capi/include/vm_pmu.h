@@ -8225,6 +8225,54 @@ typedef enum VmPmuSignal {
    * Sized reads of 64 bytes of the memory of a package.
    */
   VM_PMU_SIGNAL_SIZED_READS_OF_64 = 944,
+  /**
+   * Doublewords of commands that a package sends on its HyperTransport link 0.
+   */
+  VM_PMU_SIGNAL_LINK0_COMMANDS = 945,
+  /**
+   * Doublewords of data that a package sends on its HyperTransport link 0.
+   */
+  VM_PMU_SIGNAL_LINK0_DATA = 946,
+  /**
+   * Doublewords with which a package gives buffers back on its HyperTransport link 0.
+   */
+  VM_PMU_SIGNAL_LINK0_RELEASES = 947,
+  /**
+   * Doublewords that a package could have sent on its HyperTransport link 0 and did not.
+   */
+  VM_PMU_SIGNAL_LINK0_IDLE = 948,
+  /**
+   * Doublewords of commands that a package sends on its HyperTransport link 1.
+   */
+  VM_PMU_SIGNAL_LINK1_COMMANDS = 949,
+  /**
+   * Doublewords of data that a package sends on its HyperTransport link 1.
+   */
+  VM_PMU_SIGNAL_LINK1_DATA = 950,
+  /**
+   * Doublewords with which a package gives buffers back on its HyperTransport link 1.
+   */
+  VM_PMU_SIGNAL_LINK1_RELEASES = 951,
+  /**
+   * Doublewords that a package could have sent on its HyperTransport link 1 and did not.
+   */
+  VM_PMU_SIGNAL_LINK1_IDLE = 952,
+  /**
+   * Doublewords of commands that a package sends on its HyperTransport link 2.
+   */
+  VM_PMU_SIGNAL_LINK2_COMMANDS = 953,
+  /**
+   * Doublewords of data that a package sends on its HyperTransport link 2.
+   */
+  VM_PMU_SIGNAL_LINK2_DATA = 954,
+  /**
+   * Doublewords with which a package gives buffers back on its HyperTransport link 2.
+   */
+  VM_PMU_SIGNAL_LINK2_RELEASES = 955,
+  /**
+   * Doublewords that a package could have sent on its HyperTransport link 2 and did not.
+   */
+  VM_PMU_SIGNAL_LINK2_IDLE = 956,
 } VmPmuSignal;
 
 /*
