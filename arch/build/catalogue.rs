@@ -434,12 +434,26 @@ fn check_event<'a>(
         return Err("an event with unit masks is driven by its unit masks".into());
     }
     let of_masks = event.masks.iter().map(|mask| mask.signals.len());
-    let most = if shape == Shape::Ordinal { of_masks.max().unwrap_or(0) } else { of_masks.sum() };
+    let most = match shape {
+        Shape::Ordinal => of_masks.max().unwrap_or(0),
+        Shape::Fields => check_paths(event)?,
+        _ => of_masks.sum(),
+    };
     let sources = most.max(event.signals.len());
     if sources > MAX_SOURCES {
         return Err(format!("{sources} signals, and a counter takes {MAX_SOURCES}"));
     }
     Ok(shape)
+}
+
+/// Whether each signal of fields is a path: it is listed at one bit of each group. Returns how many there are.
+fn check_paths(event: &Event) -> Result<usize, String> {
+    let of = |group: u32| event.masks.iter().filter(move |mask| mask.value & group != 0).flat_map(|mask| &mask.signals);
+    let all: BTreeSet<_> = event.masks.iter().flat_map(|mask| &mask.signals).collect();
+    match all.iter().find(|signal| event.fields.iter().any(|group| of(*group).filter(|other| other == *signal).count() != 1)) {
+        Some(signal) => Err(format!("{signal} is not listed at one bit of each group")),
+        None => Ok(all.len()),
+    }
 }
 
 /// Whether an event has a select or an offset, and what goes with it.

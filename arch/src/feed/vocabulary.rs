@@ -1934,4 +1934,70 @@ signals! {
     ThirdSnoopMachine0Cycles = "third_snoop_machine0_cycles": State Cycles,
     /// Cycles in which that snoop machine of the third-level cache works which is sampled in its turn.
     ThirdSnoopMachineSampleCycles = "third_snoop_machine_sample_cycles": State Cycles,
+    /// Requests of a core to the memory of its own package: for lines and their ownership, write-backs, write-combining buffers.
+    MemoryRequestsLocal = "memory_requests_local": Event Events,
+    /// Requests of a core to the memory of another package: for lines and their ownership, write-backs, write-combining buffers.
+    MemoryRequestsRemote = "memory_requests_remote": Event Events,
+    /// Uncached accesses of a core to I/O of its own package.
+    IoRequestsLocal = "io_requests_local": Event Events,
+    /// Uncached accesses of a core to I/O of another package.
+    IoRequestsRemote = "io_requests_remote": Event Events,
+    /// Uncached accesses of cores of other packages to I/O of this one.
+    IoRequestsFromRemote = "io_requests_from_remote": Event Events,
+    /// Requests of devices of a package to its own memory.
+    DeviceMemoryRequestsLocal = "device_memory_requests_local": Event Events,
+    /// Requests of devices of a package to the memory of another one.
+    DeviceMemoryRequestsRemote = "device_memory_requests_remote": Event Events,
+    /// Requests of devices of a package to its own I/O.
+    DeviceIoRequestsLocal = "device_io_requests_local": Event Events,
+    /// Requests of devices of a package to the I/O of another one.
+    DeviceIoRequestsRemote = "device_io_requests_remote": Event Events,
+    /// Requests of devices of other packages to the I/O of this one.
+    DeviceIoRequestsFromRemote = "device_io_requests_from_remote": Event Events,
+    /// Sized writes of bytes that are answered: uncached stores that are no whole doublewords.
+    SizedWritesNonPostedBytes = "sized_writes_non_posted_bytes": Event Events,
+    /// Sized writes of doublewords that are answered: uncached stores of whole doublewords.
+    SizedWritesNonPostedDoublewords = "sized_writes_non_posted_doublewords": Event Events,
+    /// Sized writes of bytes, at most 32, that are not answered: of devices, and of write-combining buffers that are not full.
+    SizedWritesPostedBytes = "sized_writes_posted_bytes": Event Events,
+    /// Sized writes of blocks that are not answered: of devices, and of write-combining buffers that are full.
+    SizedWritesPostedDoublewords = "sized_writes_posted_doublewords": Event Events,
+    /// Sized reads within a doubleword.
+    SizedReadsBytes = "sized_reads_bytes": Event Events,
+    /// Sized reads of more than a doubleword.
+    SizedReadsDoublewords = "sized_reads_doublewords": Event Events,
+    /// Commands to read memory, to change it and to write it back in one.
+    SizedReadModifyWrites = "sized_read_modify_writes": Event Events,
+    /// Sized writes of 32 bytes to the memory of a package.
+    SizedWritesOf32 = "sized_writes_of_32": Event Events,
+    /// Sized writes of 64 bytes to the memory of a package.
+    SizedWritesOf64 = "sized_writes_of_64": Event Events,
+    /// Sized reads of 32 bytes of the memory of a package.
+    SizedReadsOf32 = "sized_reads_of_32": Event Events,
+    /// Sized reads of 64 bytes of the memory of a package.
+    SizedReadsOf64 = "sized_reads_of_64": Event Events,
+    /// Doublewords of commands that a package sends on its HyperTransport link 0.
+    Link0Commands = "link0_commands": Event Events,
+    /// Doublewords of data that a package sends on its HyperTransport link 0.
+    Link0Data = "link0_data": Event Events,
+    /// Doublewords with which a package gives buffers back on its HyperTransport link 0.
+    Link0Releases = "link0_releases": Event Events,
+    /// Doublewords that a package could have sent on its HyperTransport link 0 and did not.
+    Link0Idle = "link0_idle": Event Events,
+    /// Doublewords of commands that a package sends on its HyperTransport link 1.
+    Link1Commands = "link1_commands": Event Events,
+    /// Doublewords of data that a package sends on its HyperTransport link 1.
+    Link1Data = "link1_data": Event Events,
+    /// Doublewords with which a package gives buffers back on its HyperTransport link 1.
+    Link1Releases = "link1_releases": Event Events,
+    /// Doublewords that a package could have sent on its HyperTransport link 1 and did not.
+    Link1Idle = "link1_idle": Event Events,
+    /// Doublewords of commands that a package sends on its HyperTransport link 2.
+    Link2Commands = "link2_commands": Event Events,
+    /// Doublewords of data that a package sends on its HyperTransport link 2.
+    Link2Data = "link2_data": Event Events,
+    /// Doublewords with which a package gives buffers back on its HyperTransport link 2.
+    Link2Releases = "link2_releases": Event Events,
+    /// Doublewords that a package could have sent on its HyperTransport link 2 and did not.
+    Link2Idle = "link2_idle": Event Events,
 }

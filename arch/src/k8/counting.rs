@@ -5,7 +5,7 @@
 use super::Revision;
 use super::registers::PerfEvtSel;
 use crate::counter::{Gate, Tap, Threshold};
-use crate::event::{self, Encoded, Event};
+use crate::event::{self, Encoded, Event, UnitMask};
 use crate::feed::{Context, Kind, Scope, Signal, SignalSet, Supply};
 use crate::model::Occurrence;
 use crate::x86::{Comparison, Feeding};
@@ -34,6 +34,21 @@ impl Selection {
         members.filter(move |entry| is_picked(entry) && revision.has_since(entry.properties().since))
     }
 
+    /// The signals that the unit mask picks. One of fields is a path, which counts if a bit of each group has it (E9h).
+    fn wired(&self, revision: Revision, list: impl Fn(Encoded) -> &'static [Signal], mut connect: impl FnMut(Signal)) {
+        let groups = match self.event.map_or(UnitMask::None, Event::shape) {
+            UnitMask::Fields(fields) => fields.groups,
+            _ => &[],
+        };
+        let in_group = |entry: &Encoded, group: u32| entry.umask().is_some_and(|bit| bit & group != 0);
+        let has = |group: u32, signal| self.picked(revision).any(|entry| in_group(&entry, group) && list(entry).contains(&signal));
+        // Each path is listed once in each group, so the first group has every path.
+        let (first, others) = groups.split_first().map_or((u32::MAX, groups), |(first, others)| (*first, others));
+        for entry in self.picked(revision).filter(|entry| groups.is_empty() || in_group(entry, first)) {
+            list(entry).iter().filter(|signal| others.iter().all(|group| has(*group, **signal))).for_each(|signal| connect(*signal));
+        }
+    }
+
     /// Whether it selects an event of the northbridge, which the cores of a package share.
     pub(super) fn is_northbridge(&self) -> bool {
         self.select.event_select() >= super::FIRST_NORTHBRIDGE_EVENT
@@ -55,10 +70,8 @@ impl Selection {
         if gate == Gate::Shut || gate == Gate::Always {
             return;
         }
-        for entry in self.picked(revision) {
-            let signals = if feeding == Feeding::Entries { entry.edges() } else { entry.signals() };
-            signals.iter().for_each(|signal| connection.tap.connect(*signal));
-        }
+        let list = if feeding == Feeding::Entries { Encoded::edges } else { Encoded::signals };
+        self.wired(revision, list, |signal| connection.tap.connect(signal));
     }
 
     /// What CNT_MASK, INV and E make of the selection.

@@ -8141,6 +8141,138 @@ typedef enum VmPmuSignal {
    * Cycles in which that snoop machine of the third-level cache works which is sampled in its turn.
    */
   VM_PMU_SIGNAL_THIRD_SNOOP_MACHINE_SAMPLE_CYCLES = 923,
+  /**
+   * Requests of a core to the memory of its own package: for lines and their ownership, write-backs, write-combining buffers.
+   */
+  VM_PMU_SIGNAL_MEMORY_REQUESTS_LOCAL = 924,
+  /**
+   * Requests of a core to the memory of another package: for lines and their ownership, write-backs, write-combining buffers.
+   */
+  VM_PMU_SIGNAL_MEMORY_REQUESTS_REMOTE = 925,
+  /**
+   * Uncached accesses of a core to I/O of its own package.
+   */
+  VM_PMU_SIGNAL_IO_REQUESTS_LOCAL = 926,
+  /**
+   * Uncached accesses of a core to I/O of another package.
+   */
+  VM_PMU_SIGNAL_IO_REQUESTS_REMOTE = 927,
+  /**
+   * Uncached accesses of cores of other packages to I/O of this one.
+   */
+  VM_PMU_SIGNAL_IO_REQUESTS_FROM_REMOTE = 928,
+  /**
+   * Requests of devices of a package to its own memory.
+   */
+  VM_PMU_SIGNAL_DEVICE_MEMORY_REQUESTS_LOCAL = 929,
+  /**
+   * Requests of devices of a package to the memory of another one.
+   */
+  VM_PMU_SIGNAL_DEVICE_MEMORY_REQUESTS_REMOTE = 930,
+  /**
+   * Requests of devices of a package to its own I/O.
+   */
+  VM_PMU_SIGNAL_DEVICE_IO_REQUESTS_LOCAL = 931,
+  /**
+   * Requests of devices of a package to the I/O of another one.
+   */
+  VM_PMU_SIGNAL_DEVICE_IO_REQUESTS_REMOTE = 932,
+  /**
+   * Requests of devices of other packages to the I/O of this one.
+   */
+  VM_PMU_SIGNAL_DEVICE_IO_REQUESTS_FROM_REMOTE = 933,
+  /**
+   * Sized writes of bytes that are answered: uncached stores that are no whole doublewords.
+   */
+  VM_PMU_SIGNAL_SIZED_WRITES_NON_POSTED_BYTES = 934,
+  /**
+   * Sized writes of doublewords that are answered: uncached stores of whole doublewords.
+   */
+  VM_PMU_SIGNAL_SIZED_WRITES_NON_POSTED_DOUBLEWORDS = 935,
+  /**
+   * Sized writes of bytes, at most 32, that are not answered: of devices, and of write-combining buffers that are not full.
+   */
+  VM_PMU_SIGNAL_SIZED_WRITES_POSTED_BYTES = 936,
+  /**
+   * Sized writes of blocks that are not answered: of devices, and of write-combining buffers that are full.
+   */
+  VM_PMU_SIGNAL_SIZED_WRITES_POSTED_DOUBLEWORDS = 937,
+  /**
+   * Sized reads within a doubleword.
+   */
+  VM_PMU_SIGNAL_SIZED_READS_BYTES = 938,
+  /**
+   * Sized reads of more than a doubleword.
+   */
+  VM_PMU_SIGNAL_SIZED_READS_DOUBLEWORDS = 939,
+  /**
+   * Commands to read memory, to change it and to write it back in one.
+   */
+  VM_PMU_SIGNAL_SIZED_READ_MODIFY_WRITES = 940,
+  /**
+   * Sized writes of 32 bytes to the memory of a package.
+   */
+  VM_PMU_SIGNAL_SIZED_WRITES_OF_32 = 941,
+  /**
+   * Sized writes of 64 bytes to the memory of a package.
+   */
+  VM_PMU_SIGNAL_SIZED_WRITES_OF_64 = 942,
+  /**
+   * Sized reads of 32 bytes of the memory of a package.
+   */
+  VM_PMU_SIGNAL_SIZED_READS_OF_32 = 943,
+  /**
+   * Sized reads of 64 bytes of the memory of a package.
+   */
+  VM_PMU_SIGNAL_SIZED_READS_OF_64 = 944,
+  /**
+   * Doublewords of commands that a package sends on its HyperTransport link 0.
+   */
+  VM_PMU_SIGNAL_LINK0_COMMANDS = 945,
+  /**
+   * Doublewords of data that a package sends on its HyperTransport link 0.
+   */
+  VM_PMU_SIGNAL_LINK0_DATA = 946,
+  /**
+   * Doublewords with which a package gives buffers back on its HyperTransport link 0.
+   */
+  VM_PMU_SIGNAL_LINK0_RELEASES = 947,
+  /**
+   * Doublewords that a package could have sent on its HyperTransport link 0 and did not.
+   */
+  VM_PMU_SIGNAL_LINK0_IDLE = 948,
+  /**
+   * Doublewords of commands that a package sends on its HyperTransport link 1.
+   */
+  VM_PMU_SIGNAL_LINK1_COMMANDS = 949,
+  /**
+   * Doublewords of data that a package sends on its HyperTransport link 1.
+   */
+  VM_PMU_SIGNAL_LINK1_DATA = 950,
+  /**
+   * Doublewords with which a package gives buffers back on its HyperTransport link 1.
+   */
+  VM_PMU_SIGNAL_LINK1_RELEASES = 951,
+  /**
+   * Doublewords that a package could have sent on its HyperTransport link 1 and did not.
+   */
+  VM_PMU_SIGNAL_LINK1_IDLE = 952,
+  /**
+   * Doublewords of commands that a package sends on its HyperTransport link 2.
+   */
+  VM_PMU_SIGNAL_LINK2_COMMANDS = 953,
+  /**
+   * Doublewords of data that a package sends on its HyperTransport link 2.
+   */
+  VM_PMU_SIGNAL_LINK2_DATA = 954,
+  /**
+   * Doublewords with which a package gives buffers back on its HyperTransport link 2.
+   */
+  VM_PMU_SIGNAL_LINK2_RELEASES = 955,
+  /**
+   * Doublewords that a package could have sent on its HyperTransport link 2 and did not.
+   */
+  VM_PMU_SIGNAL_LINK2_IDLE = 956,
 } VmPmuSignal;
 
 /*

@@ -73,6 +73,9 @@ impl Follower<'_> {
             self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
             self.tally.add(Signal::UncacheableRequests, 1);
             self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
+            if self.system.profile.mesh.hypertransport {
+                self.system.uncached(self.cluster, access.physical, size, stores, &mut self.tally);
+            }
             if let Some(pipeline) = self.pipeline() {
                 pipeline.missed(u32::from(costs.memory), Source::Memory);
             }
@@ -174,7 +177,7 @@ impl Follower<'_> {
     fn send(&mut self, written: Written) {
         let kind = if written.whole { RequestKind::FullStreamingStore } else { RequestKind::PartialStreamingStore };
         self.keep_request(Request::of(kind), written.line);
-        self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
+        self.system.stream(self.cluster, &written, &mut self.tally);
         let latency = u32::from(self.system.profile.costs.memory);
         if let Some(pipeline) = self.pipeline() {
             pipeline.missed(latency, Source::Memory);

@@ -10,6 +10,12 @@ use crate::topology::Thread;
 /// The most states that hold in a cycle: those of the pipeline, and those of the embedder.
 const MOST: usize = 64;
 
+/// Cycles in which a link sends a doubleword: 16 bits at both edges of 1 GHz, and a core of 2 GHz.
+const CYCLES_OF_SLOT: u64 = 2;
+
+/// Idle slots of links are reckoned after so many cycles, since that takes the lock of what clusters share.
+const RECKONED: u64 = 512;
+
 impl Follower<'_> {
     /// Adds everything since the last call to the thread's totals, servicing the PMU at each deadline on the way. Returns the cycles that
     /// elapsed: 0 unless the companion [keeps time](Follower::keeps_time).
@@ -26,6 +32,14 @@ impl Follower<'_> {
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
         self.outcome.cycles = self.pipelined.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
+        if let Some(cycles) = &mut self.link_cycles {
+            *cycles = cycles.saturating_add(passed);
+            if *cycles >= RECKONED {
+                let slots = *cycles / CYCLES_OF_SLOT;
+                *cycles %= CYCLES_OF_SLOT;
+                self.system.idle_links(self.package, slots, &mut self.tally);
+            }
+        }
         if self.is_active() {
             self.tally.report(thread.totals());
         }

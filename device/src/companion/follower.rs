@@ -1,6 +1,7 @@
 //! The companion of one hardware thread.
 
 use alloc::boxed::Box;
+use core::sync::atomic::Ordering::Relaxed;
 
 use vm_pmu_arch::feed::{Demand, Request, Signal, Traits};
 
@@ -9,6 +10,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::clock::Clock;
 use super::cores::Core;
 use super::fetches::Piece;
+use super::hypertransport::{OF_LINKS, is_of_link};
 use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
 use super::outcome::Outcome;
@@ -86,6 +88,9 @@ pub struct Follower<'a> {
     pub(super) nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
+    /// Whether it counts what links send; and the cycles in which those of its package could have sent more than has been reckoned.
+    linked: bool,
+    pub(super) link_cycles: Option<u64>,
     pub(super) demand: Demand,
 }
 
@@ -127,6 +132,8 @@ impl<'a> Follower<'a> {
             requests: Requests::new(),
             nested: profile.translation.is_radix().then(Steps::new),
             watched: false,
+            linked: false,
+            link_cycles: None,
             demand: Demand::default(),
         }
     }
@@ -140,7 +147,7 @@ impl<'a> Follower<'a> {
     /// Reads what is counted now. Call it whenever the epoch of the thread's demand has changed, with everything delivered.
     pub fn sync(&mut self, demand: &Demand) {
         let (profile, clock) = (&self.system.profile, self.clock);
-        self.tally.update(demand, |signal| signals::supplies(profile, clock, signal));
+        self.tally.update(demand, |signal| signals::reports(profile, clock, signal));
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         self.requests.clear();
@@ -157,6 +164,7 @@ impl<'a> Follower<'a> {
         self.branches = whole || self.tally.signals().iter().any(|signal| branches::supplies(predictor, *signal));
         self.memory = whole || self.tally.signals().iter().any(|signal| !branches::supplies(predictor, *signal));
         self.pipelined = self.keeps_time();
+        self.count_links();
         if let Some(pipeline) = &mut self.pipeline {
             pipeline.sync(self.pipelined, !demand.records().is_none(), |signal| demand.wants(signal));
         }
@@ -164,6 +172,29 @@ impl<'a> Follower<'a> {
             core.leave(usize::from(self.thread));
         }
         self.choose_way();
+    }
+
+    /// Whether it counts what links send follows from the demand. The first thread of a package has the time of its links.
+    fn count_links(&mut self) {
+        let mut counted = self.tally.signals().iter().filter(|signal| is_of_link(**signal));
+        let idle = counted.clone().any(|signal| OF_LINKS.iter().any(|link| link[3] == *signal));
+        let linked = self.active && counted.next().is_some();
+        self.set_linked(linked);
+        let first = self.thread == 0 && self.core == 0 && self.cluster == self.package * self.system.clusters_per_package;
+        let reckons = linked && idle && first && self.pipelined;
+        if reckons && self.link_cycles.is_none() {
+            self.system.forget_sent(self.package);
+        }
+        self.link_cycles = reckons.then(|| self.link_cycles.unwrap_or(0));
+    }
+
+    fn set_linked(&mut self, linked: bool) {
+        match (self.linked, linked) {
+            (false, true) => _ = self.system.linked.fetch_add(1, Relaxed),
+            (true, false) => _ = self.system.linked.fetch_sub(1, Relaxed),
+            _ => {}
+        }
+        self.linked = linked;
     }
 
     /// Chooses the way of the next plain instruction.
@@ -522,6 +553,7 @@ impl<'a> Follower<'a> {
         }
         self.streams.save(writer);
         self.combining.save(writer);
+        writer.word(self.link_cycles.unwrap_or(0));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -534,12 +566,16 @@ impl<'a> Follower<'a> {
             pipeline.load(reader)?;
         }
         self.streams.load(reader)?;
-        self.combining.load(reader)
+        self.combining.load(reader)?;
+        let cycles = reader.word()?;
+        self.link_cycles = self.link_cycles.map(|_| cycles);
+        Ok(())
     }
 }
 
 impl Drop for Follower<'_> {
     fn drop(&mut self) {
+        self.set_linked(false);
         self.set_active(false);
     }
 }

@@ -3,8 +3,10 @@
 use vm_pmu_arch::feed::DataSource;
 
 use super::cluster::Ask;
+use super::io::IoMap;
 use super::profile::Fill;
 use super::reach::{Reach, Went};
+use super::routes::Routes;
 use super::system::{Shared, System};
 use super::tally::Tally;
 
@@ -20,6 +22,10 @@ pub(super) struct Layout {
     pub(super) packages_per_group: usize,
     /// Bytes of physical memory that belong to each package; if 0, all belong to the first.
     pub(super) memory_per_package: u64,
+    /// Which addresses are I/O.
+    pub(super) io: IoMap,
+    /// How packages are joined by HyperTransport links, where they are.
+    pub(super) routes: Option<Routes>,
 }
 
 impl System {

@@ -46,13 +46,16 @@ mod clock;
 mod cluster;
 mod cores;
 mod deliver;
+mod devices;
 mod exclusive;
 mod fetches;
 mod follower;
+mod hypertransport;
 pub mod ia64_register;
 mod inclusive;
 mod instruction;
 mod interconnect;
+mod io;
 mod layout;
 mod line;
 mod links;
@@ -67,8 +70,10 @@ mod profile;
 mod reach;
 mod requests;
 mod responses;
+mod routes;
 mod sets;
 mod signals;
+mod sized;
 mod sources;
 mod state;
 mod streams;
@@ -83,15 +88,17 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use vm_pmu_arch::feed::{Demand, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Signal, SignalSet};
 
 use crate::topology::UnknownPart;
 
 pub use bundle::Bundle;
 pub use clock::Clock;
+pub use devices::{DeviceOperation, DeviceRequest};
 pub use follower::Follower;
 pub use instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Asked, CHANNELS, Carried, Interconnect, LINKS, Link, PORTS};
+pub use io::IoRange;
 pub use outcome::Outcome;
 pub use pipeline::ThirdLevelMiss;
 pub use places::Place;
@@ -99,13 +106,14 @@ pub use profile::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
+pub use routes::{NODE_LINKS, NODES, Routes};
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
+use io::IoMap;
 use layout::Layout;
 use predictor::Tables;
 use system::System;
-use tally::Tally;
 
 /// How a [`Companion`] is built.
 ///
@@ -128,6 +136,8 @@ pub struct Builder {
     memory_per_package: u64,
     packages_per_group: usize,
     lent: usize,
+    io: IoMap,
+    routes: Option<Routes>,
 }
 
 impl Builder {
@@ -153,6 +163,8 @@ impl Builder {
             memory_per_package: 0,
             packages_per_group: usize::MAX,
             lent: 0,
+            io: IoMap::default(),
+            routes: None,
         }
     }
 
@@ -211,6 +223,26 @@ impl Builder {
         Builder { memory_per_package: bytes, ..self }
     }
 
+    /// Physical addresses that are I/O behind a package, where a part counts I/O by package: the K8, whose address map has eight such ranges;
+    /// further ones are left out. Uncached accesses outside of them then go to memory. Without any, all uncached accesses go to I/O of the
+    /// first package.
+    #[must_use]
+    pub fn io_range(self, range: IoRange) -> Builder {
+        Builder { io: self.io.with(range), ..self }
+    }
+
+    /// How packages are joined by HyperTransport links, on a part that has such links: the K8. By default they are a [ladder](Routes::ladder). More
+    /// than [`NODES`] packages have no links that are counted.
+    #[must_use]
+    pub fn routes(self, routes: Routes) -> Builder {
+        Builder { routes: Some(routes), ..self }
+    }
+
+    fn links(&self) -> Option<Routes> {
+        let joined = self.profile.mesh.hypertransport && self.packages <= NODES;
+        joined.then(|| self.routes.unwrap_or_else(|| Routes::ladder(self.packages)))
+    }
+
     /// How many packages make a group, at least 1: the first group has the first packages, and so on. Packages of other groups are farther
     /// away than those of the own. By default all packages are one group. Six chips make one on POWER9, by table A-6 of its guide.
     #[must_use]
@@ -262,6 +294,8 @@ impl Builder {
             lent: self.lent,
             packages_per_group: self.packages_per_group,
             memory_per_package: self.memory_per_package,
+            io: self.io,
+            routes: self.links(),
         };
         let system = System::new(&self.profile, layout, self.seed);
         let cores = self.packages * (clusters + self.lent) * usize::from(self.profile.cores.max(1));
@@ -313,39 +347,6 @@ impl Companion {
     #[must_use]
     pub fn supplied(&self) -> SignalSet {
         signals::supplied(&self.system.profile, self.clock)
-    }
-
-    /// A device reads or writes `size` bytes of physical memory from `physical` on: caches drop what it writes, and answer what it reads.
-    /// The events that `demand` names are added to `totals`: pass those of the package's
-    /// [`Machine::device_demand`](crate::topology::Machine::device_demand) and [`Machine::devices`](crate::topology::Machine::devices). At
-    /// most 4,096 bytes are taken: report a longer transfer in parts. Call
-    /// [`Machine::check_devices`](crate::topology::Machine::check_devices) afterwards if a deadline may have been reached. One host thread
-    /// at a time may call it for a package. Returns which of the lines some cache had modified: bit 0 for the first.
-    pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) -> u64 {
-        let (mut tally, mut modified) = (Tally::new(), 0);
-        tally.update(demand, signals::of_devices);
-        if size != 0 {
-            tally.add(if writes { Signal::UpstreamWrites } else { Signal::UpstreamReads }, 1);
-            let bits = self.system.profile.caches.outer_line_bits.min(63);
-            let last = physical.saturating_add(size - 1);
-            for (number, outer) in (physical >> bits..=last >> bits).take(4096 >> bits.clamp(6, 12)).enumerate() {
-                let (first, end) = (outer << bits, (outer << bits).saturating_add((1 << bits) - 1));
-                let was_modified = self.system.device(outer, writes, physical <= first && end <= last, &mut tally);
-                modified |= u64::from(was_modified) << number;
-            }
-        }
-        tally.report(totals);
-        modified
-    }
-
-    /// A device has an atomic operation done at the memory that has `physical`: caches lose the line. The events go where those of
-    /// [`device_access`](Companion::device_access) go. Returns whether a cache had the line modified.
-    pub fn device_atomic(&self, physical: u64, totals: &Totals, demand: &Demand) -> bool {
-        let mut tally = Tally::new();
-        tally.update(demand, signals::of_devices);
-        let modified = self.system.device_atomic(physical >> self.system.profile.caches.outer_line_bits.min(63), &mut tally);
-        tally.report(totals);
-        modified
     }
 
     /// Turns on or off that controllers and channels of memory, and interconnects, count separately, for

@@ -281,6 +281,8 @@ pub struct Mesh {
     pub agents: u16,
     /// Requests are broadcast to the package, to its group or to all packages, and how far the next one goes is predicted.
     pub scopes: bool,
+    /// Packages are nodes with a northbridge each, joined by HyperTransport links, which sees sized commands and accesses of devices.
+    pub hypertransport: bool,
 }
 
 impl MemoryGeometry {

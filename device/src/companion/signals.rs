@@ -5,6 +5,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 use super::branches;
 use super::clock::Clock;
 use super::cluster::{FINDINGS, Level};
+use super::hypertransport::{OF_LINKS, is_of_link};
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::reach;
@@ -316,9 +317,60 @@ pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesModified,
 ];
 
+/// What cores make a northbridge do.
+const OF_NORTHBRIDGE: &[Signal] = &[
+    Signal::MemoryRequestsLocal,
+    Signal::MemoryRequestsRemote,
+    Signal::IoRequestsLocal,
+    Signal::IoRequestsRemote,
+    Signal::IoRequestsFromRemote,
+    Signal::SizedWritesNonPostedBytes,
+    Signal::SizedWritesNonPostedDoublewords,
+    Signal::SizedWritesPostedBytes,
+    Signal::SizedWritesPostedDoublewords,
+    Signal::SizedReadsBytes,
+    Signal::SizedReadsDoublewords,
+    Signal::SizedWritesOf32,
+    Signal::SizedWritesOf64,
+];
+
+/// What only devices make a northbridge do.
+const OF_DEVICES: &[Signal] = &[
+    Signal::UpstreamDisplayReads,
+    Signal::DeviceMemoryRequestsLocal,
+    Signal::DeviceMemoryRequestsRemote,
+    Signal::DeviceIoRequestsLocal,
+    Signal::DeviceIoRequestsRemote,
+    Signal::DeviceIoRequestsFromRemote,
+    Signal::SizedReadModifyWrites,
+    Signal::SizedReadsOf32,
+    Signal::SizedReadsOf64,
+];
+
+/// What the northbridge of a package does for requesters of others, apart from its memory.
+const FOR_OTHERS: &[Signal] = &[
+    Signal::IoRequestsFromRemote,
+    Signal::DeviceIoRequestsFromRemote,
+    Signal::SizedWritesOf32,
+    Signal::SizedWritesOf64,
+    Signal::SizedReadsOf32,
+    Signal::SizedReadsOf64,
+];
+
+/// What a package can do for requesters of others.
+pub(super) fn abroad() -> impl Iterator<Item = Signal> {
+    OF_MEMORY.iter().chain(FOR_OTHERS).chain(OF_LINKS.as_flattened()).copied()
+}
+
 /// Whether an access by a device supplies `signal`.
 pub(super) fn of_devices(signal: Signal) -> bool {
-    matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites) || OF_MEMORY.contains(&signal)
+    let upstream = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
+    upstream || [OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES, OF_LINKS.as_flattened()].iter().any(|signals| signals.contains(&signal))
+}
+
+/// Whether a thread reports `signal`, which it supplies or which devices of other packages make its own do.
+pub(super) fn reports(profile: &Profile, clock: Clock, signal: Signal) -> bool {
+    supplies(profile, clock, signal) || profile.mesh.hypertransport && FOR_OTHERS.contains(&signal)
 }
 
 /// Whether a companion of this profile and with this clock supplies `signal`.
@@ -328,8 +380,9 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 21] = [
+    let parts: [(bool, &[Signal]); 22] = [
         (true, ALWAYS),
+        (profile.mesh.hypertransport, OF_NORTHBRIDGE),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.protocol == Protocol::Mesif, PASSED_ON),
         (caches.data_write == WritePolicy::Back, WRITE_BACK),
@@ -351,17 +404,20 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
+    let idle = |signal| OF_LINKS.iter().any(|link| link[3] == signal);
+    let links = profile.mesh.hypertransport && is_of_link(signal) && (clock == Clock::Companion || !idle(signal));
     let timed = || Pipeline::supplies(profile.pipeline, signal);
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
     let scopes = || profile.mesh.scopes && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.contains(&signal));
-    supplied || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
+    supplied || links || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.
 pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
-    let of_devices = [Signal::UpstreamReads, Signal::UpstreamWrites];
-    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(of_devices).collect()
+    let upstream = [Signal::UpstreamReads, Signal::UpstreamWrites];
+    let of_devices = OF_DEVICES.iter().copied().filter(|_| profile.mesh.hypertransport);
+    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(upstream).chain(of_devices).collect()
 }
 
 /// Walks that began below an entry of the walk cache, by its level.

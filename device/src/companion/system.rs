@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use spin::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
@@ -10,6 +10,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
+use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
 use super::line::LineState;
@@ -19,7 +20,10 @@ use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
 use super::responses::{Found, count_probe, count_request, count_response};
+use super::routes::NODE_LINKS;
 use super::signals;
+use super::sized::SizedWrites;
+use super::streams::Written;
 use super::tally::Tally;
 
 /// The response of the system.
@@ -53,6 +57,8 @@ pub(super) struct System {
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
+    /// How many followers count what links send.
+    pub(super) linked: AtomicUsize,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     /// Those that are lent are the last of each package.
@@ -64,7 +70,9 @@ pub(super) struct System {
 pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
     /// What each package's memory did for others, until one of its threads reports it. Empty if there is only one package.
-    abroad: Box<[Tally]>,
+    pub(super) abroad: Box<[Tally]>,
+    /// Doublewords that each link of each package sent, and that idle ones have not been reckoned with. Empty without such links.
+    pub(super) sent: Box<[[u64; NODE_LINKS]]>,
     /// What each cluster predicts of the scopes of its requests. Empty if they have none.
     pub(super) scopes: Box<[Scopes]>,
 }
@@ -88,12 +96,14 @@ impl System {
             shared: Mutex::new(Shared {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
+                sent: (0..layout.routes.map_or(0, |_| packages)).map(|_| [0; NODE_LINKS]).collect::<Vec<_>>().into_boxed_slice(),
                 scopes: (0..if profile.mesh.scopes { number } else { 0 }).map(|_| Scopes::default()).collect::<Vec<_>>().into_boxed_slice(),
             }),
             waiting: (0..packages).map(|_| AtomicBool::new(false)).collect::<Vec<_>>().into_boxed_slice(),
             watched: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             joined: AtomicBool::new(false),
+            linked: AtomicUsize::new(0),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             layout,
@@ -101,7 +111,7 @@ impl System {
     }
 
     /// The package whose memory holds line `outer`.
-    fn home(&self, outer: u64) -> usize {
+    pub(super) fn home(&self, outer: u64) -> usize {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
@@ -204,7 +214,7 @@ impl System {
     }
 
     /// `package` sends a request for line `outer` as far as `reach`.
-    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
+    pub(super) fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
         if self.is_watched() {
             self.join(shared, [package], |interconnect| interconnect.request(outer, reach));
             self.broadcast(shared, package, outer, reach);
@@ -227,7 +237,7 @@ impl System {
     }
 
     /// Does `work` with what the channel that has line `outer` is asked for, if that is watched.
-    fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
+    pub(super) fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
         if !self.is_watched() {
             return;
         }
@@ -238,7 +248,7 @@ impl System {
     }
 
     /// Line `outer` moves from one package to another, or within one.
-    fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
+    pub(super) fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
         } else if self.is_watched() {
@@ -248,7 +258,7 @@ impl System {
     }
 
     /// Moves line `outer`.
-    fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
+    pub(super) fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
         let watched = self.is_watched();
         if watched {
             self.busy.store(true, Relaxed);
@@ -290,12 +300,24 @@ impl System {
         tally: &mut Tally,
         work: impl FnOnce(&mut Memory, &mut Tally) -> T,
     ) -> Option<T> {
-        let home = self.home(outer);
-        let memory = shared.memories.get_mut(home)?;
-        if home == from / self.clusters_per_package {
+        self.at(shared, from / self.clusters_per_package, self.home(outer), tally, work)
+    }
+
+    /// Does `work` with the memory of package `there`, and with its tally: `tally`, which is that of package `here`, or the one for work done
+    /// for others.
+    pub(super) fn at<T>(
+        &self,
+        shared: &mut Shared,
+        here: usize,
+        there: usize,
+        tally: &mut Tally,
+        work: impl FnOnce(&mut Memory, &mut Tally) -> T,
+    ) -> Option<T> {
+        let memory = shared.memories.get_mut(there)?;
+        if here == there {
             return Some(work(memory, tally));
         }
-        match (shared.abroad.get_mut(home), self.waiting.get(home)) {
+        match (shared.abroad.get_mut(there), self.waiting.get(there)) {
             (Some(abroad), Some(waiting)) => {
                 waiting.store(true, Relaxed);
                 Some(work(memory, abroad))
@@ -310,7 +332,8 @@ impl System {
         let shared = self.shared.lock();
         shared.memories.iter().for_each(|memory| memory.save(writer));
         shared.scopes.iter().for_each(|scopes| scopes.save(writer));
-        shared.abroad.iter().for_each(|abroad| signals::OF_MEMORY.iter().for_each(|signal| writer.word(abroad.get(*signal))));
+        shared.sent.iter().for_each(|links| writer.words(links));
+        shared.abroad.iter().for_each(|abroad| signals::abroad().for_each(|signal| writer.word(abroad.get(signal))));
     }
 
     pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -329,15 +352,18 @@ impl System {
         for scopes in &mut shared.scopes {
             scopes.load(reader)?;
         }
+        for links in &mut shared.sent {
+            reader.words(links)?;
+        }
         self.busy.store(busy, Relaxed);
         self.joined.store(joined, Relaxed);
         for (abroad, waiting) in shared.abroad.iter_mut().zip(&self.waiting) {
             *abroad = Tally::new();
             let mut some = false;
-            for signal in signals::OF_MEMORY {
+            for signal in signals::abroad() {
                 let amount = reader.word()?;
                 some |= amount != 0;
-                abroad.add(*signal, amount);
+                abroad.add(signal, amount);
             }
             waiting.store(some, Relaxed);
         }
@@ -350,6 +376,7 @@ impl System {
         let package = from / self.clusters_per_package;
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
         count_request(ask, request, tally);
+        self.count_memory_requests(package, outer, 1, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
         let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
@@ -369,6 +396,11 @@ impl System {
                 clean = true;
                 forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
+        }
+        if self.counts_links(None) {
+            let owner = dirty.map(|(holder, _)| self.package(holder));
+            let read = if request == Request::Upgrade { 0 } else { LINE };
+            self.transact(shared, &Transaction { source: package, target: home, written: 0, read, owner }, tally);
         }
         // Where that is not predicted, it goes to all that may have to do with the line.
         let to_all = Went::at_once(farthest.max(self.reach(package, home)));
@@ -432,6 +464,12 @@ impl System {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
+    /// A core of `package` sends requests to the memory that has line `outer`.
+    pub(super) fn count_memory_requests(&self, package: usize, outer: u64, requests: u64, tally: &mut Tally) {
+        let is_local = self.home(outer) == package;
+        tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
+    }
+
     /// Lines displaced from cluster `from` are written to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         self.cast_out_laterally(from, out, tally);
@@ -440,8 +478,12 @@ impl System {
             tally.add(Signal::BusLineWrites, 1);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
+            self.count_memory_requests(package, outer, 1, tally);
             self.begins(shared, package, outer, self.reach(package, home));
             self.carries(shared, package, home, outer);
+            if self.counts_links(None) {
+                self.write_back(shared, package, home, tally);
+            }
             self.write(shared, from, outer, tally);
         }
     }
@@ -469,20 +511,24 @@ impl System {
         }
     }
 
-    /// Cluster `from` writes out a write-combining buffer with `quadwords` pieces of line `outer`, all of them if `whole`: every cache
-    /// loses the line.
-    pub(super) fn stream(&self, from: usize, outer: u64, whole: bool, quadwords: u64, tally: &mut Tally) {
+    /// Cluster `from` writes out a write-combining buffer: every cache loses the line.
+    pub(super) fn stream(&self, from: usize, written: &Written, tally: &mut Tally) {
+        let Written { line: outer, whole, quadwords, mask } = *written;
         let mut shared = self.shared.lock();
         tally.add(Signal::WriteCombiningFlushes, 1);
         tally.add(Signal::StreamingStoreFlushes, 1);
         tally.add(Signal::SystemQuadwordsWritten, quadwords);
+        let sized = SizedWrites::posted(whole, mask);
+        sized.count(tally);
         let package = from / self.clusters_per_package;
+        self.count_memory_requests(package, outer, sized.commands(), tally);
         let found = self.at_home(&mut shared, from, outer, tally, |memory, tally| {
             let found = self.take_everywhere(Some(from), package, outer, whole, tally);
             if found.dirty.is_some() && !whole {
                 self.moves(memory, outer, Traffic::WriteBack, tally);
             }
             self.moves(memory, outer, Traffic::Stream, tally);
+            sized.count_target(tally);
             found
         });
         let home = self.home(outer);
@@ -492,6 +538,12 @@ impl System {
             self.carries(&mut shared, holder, home, outer);
         }
         self.carries(&mut shared, package, home, outer);
+        if self.counts_links(None) {
+            let owner = found.and_then(|found| found.dirty).filter(|_| !whole);
+            for written in SizedWrites::data(whole, mask) {
+                self.transact(&mut shared, &Transaction { source: package, target: home, written, read: 0, owner }, tally);
+            }
+        }
     }
 
     /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
@@ -502,6 +554,10 @@ impl System {
         let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
         let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
         self.begins(&mut shared, package, outer, found.farthest.max(self.reach(package, self.home(outer))));
+        if self.counts_links(None) {
+            let target = self.home(outer);
+            self.transact(&mut shared, &Transaction { source: package, target, written: 0, read: 0, owner: found.dirty }, tally);
+        }
         if found.dirty.is_some() {
             out.push(outer);
         }
@@ -510,65 +566,8 @@ impl System {
         written
     }
 
-    /// A device reads or writes in line `outer`, or writes all of it. Returns whether a cluster had it dirty.
-    pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) -> bool {
-        let mut shared = self.shared.lock();
-        let home = self.home(outer);
-        // No cluster is the requester: all are probed. The device belongs to the package that has the memory.
-        let found = if writes { self.take_everywhere(None, home, outer, whole, tally) } else { self.read_everywhere(home, outer, tally) };
-        self.begins(&mut shared, home, outer, found.farthest);
-        if writes && !whole {
-            self.asks(&mut shared, outer, |asked| asked.partly_written = asked.partly_written.wrapping_add(1));
-        }
-        // A read gets the line from its holder; a line that is written back moves to memory as well.
-        self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home, outer);
-        let written_back = if writes { !whole } else { self.profile.caches.protocol != Protocol::Moesi };
-        if let Some(holder) = found.dirty.filter(|_| written_back) {
-            self.carries(&mut shared, holder, home, outer);
-        }
-        let Some(memory) = shared.memories.get_mut(home) else { return found.dirty.is_some() };
-        match (writes, found.dirty.is_some()) {
-            (true, true) if !whole => {
-                self.moves(memory, outer, Traffic::WriteBack, tally);
-                self.moves(memory, outer, Traffic::Stream, tally);
-            }
-            (true, _) => {
-                self.moves(memory, outer, Traffic::Stream, tally);
-            }
-            // The holder supplies the line instead of memory. Without an owned state, memory gets the line.
-            (false, true) if self.profile.caches.protocol != Protocol::Moesi => {
-                self.moves(memory, outer, Traffic::WriteBack, tally);
-            }
-            (false, true) => {}
-            (false, false) => {
-                self.moves(memory, outer, Traffic::Read, tally);
-            }
-        }
-        found.dirty.is_some()
-    }
-
-    /// A device has an atomic operation done at the memory that has line `outer`, which reads the line, changes it and writes it. Returns
-    /// whether a cluster had it dirty.
-    pub(super) fn device_atomic(&self, outer: u64, tally: &mut Tally) -> bool {
-        let mut shared = self.shared.lock();
-        let home = self.home(outer);
-        let found = self.take_everywhere(None, home, outer, false, tally);
-        self.begins(&mut shared, home, outer, found.farthest);
-        self.asks(&mut shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));
-        if let Some(holder) = found.dirty {
-            self.carries(&mut shared, holder, home, outer);
-        }
-        let Some(memory) = shared.memories.get_mut(home) else { return found.dirty.is_some() };
-        if found.dirty.is_some() {
-            self.moves(memory, outer, Traffic::WriteBack, tally);
-        }
-        self.moves(memory, outer, Traffic::Read, tally);
-        self.moves(memory, outer, Traffic::Stream, tally);
-        found.dirty.is_some()
-    }
-
     /// Every cluster answers a read of line `outer` by a device of `package`.
-    fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
+    pub(super) fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
             let found = cluster.lock().probe(outer, false);
@@ -580,7 +579,7 @@ impl System {
 
     /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
     /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
-    fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
+    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
             if Some(number) == from {

@@ -267,7 +267,7 @@ fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
         channels,
         in_turn,
     } = *memory;
-    let Mesh { quadrants, agents, scopes: _ } = *mesh;
+    let Mesh { quadrants, agents, scopes: _, hypertransport: _ } = *mesh;
     let shares = match (controllers, channels, in_turn) {
         (1, 1, _) => NONE,
         (_, _, true) => "in turn",

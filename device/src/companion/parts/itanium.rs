@@ -73,7 +73,7 @@ pub const ITANIUM: Profile = Profile {
         channels: 1,
         in_turn: false,
     },
-    mesh: Mesh { quadrants: 1, agents: 1, scopes: false },
+    mesh: Mesh { quadrants: 1, agents: 1, scopes: false, hypertransport: false },
     prefetcher: None,
     write_combining: 4,
 };

@@ -77,7 +77,7 @@ pub const K8: Profile = Profile {
         channels: 1,
         in_turn: false,
     },
-    mesh: Mesh { quadrants: 1, agents: 1, scopes: false },
+    mesh: Mesh { quadrants: 1, agents: 1, scopes: false, hypertransport: true },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 12 }),
     write_combining: 4,
 };

@@ -78,7 +78,7 @@ pub const KNL: Profile = Profile {
         channels: 3,
         in_turn: false,
     },
-    mesh: Mesh { quadrants: 4, agents: 38, scopes: false },
+    mesh: Mesh { quadrants: 4, agents: 38, scopes: false, hypertransport: false },
     prefetcher: Some(Prefetcher { after: 2, ahead: 4, streams: 16, within_bits: 12 }),
     write_combining: 4,
 };

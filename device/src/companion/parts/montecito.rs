@@ -74,7 +74,7 @@ pub const MONTECITO: Profile = Profile {
         channels: 1,
         in_turn: false,
     },
-    mesh: Mesh { quadrants: 1, agents: 1, scopes: false },
+    mesh: Mesh { quadrants: 1, agents: 1, scopes: false, hypertransport: false },
     prefetcher: None,
     // Four per core, for both threads.
     write_combining: 2,

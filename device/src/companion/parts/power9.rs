@@ -79,7 +79,7 @@ pub const POWER9: Profile = Profile {
         channels: 4,
         in_turn: true,
     },
-    mesh: Mesh { quadrants: 1, agents: 1, scopes: true },
+    mesh: Mesh { quadrants: 1, agents: 1, scopes: true, hypertransport: false },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 16 }),
     write_combining: 4,
 };

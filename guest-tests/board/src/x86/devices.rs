@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use vm_pmu::companion::Companion;
+use vm_pmu::companion::{Companion, DeviceOperation, DeviceRequest};
 use vm_pmu::topology::Machine;
 use vm_pmu::untile::DeviceAccess;
 use vm_pmu_engines::x86::{DmaAccess, DmaKind};
@@ -30,11 +30,13 @@ impl Devices {
     pub fn access(&self, access: &DmaAccess) {
         let DmaAccess { kind, physical, bytes } = *access;
         let (Some(devices), Some(demand)) = (self.machine.devices(0), self.machine.device_demand(0)) else { return };
-        let modified = match kind {
-            DmaKind::Read => self.companion.device_access(physical, bytes, false, &devices.totals, &demand) != 0,
-            DmaKind::Write => self.companion.device_access(physical, bytes, true, &devices.totals, &demand) != 0,
-            DmaKind::Atomic => self.companion.device_atomic(physical, &devices.totals, &demand),
+        let operation = match kind {
+            DmaKind::Read => DeviceOperation::Read,
+            DmaKind::Write => DeviceOperation::Write,
+            DmaKind::Atomic => DeviceOperation::Atomic,
         };
+        let request = DeviceRequest { package: 0, physical, size: bytes, operation };
+        let modified = self.companion.device(&request, &devices.totals, &demand) != 0;
         if demand.signals().iter().any(|signal| devices.deadlines.reached(signal, &devices.totals)) {
             self.machine.service_devices(0);
         }

@@ -97,7 +97,14 @@ impl Known {
         self.companion.as_ref().is_some_and(|companion| companion.supplies(signal))
     }
 
-    /// The signals of `entry` that neither engine nor companion supplies, in their order. An embedder reports accesses of devices.
+    /// Whether the companion of the part makes `signal` of what an embedder tells it of devices.
+    #[must_use]
+    pub fn companion_supplies_of_devices(&self, signal: Signal) -> bool {
+        self.companion.as_ref().is_some_and(|companion| companion.supplied().contains(signal) && !companion.supplies(signal))
+    }
+
+    /// The signals of `entry` that neither engine nor companion supplies, in their order. The companion makes those of devices of what an
+    /// embedder tells it.
     ///
     /// ```
     /// use vm_pmu::{Part, Signal};
@@ -110,10 +117,14 @@ impl Known {
     #[must_use]
     pub fn left_out(&self, entry: &Entry) -> Vec<Signal> {
         let made =
-            |signal: &Signal| entry.initiator != Initiator::Other && (self.engine_supplies(*signal) || self.companion_supplies(*signal));
+            |signal: &Signal| entry.initiator != Initiator::Other && (self.engine_supplies(*signal) || self.companion_makes(*signal));
         let mut signals = driven::sources(entry);
         signals.retain(|signal| !made(signal));
         signals
+    }
+
+    fn companion_makes(&self, signal: Signal) -> bool {
+        self.companion_supplies(signal) || self.companion_supplies_of_devices(signal)
     }
 
     /// The best word that what drives `entry` warrants; of an event with unit masks, the best of theirs. An event of which a part is
@@ -184,11 +195,14 @@ impl Known {
     /// let known = Known::of(Part::named("k8").unwrap());
     /// assert_eq!(known.by(&[Signal::InstructionsRetired]), "engine");
     /// assert_eq!(known.by(&[Signal::BranchesMispredicted, Signal::FarTransfers]), "engine and companion");
-    /// assert_eq!(known.by(&[Signal::UpstreamReads]), "embedder");
+    /// assert_eq!(known.by(&[Signal::UpstreamReads]), "devices of an embedder");
     /// ```
     #[must_use]
     pub fn by(&self, signals: &[Signal]) -> String {
-        let companion = |signal: &Signal| self.companion_supplies(*signal);
+        if !signals.is_empty() && signals.iter().all(|signal| self.companion_supplies_of_devices(*signal)) {
+            return "devices of an embedder".to_owned();
+        }
+        let companion = |signal: &Signal| self.companion_makes(*signal);
         let engine = |signal: &Signal| self.engine_supplies(*signal);
         let (mut names, word) = match (signals.iter().all(engine), signals.iter().all(companion)) {
             _ if signals.is_empty() => return String::new(),
@@ -258,8 +272,7 @@ mod tests {
             for signal in Signal::all() {
                 assert_eq!(alone.signals.contains(signal), known.engine_supplies(signal), "{signal:?}");
                 // Accesses of devices are reported to the companion; no follower makes their signals.
-                let of_devices = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
-                let either = known.engine_supplies(signal) || known.companion_supplies(signal) || of_devices;
+                let either = known.engine_supplies(signal) || known.companion_makes(signal);
                 assert_eq!(together.signals.contains(signal), either, "{signal:?}");
             }
         }

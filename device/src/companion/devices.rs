@@ -1,0 +1,224 @@
+//! What devices do to memory, and to each other.
+
+use vm_pmu_arch::feed::{Demand, Signal, Totals};
+
+use super::Companion;
+use super::hypertransport::Transaction;
+use super::memory::Traffic;
+use super::profile::Protocol;
+use super::signals;
+use super::sized::{self, Piece, SizedWrites};
+use super::system::{Shared, System};
+use super::tally::Tally;
+
+/// The most bytes of an access that are taken.
+const MOST: u64 = 4096;
+
+/// What a device does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum DeviceOperation {
+    /// It reads.
+    #[default]
+    Read,
+    /// It reads what a display is refreshed with.
+    DisplayRead,
+    /// It writes.
+    Write,
+    /// It has an atomic operation done at the memory.
+    Atomic,
+}
+
+impl DeviceOperation {
+    /// Every operation, in their order.
+    pub const ALL: [DeviceOperation; DeviceOperation::Atomic as usize + 1] =
+        [DeviceOperation::Read, DeviceOperation::DisplayRead, DeviceOperation::Write, DeviceOperation::Atomic];
+
+    const fn writes(self) -> bool {
+        matches!(self, DeviceOperation::Write | DeviceOperation::Atomic)
+    }
+
+    const fn signal(self) -> Signal {
+        match self {
+            DeviceOperation::Read => Signal::UpstreamReads,
+            DeviceOperation::DisplayRead => Signal::UpstreamDisplayReads,
+            DeviceOperation::Write | DeviceOperation::Atomic => Signal::UpstreamWrites,
+        }
+    }
+}
+
+/// An access by a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct DeviceRequest {
+    /// The package that the device is behind.
+    pub package: usize,
+    /// The physical address of the first byte.
+    pub physical: u64,
+    /// Its size in bytes. At most 4,096 are taken: report a longer transfer in parts.
+    pub size: u64,
+    /// What it does.
+    pub operation: DeviceOperation,
+}
+
+impl Companion {
+    /// A device reads or writes physical memory, or [I/O](super::Builder::io_range) of another device: caches drop what it writes, and answer
+    /// what it reads. The events that `demand` names are added to `totals`: pass those of the
+    /// [`Machine::device_demand`](crate::topology::Machine::device_demand) and [`Machine::devices`](crate::topology::Machine::devices) of
+    /// its package. Call [`Machine::check_devices`](crate::topology::Machine::check_devices) afterwards if a deadline may have been reached.
+    /// One host thread at a time may call it for a package. Each line counts as an access. Returns which of the lines some cache had
+    /// modified: bit 0 for the first.
+    ///
+    /// ```
+    /// use vm_pmu::companion::{Builder, DeviceOperation, DeviceRequest};
+    /// use vm_pmu::{Signal, topology};
+    ///
+    /// let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
+    /// // E9h, requests of devices of this node to its own memory.
+    /// machine.thread(0).unwrap().wrmsr(0xC001_0000, 0x0043_A2E9).unwrap();
+    /// let companion = Builder::new("k8").unwrap().build();
+    /// let reads = DeviceRequest { physical: 0x8000, size: 128, operation: DeviceOperation::Read, ..DeviceRequest::default() };
+    /// companion.device(&reads, &machine.devices(0).unwrap().totals, &machine.device_demand(0).unwrap());
+    /// assert_eq!(machine.thread(0).unwrap().rdpmc(0), Ok(2));
+    /// ```
+    pub fn device(&self, request: &DeviceRequest, totals: &Totals, demand: &Demand) -> u64 {
+        self.device_at(Some(request.package), request, totals, demand)
+    }
+
+    /// A device reads or writes `size` bytes of physical memory from `physical` on. It is [`device`](Companion::device) for a device that is
+    /// behind the package that has the memory.
+    pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) -> u64 {
+        let operation = if writes { DeviceOperation::Write } else { DeviceOperation::Read };
+        self.device_at(None, &DeviceRequest { package: 0, physical, size, operation }, totals, demand)
+    }
+
+    /// A device has an atomic operation done at the memory that has `physical`: caches lose the line. The events go where those of
+    /// [`device_access`](Companion::device_access) go. Returns whether a cache had the line modified.
+    pub fn device_atomic(&self, physical: u64, totals: &Totals, demand: &Demand) -> bool {
+        self.device_at(None, &DeviceRequest { package: 0, physical, size: 1, operation: DeviceOperation::Atomic }, totals, demand) != 0
+    }
+
+    fn device_at(&self, package: Option<usize>, request: &DeviceRequest, totals: &Totals, demand: &Demand) -> u64 {
+        let DeviceRequest { physical, size, operation, .. } = *request;
+        let (mut tally, mut modified) = (Tally::new(), 0);
+        tally.update(demand, signals::of_devices);
+        let bits = self.system.profile.caches.outer_line_bits;
+        let lines = (MOST >> bits.clamp(6, 12)) as usize;
+        for (number, piece) in Piece::of(physical, size, bits).take(if size == 0 { 0 } else { lines }).enumerate() {
+            tally.add(operation.signal(), 1);
+            modified |= u64::from(self.system.device(package, piece, operation, &mut tally)) << number;
+        }
+        tally.report(totals);
+        modified
+    }
+}
+
+impl System {
+    /// A device behind `package`, or behind the one that has the memory, accesses a piece of a line. Returns whether a cache had the line
+    /// modified.
+    fn device(&self, package: Option<usize>, piece: Piece, operation: DeviceOperation, tally: &mut Tally) -> bool {
+        let bits = self.profile.caches.outer_line_bits.min(63);
+        let (outer, line) = (piece.physical >> bits, 1 << bits);
+        let home = self.home(outer);
+        let package = package.map_or(home, |package| package.min(self.layout.packages.saturating_sub(1)));
+        match operation {
+            DeviceOperation::Write => SizedWrites::of(piece, line).count(tally),
+            DeviceOperation::Atomic => tally.add(Signal::SizedReadModifyWrites, 1),
+            DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read(piece, tally),
+        }
+        let mut shared = self.shared.lock();
+        let linked = self.counts_links(Some(tally));
+        let read = if operation == DeviceOperation::Write { 0 } else { piece.doublewords() };
+        if linked {
+            self.answer_device(&mut shared, package, read, tally);
+        }
+        if let Some(target) = self.io_of_device(piece.physical) {
+            if linked {
+                let written = if operation.writes() { piece.stored_doublewords() } else { 0 };
+                self.reach_device(&mut shared, package, target, written, read, tally);
+            }
+            self.device_to_io(&mut shared, package, target, tally);
+            return false;
+        }
+        tally.add(if home == package { Signal::DeviceMemoryRequestsLocal } else { Signal::DeviceMemoryRequestsRemote }, 1);
+        let whole = piece.size == line;
+        self.at(&mut shared, package, home, tally, |_, tally| match operation {
+            DeviceOperation::Write => SizedWrites::of(piece, line).count_target(tally),
+            DeviceOperation::Atomic => {}
+            DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read_target(piece, tally),
+        });
+        let owner = self.device_to_memory(&mut shared, package, outer, whole, operation, tally);
+        if !linked {
+            return owner.is_some();
+        }
+        let transaction = Transaction { source: package, target: home, written: 0, read, owner };
+        match operation {
+            DeviceOperation::Write => SizedWrites::data(whole, piece.mask(line)).for_each(|written| {
+                let owner = owner.filter(|_| !whole);
+                self.transact(&mut shared, &Transaction { written, read: 0, owner, ..transaction }, tally);
+            }),
+            DeviceOperation::Atomic => {
+                self.transact(&mut shared, &Transaction { written: piece.doublewords(), ..transaction }, tally);
+            }
+            DeviceOperation::Read | DeviceOperation::DisplayRead => self.transact(&mut shared, &transaction, tally),
+        }
+        owner.is_some()
+    }
+
+    /// A device behind `package` accesses one behind `target`.
+    fn device_to_io(&self, shared: &mut Shared, package: usize, target: usize, tally: &mut Tally) {
+        if package == target {
+            return tally.add(Signal::DeviceIoRequestsLocal, 1);
+        }
+        tally.add(Signal::DeviceIoRequestsRemote, 1);
+        self.at(shared, package, target, tally, |_, tally| tally.add(Signal::DeviceIoRequestsFromRemote, 1));
+    }
+
+    /// A device behind `package` accesses line `outer`. No cluster is the requester, so all are probed. Returns the package of a cache that had the
+    /// line dirty.
+    fn device_to_memory(
+        &self,
+        shared: &mut Shared,
+        package: usize,
+        outer: u64,
+        whole: bool,
+        operation: DeviceOperation,
+        tally: &mut Tally,
+    ) -> Option<usize> {
+        let home = self.home(outer);
+        let (writes, atomic) = (operation.writes(), operation == DeviceOperation::Atomic);
+        // An atomic operation needs the line, however much of it is written.
+        let whole = whole && !atomic;
+        let probe = |_: &mut super::memory::Memory, tally: &mut Tally| {
+            if writes { self.take_everywhere(None, package, outer, whole, tally) } else { self.read_everywhere(package, outer, tally) }
+        };
+        let found = self.at(shared, package, home, tally, probe).unwrap_or_default();
+        self.begins(shared, package, outer, found.farthest.max(self.reach(package, home)));
+        if atomic {
+            self.asks(shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));
+        } else if writes && !whole {
+            self.asks(shared, outer, |asked| asked.partly_written = asked.partly_written.wrapping_add(1));
+        }
+        match (writes, atomic) {
+            // The operation is done where the memory is, and its line stays there.
+            (_, true) => {}
+            (true, _) => self.carries(shared, package, home, outer),
+            (false, _) => self.carries(shared, found.dirty.unwrap_or(home), package, outer),
+        }
+        // A line that is written back moves to memory as well. Without an owned state, memory gets the line that is read.
+        let owned = self.profile.caches.protocol == Protocol::Moesi;
+        let written_back = if writes { !whole } else { !owned };
+        if let Some(holder) = found.dirty.filter(|_| written_back) {
+            self.carries(shared, holder, home, outer);
+        }
+        let (dirty, write_back, stream) = (found.dirty.is_some(), Traffic::WriteBack, Traffic::Stream);
+        let traffic: [Option<Traffic>; 3] = match (writes, atomic) {
+            (_, true) => [dirty.then_some(write_back), Some(Traffic::Read), Some(stream)],
+            (true, _) => [(dirty && !whole).then_some(write_back), None, Some(stream)],
+            // The holder supplies the line instead of memory.
+            (false, _) => [(dirty && !owned).then_some(write_back), (!dirty).then_some(Traffic::Read), None],
+        };
+        self.at(shared, package, home, tally, |memory, tally| {
+            traffic.into_iter().flatten().for_each(|traffic| _ = self.moves(memory, outer, traffic, tally));
+        });
+        found.dirty
+    }
+}

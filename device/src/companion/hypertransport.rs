@@ -1,0 +1,222 @@
+//! What nodes send each other over HyperTransport links, and devices.
+//!
+//! A packet is a command and perhaps data, in doublewords (HyperTransport I/O Link Specification, chapter 3: requests with an address take eight
+//! bytes, responses four, data follow their command). Whoever takes a packet in gives its buffers back with a doubleword of its own; both
+//! buffers of one packet together.
+//!
+//! A transaction of a node on memory (Keltcher and others, IEEE Micro 2003; Conway and Hughes, IEEE Micro 2007; US patent 7,296,122): the request goes
+//! to the node that has the memory. That node probes all others, each once. Everybody answers the source of a read, with the line who has it
+//! dirty, and the target of a write. An owner who gives the line tells memory to cancel its read. The target gives the data, or says that it is done; in the
+//! end the source says so to the target.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::routes::{NODE_LINKS, NODES, Routes};
+use super::system::{Shared, System};
+use super::tally::Tally;
+
+/// Doublewords of a line.
+pub(super) const LINE: u64 = 16;
+
+/// The signals of each link: commands, data, buffers given back, nothing.
+pub(super) const OF_LINKS: [[Signal; 4]; NODE_LINKS] = [
+    [Signal::Link0Commands, Signal::Link0Data, Signal::Link0Releases, Signal::Link0Idle],
+    [Signal::Link1Commands, Signal::Link1Data, Signal::Link1Releases, Signal::Link1Idle],
+    [Signal::Link2Commands, Signal::Link2Data, Signal::Link2Releases, Signal::Link2Idle],
+];
+
+/// Whether it is what a link sends.
+pub(super) fn is_of_link(signal: Signal) -> bool {
+    OF_LINKS.iter().any(|link| link.contains(&signal))
+}
+
+/// A packet: doublewords of its command, and of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packet {
+    command: u64,
+    data: u64,
+}
+
+/// A request or a probe, which has an address.
+const fn request(data: u64) -> Packet {
+    Packet { command: 2, data }
+}
+
+/// A response: of data, of a probe, or that something is done.
+const fn response(data: u64) -> Packet {
+    Packet { command: 1, data }
+}
+
+/// A transaction on memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Transaction {
+    /// The node that asks.
+    pub(super) source: usize,
+    /// The node that has the memory.
+    pub(super) target: usize,
+    /// Doublewords that go with the request. With them, answers go to the target.
+    pub(super) written: u64,
+    /// Doublewords that memory gives, unless an owner gives the line.
+    pub(super) read: u64,
+    /// The node of the cache that had the line dirty and gives it.
+    pub(super) owner: Option<usize>,
+}
+
+/// Where a packet goes and is counted.
+struct Carrier<'a> {
+    system: &'a System,
+    routes: &'a Routes,
+    shared: &'a mut Shared,
+    /// The package whose tally this is.
+    here: usize,
+    tally: &'a mut Tally,
+}
+
+impl Carrier<'_> {
+    /// `node` sends doublewords of a kind on its link.
+    fn count(&mut self, (node, link): (usize, usize), kind: usize, doublewords: u64) {
+        let Some(signal) = OF_LINKS.get(link).and_then(|signals| signals.get(kind)) else { return };
+        self.system.at(self.shared, self.here, node, self.tally, |_, tally| tally.add(*signal, doublewords));
+        if let Some(sent) = self.shared.sent.get_mut(node).and_then(|links| links.get_mut(link)) {
+            *sent = sent.saturating_add(doublewords);
+        }
+    }
+
+    fn send(&mut self, end: (usize, usize), packet: Packet) {
+        self.count(end, 0, packet.command);
+        self.count(end, 1, packet.data);
+    }
+
+    /// A packet crosses a link; returns the node where it arrives.
+    fn cross(&mut self, end: (usize, usize), packet: Packet) -> Option<usize> {
+        let other = self.routes.end(end)?;
+        self.send(end, packet);
+        self.count(other, 2, 1);
+        Some(other.0)
+    }
+
+    /// A packet goes from one node to another.
+    fn carry(&mut self, from: usize, to: usize, packet: Packet) {
+        let mut at = from;
+        for _ in 0..NODES {
+            if at == to {
+                return;
+            }
+            let Some(next) = self.routes.link(at, to).and_then(|link| self.cross((at, link), packet)) else { return };
+            at = next;
+        }
+    }
+
+    /// A packet goes from one node to all others: on each link once, whatever lies behind it.
+    fn broadcast(&mut self, from: usize, nodes: usize, packet: Packet) {
+        let mut crossed = [[false; NODE_LINKS]; NODES];
+        for to in 0..nodes {
+            let mut at = from;
+            for _ in 0..NODES {
+                let Some(link) = self.routes.link(at, to).filter(|_| at != to) else { break };
+                let Some((next, _)) = self.routes.end((at, link)) else { break };
+                if let Some(crossed) = crossed.get_mut(at).and_then(|links| links.get_mut(link))
+                    && !core::mem::replace(crossed, true)
+                {
+                    self.cross((at, link), packet);
+                }
+                at = next;
+            }
+        }
+    }
+
+    fn transact(&mut self, transaction: &Transaction, nodes: usize) {
+        let Transaction { source, target, written, read, owner } = *transaction;
+        self.carry(source, target, request(written));
+        self.broadcast(target, nodes, request(0));
+        let answered = if written == 0 { source } else { target };
+        for node in 0..nodes {
+            let data = if owner == Some(node) { LINE } else { 0 };
+            self.carry(node, answered, response(data));
+        }
+        match owner {
+            // The memory has not to read the line.
+            Some(owner) if written == 0 && read != 0 => self.carry(owner, target, response(0)),
+            _ => self.carry(target, source, response(read)),
+        }
+        self.carry(source, target, response(0));
+    }
+}
+
+impl System {
+    /// Whether what links send is counted, by a follower or by `tally`.
+    pub(super) fn counts_links(&self, tally: Option<&Tally>) -> bool {
+        self.layout.routes.is_some()
+            && (self.linked.load(Relaxed) != 0 || tally.is_some_and(|tally| tally.signals().iter().any(|signal| is_of_link(*signal))))
+    }
+
+    /// Does `work` with the links, if they are counted. The tally is that of package `here`.
+    fn by_links(&self, shared: &mut Shared, here: usize, tally: &mut Tally, work: impl FnOnce(&mut Carrier<'_>)) {
+        if let Some(routes) = &self.layout.routes {
+            work(&mut Carrier { system: self, routes, shared, here, tally });
+        }
+    }
+
+    /// A transaction on memory, in which every cache is probed. The tally is that of its source.
+    pub(super) fn transact(&self, shared: &mut Shared, transaction: &Transaction, tally: &mut Tally) {
+        self.by_links(shared, transaction.source, tally, |carrier| carrier.transact(transaction, self.layout.packages));
+    }
+
+    /// `source` writes a line back to the memory of `target`, which says that it is done; then the source does.
+    pub(super) fn write_back(&self, shared: &mut Shared, source: usize, target: usize, tally: &mut Tally) {
+        self.by_links(shared, source, tally, |carrier| {
+            carrier.carry(source, target, request(LINE));
+            carrier.carry(target, source, response(0));
+            carrier.carry(source, target, response(0));
+        });
+    }
+
+    /// A core or device of `source` writes doublewords to devices behind `target`, or reads some. Whether a core asks decides whether what it reads
+    /// goes on to a device of its own.
+    pub(super) fn reach_device(&self, shared: &mut Shared, source: usize, target: usize, written: u64, read: u64, tally: &mut Tally) {
+        self.by_links(shared, source, tally, |carrier| {
+            carrier.carry(source, target, request(written));
+            if let Some(link) = carrier.routes.to_devices(target) {
+                carrier.send((target, link), request(written));
+                // The device's answer is taken in.
+                carrier.count((target, link), 2, 1);
+            }
+            carrier.carry(target, source, response(read));
+        });
+    }
+
+    /// A device behind `package` made a request, and is given so many doublewords, if it asked for any.
+    pub(super) fn answer_device(&self, shared: &mut Shared, package: usize, read: u64, tally: &mut Tally) {
+        self.by_links(shared, package, tally, |carrier| {
+            let Some(link) = carrier.routes.to_devices(package) else { return };
+            carrier.count((package, link), 2, 1);
+            if read != 0 {
+                carrier.send((package, link), response(read));
+            }
+        });
+    }
+
+    /// What links of `package` sent is not reckoned with.
+    pub(super) fn forget_sent(&self, package: usize) {
+        self.shared.lock().sent.get_mut(package).into_iter().for_each(|links| *links = [0; NODE_LINKS]);
+    }
+
+    /// Links of `package` could have sent so many doublewords since the last call: those that they did not are idle.
+    pub(super) fn idle_links(&self, package: usize, slots: u64, tally: &mut Tally) {
+        /// What a link owes at most: more was not sent in this time.
+        const MOST_OWED: u64 = 1 << 12;
+        let Some(routes) = &self.layout.routes else { return };
+        let mut shared = self.shared.lock();
+        let Some(sent) = shared.sent.get_mut(package) else { return };
+        let to_devices = routes.to_devices(package);
+        for (link, (sent, signals)) in sent.iter_mut().zip(&OF_LINKS).enumerate() {
+            let idle = slots.saturating_sub(*sent);
+            *sent = sent.saturating_sub(slots).min(MOST_OWED);
+            if routes.end((package, link)).is_some() || to_devices == Some(link) {
+                tally.add(signals[3], idle);
+            }
+        }
+    }
+}
