@@ -17,10 +17,10 @@ use crate::runtime::{Built, Kernel, cell, here, own};
 
 /// The cell with the extended model that CPUID shows: 2 or more for revision E.
 const MODEL: u32 = 23;
-/// The first revision that counts what [`CACHE_BLOCK`] selects.
+/// The first revision that has the [`NEWER`] events.
 const REVISION_E: i32 = 2;
-/// The event that only revision E has.
-const CACHE_BLOCK: u64 = 0xEA;
+/// Events that revision E has and revision C has not.
+const NEWER: [u64; 4] = [0xE5, 0xE9, 0xEA, 0xEB];
 
 /// The counters, and as many events in a group.
 const GROUP: usize = 4;
@@ -112,7 +112,7 @@ pub(super) fn rounds(k: &mut Kernel, what: &str, counts: &[Count], round: &Round
         take(k, batch, round)?;
         for (n, count) in batch.iter().enumerate().filter(|(_, count)| count.used()) {
             let mut skip = k.a.create_label();
-            let bound = count.select & 0xFF == CACHE_BLOCK;
+            let bound = NEWER.contains(&(count.select & 0xFF));
             if bound {
                 k.a.cmp(cell(own(MODEL)), REVISION_E)?;
                 k.a.jb(skip)?;
