@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::bus;
 use super::cluster::{
     Ask, Cluster, CoreCaches, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill,
 };
@@ -344,6 +345,8 @@ impl Cluster {
         tally.add(if is_odd(displaced.number()) { Signal::L3CastoutsMemoryOdd } else { Signal::L3CastoutsMemoryEven }, 1);
         if displaced.state().dirty() {
             out.push(displaced.number());
+        } else {
+            bus::transact(Signal::BusCleanCastouts, tally);
         }
     }
 

@@ -37,15 +37,18 @@
 //! The book's chapter on the companion says what is modelled, what is approximated and what is not.
 
 mod accesses;
+mod answers;
 mod asking;
 mod branches;
 mod bundle;
 mod bundle_predictor;
+mod bus;
 mod bytes;
 mod clock;
 mod cluster;
 mod cores;
 mod deliver;
+mod devices;
 mod exclusive;
 mod fetches;
 mod follower;

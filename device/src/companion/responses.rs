@@ -15,6 +15,8 @@ pub(super) struct Found {
     pub(super) dirty: Option<usize>,
     /// How far from the requester the farthest cluster was that had it.
     pub(super) farthest: Reach,
+    /// Whether any but the requester had it dirty.
+    pub(super) dirty_elsewhere: bool,
 }
 
 impl Found {
@@ -44,8 +46,9 @@ pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
     tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));
 }
 
-pub(super) fn count_probe(found: LineState, request: Request, tally: &mut Tally) {
-    let (probe, bus) = match (found, request) {
+/// The signal of a probe that found the line in this state, and that of the bus transaction that it answers.
+pub(super) fn of_probe(found: LineState, request: Request) -> (Signal, Option<Signal>) {
+    match (found, request) {
         (LineState::Invalid, _) => (Signal::ProbeMisses, None),
         (LineState::Modified | LineState::Owned, Request::Upgrade) => (Signal::ProbeHitsDirty, Some(Signal::BusInvalidationsHitModified)),
         (LineState::Modified | LineState::Owned, Request::ReadModified) => {
@@ -54,10 +57,6 @@ pub(super) fn count_probe(found: LineState, request: Request, tally: &mut Tally)
         (LineState::Modified | LineState::Owned, _) => (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusReadsHitModified)),
         (_, Request::Read | Request::ReadCode) => (Signal::ProbeHitsClean, Some(Signal::BusReadsHitClean)),
         _ => (Signal::ProbeHitsClean, None),
-    };
-    tally.add(probe, 1);
-    if let Some(bus) = bus {
-        tally.add(bus, 1);
     }
 }
 

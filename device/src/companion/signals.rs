@@ -4,9 +4,9 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
 use super::clock::Clock;
-use super::cluster::{FINDINGS, Level};
+use super::cluster::{ANSWERS, FINDINGS, Level};
 use super::pipeline::Pipeline;
-use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use super::profile::{Fill, Microarchitecture, Profile, Protocol, SecondLevel, WritePolicy};
 use super::reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
@@ -109,6 +109,10 @@ const ALWAYS: &[Signal] = &[
     Signal::BusOwnershipReads,
     Signal::BusInvalidations,
     Signal::BusLineWrites,
+    Signal::BusInvalidationsHitModified,
+    Signal::SnoopAnswersMiss,
+    Signal::SnoopAnswersHit,
+    Signal::SnoopAnswersModified,
     Signal::BusReadsHitClean,
     Signal::BusReadsHitModified,
     Signal::BusOwnershipReadsHitModified,
@@ -127,13 +131,8 @@ const ALWAYS: &[Signal] = &[
 ];
 
 /// With an owned state.
-const OWNED: &[Signal] = &[
-    Signal::DataCacheRefillsL2Owned,
-    Signal::DataCacheRefillsSystemOwned,
-    Signal::DataCacheEvictionsOwned,
-    Signal::ProbeHitsDirty,
-    Signal::BusInvalidationsHitModified,
-];
+const OWNED: &[Signal] =
+    &[Signal::DataCacheRefillsL2Owned, Signal::DataCacheRefillsSystemOwned, Signal::DataCacheEvictionsOwned, Signal::ProbeHitsDirty];
 
 /// With clean lines that are passed on.
 const PASSED_ON: &[Signal] = &[Signal::LoadsFromOtherPackageClean];
@@ -199,7 +198,20 @@ const THIRD_OF_VICTIMS: &[Signal] = &[
     Signal::L3CastoutsLateralNoDataEven,
     Signal::L3CastoutsLateralNoDataOdd,
 ];
-const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits];
+const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits, Signal::BusCleanCastouts];
+/// With the bus of Itanium processors.
+const BUS: &[Signal] = &[
+    Signal::BusPartialReads,
+    Signal::BusPartialWrites,
+    Signal::BusIoReads,
+    Signal::BusIoWrites,
+    Signal::CombinedWrites8Even,
+    Signal::CombinedWrites8Odd,
+    Signal::CombinedWrites16,
+    Signal::CombinedWrites32,
+];
+/// With two cores behind one interface to the bus.
+const SIGNS_OFF: &[Signal] = &[Signal::SnoopSignoffsMiss, Signal::SnoopSignoffsHit, Signal::SnoopSignoffsModified];
 const UNIFIED_SECOND: &[Signal] = &[Signal::SelfModifyingCodeRestarts];
 const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
 const PREFETCHER: &[Signal] = &[
@@ -316,9 +328,21 @@ pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesModified,
 ];
 
+/// What an access by a device supplies besides.
+const OF_DEVICES: [Signal; 8] = [
+    Signal::BusTransactions,
+    Signal::UpstreamReads,
+    Signal::UpstreamWrites,
+    Signal::BusCurrentReads,
+    Signal::BusLineReadsData,
+    Signal::BusOwnershipReads,
+    Signal::BusInvalidations,
+    Signal::BusLineWrites,
+];
+
 /// Whether an access by a device supplies `signal`.
 pub(super) fn of_devices(signal: Signal) -> bool {
-    matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites) || OF_MEMORY.contains(&signal)
+    OF_DEVICES.contains(&signal) || OF_MEMORY.contains(&signal)
 }
 
 /// Whether a companion of this profile and with this clock supplies `signal`.
@@ -328,7 +352,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 21] = [
+    let parts: [(bool, &[Signal]); 23] = [
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.protocol == Protocol::Mesif, PASSED_ON),
@@ -343,6 +367,8 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (third == Some(Fill::Inclusive), THIRD_INCLUSIVE),
         (matches!(caches.second, SecondLevel::Split { .. }), SPLIT_SECOND),
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
+        (profile.pipeline.is_ia64(), BUS),
+        (profile.pipeline == Microarchitecture::Montecito, SIGNS_OFF),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
         (profile.prefetcher.is_some() && !exclusive && third == Some(Fill::Victims), PREFETCHED),
@@ -353,15 +379,17 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     ];
     let timed = || Pipeline::supplies(profile.pipeline, signal);
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
-    let scopes = || profile.mesh.scopes && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.contains(&signal));
+    let scopes = || {
+        profile.mesh.scopes
+            && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.iter().take(ANSWERS).any(|found| *found == signal))
+    };
     supplied || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.
 pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
-    let of_devices = [Signal::UpstreamReads, Signal::UpstreamWrites];
-    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(of_devices).collect()
+    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(OF_DEVICES).collect()
 }
 
 /// Walks that began below an entry of the walk cache, by its level.

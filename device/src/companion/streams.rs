@@ -21,6 +21,8 @@ pub(super) struct Written {
     pub(super) whole: bool,
     /// How many of its pieces of eight bytes have been written to.
     pub(super) quadwords: u64,
+    /// Which of its bytes have been written, one bit each.
+    pub(super) bytes: u128,
 }
 
 impl Combining {
@@ -40,7 +42,7 @@ impl Combining {
         self.used -= 1;
         let all = if bytes >= 128 { u128::MAX } else { (1 << bytes) - 1 };
         let quadwords = (0..16).filter(|piece| mask >> (8 * piece) & 0xFF != 0).count() as u64;
-        Some(Written { line, whole: mask == all, quadwords })
+        Some(Written { line, whole: mask == all, quadwords, bytes: mask })
     }
 
     /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is
@@ -218,10 +220,10 @@ mod tests {
         for quarter in 0..3 {
             assert_eq!(combining.store(7, 16 * quarter, 16, 64), [None; 2]);
         }
-        assert_eq!(combining.store(7, 48, 16, 64)[1], Some(Written { line: 7, whole: true, quadwords: 8 }));
+        assert_eq!(combining.store(7, 48, 16, 64)[1], Some(Written { line: 7, whole: true, quadwords: 8, bytes: (1 << 64) - 1 }));
         assert_eq!(combining.store(1, 0, 4, 64), [None; 2]);
         assert_eq!(combining.store(2, 8, 8, 64), [None; 2]);
-        assert_eq!(combining.store(3, 0, 8, 64)[0], Some(Written { line: 1, whole: false, quadwords: 1 }));
+        assert_eq!(combining.store(3, 0, 8, 64)[0], Some(Written { line: 1, whole: false, quadwords: 1, bytes: 0xF }));
         assert_eq!(combining.oldest(64).map(|written| written.line), Some(2));
         assert_eq!(combining.oldest(64).map(|written| written.line), Some(3));
         assert!(combining.is_empty());

@@ -7,6 +7,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use spin::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 
+use super::answers::Answers;
+use super::bus;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
@@ -18,7 +20,7 @@ use super::pipeline;
 use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
-use super::responses::{Found, count_probe, count_request, count_response};
+use super::responses::{count_request, count_response, of_probe};
 use super::signals;
 use super::tally::Tally;
 
@@ -101,7 +103,7 @@ impl System {
     }
 
     /// The package whose memory holds line `outer`.
-    fn home(&self, outer: u64) -> usize {
+    pub(super) fn home(&self, outer: u64) -> usize {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
@@ -204,7 +206,7 @@ impl System {
     }
 
     /// `package` sends a request for line `outer` as far as `reach`.
-    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
+    pub(super) fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
         if self.is_watched() {
             self.join(shared, [package], |interconnect| interconnect.request(outer, reach));
             self.broadcast(shared, package, outer, reach);
@@ -227,7 +229,7 @@ impl System {
     }
 
     /// Does `work` with what the channel that has line `outer` is asked for, if that is watched.
-    fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
+    pub(super) fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
         if !self.is_watched() {
             return;
         }
@@ -238,7 +240,7 @@ impl System {
     }
 
     /// Line `outer` moves from one package to another, or within one.
-    fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
+    pub(super) fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
         } else if self.is_watched() {
@@ -248,7 +250,7 @@ impl System {
     }
 
     /// Moves line `outer`.
-    fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
+    pub(super) fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
         let watched = self.is_watched();
         if watched {
             self.busy.store(true, Relaxed);
@@ -282,7 +284,7 @@ impl System {
 
     /// Does `work` with the memory of the package that has line `outer`, and with the tally of that package: `tally`, which is that of
     /// cluster `from`, or the one for work done for others.
-    fn at_home<T>(
+    pub(super) fn at_home<T>(
         &self,
         shared: &mut Shared,
         from: usize,
@@ -353,12 +355,17 @@ impl System {
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
         let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
+        let mut answers = Answers::NONE;
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let (found, third) = {
                 let mut cluster = cluster.lock();
                 (cluster.probe(outer, takes), cluster.third_alone)
             };
-            self.at_home(shared, from, outer, tally, |_, tally| count_probe(found, request, tally));
+            let (probe, answer) = of_probe(found, request);
+            self.at_home(shared, from, outer, tally, |_, tally| tally.add(probe, 1));
+            // The requester sees the answer on the bus, wherever memory is.
+            answer.into_iter().for_each(|signal| tally.add(signal, 1));
+            answers.take(self, self.package(number), found);
             if found == LineState::Invalid {
                 continue;
             }
@@ -370,6 +377,7 @@ impl System {
                 forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
         }
+        answers.end(self);
         // Where that is not predicted, it goes to all that may have to do with the line.
         let to_all = Went::at_once(farthest.max(self.reach(package, home)));
         let state = match (takes, dirty.is_some() || clean) {
@@ -437,7 +445,7 @@ impl System {
         self.cast_out_laterally(from, out, tally);
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);
-            tally.add(Signal::BusLineWrites, 1);
+            bus::transact(Signal::BusLineWrites, tally);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
             self.begins(shared, package, outer, self.reach(package, home));
@@ -492,107 +500,5 @@ impl System {
             self.carries(&mut shared, holder, home, outer);
         }
         self.carries(&mut shared, package, home, outer);
-    }
-
-    /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
-    pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
-        let mut shared = self.shared.lock();
-        let mut out = Departures::default();
-        let package = from / self.clusters_per_package;
-        let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
-        let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
-        self.begins(&mut shared, package, outer, found.farthest.max(self.reach(package, self.home(outer))));
-        if found.dirty.is_some() {
-            out.push(outer);
-        }
-        let written = !out.is_empty();
-        self.depart(&mut shared, from, &mut out, tally);
-        written
-    }
-
-    /// A device reads or writes in line `outer`, or writes all of it.
-    pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) {
-        let mut shared = self.shared.lock();
-        let home = self.home(outer);
-        // No cluster is the requester: all are probed. The device belongs to the package that has the memory.
-        let found = if writes { self.take_everywhere(None, home, outer, whole, tally) } else { self.read_everywhere(home, outer, tally) };
-        self.begins(&mut shared, home, outer, found.farthest);
-        if writes && !whole {
-            self.asks(&mut shared, outer, |asked| asked.partly_written = asked.partly_written.wrapping_add(1));
-        }
-        // A read gets the line from its holder; a line that is written back moves to memory as well.
-        self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home, outer);
-        let written_back = if writes { !whole } else { self.profile.caches.protocol != Protocol::Moesi };
-        if let Some(holder) = found.dirty.filter(|_| written_back) {
-            self.carries(&mut shared, holder, home, outer);
-        }
-        let Some(memory) = shared.memories.get_mut(home) else { return };
-        match (writes, found.dirty.is_some()) {
-            (true, true) if !whole => {
-                self.moves(memory, outer, Traffic::WriteBack, tally);
-                self.moves(memory, outer, Traffic::Stream, tally);
-            }
-            (true, _) => {
-                self.moves(memory, outer, Traffic::Stream, tally);
-            }
-            // The holder supplies the line instead of memory. Without an owned state, memory gets the line.
-            (false, true) if self.profile.caches.protocol != Protocol::Moesi => {
-                self.moves(memory, outer, Traffic::WriteBack, tally);
-            }
-            (false, true) => {}
-            (false, false) => {
-                self.moves(memory, outer, Traffic::Read, tally);
-            }
-        }
-    }
-
-    /// A device has an atomic operation done at the memory that has line `outer`, which reads the line, changes it and writes it.
-    pub(super) fn device_atomic(&self, outer: u64, tally: &mut Tally) {
-        let mut shared = self.shared.lock();
-        let home = self.home(outer);
-        let found = self.take_everywhere(None, home, outer, false, tally);
-        self.begins(&mut shared, home, outer, found.farthest);
-        self.asks(&mut shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));
-        if let Some(holder) = found.dirty {
-            self.carries(&mut shared, holder, home, outer);
-        }
-        let Some(memory) = shared.memories.get_mut(home) else { return };
-        if found.dirty.is_some() {
-            self.moves(memory, outer, Traffic::WriteBack, tally);
-        }
-        self.moves(memory, outer, Traffic::Read, tally);
-        self.moves(memory, outer, Traffic::Stream, tally);
-    }
-
-    /// Every cluster answers a read of line `outer` by a device of `package`.
-    fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
-        for (number, cluster) in self.clusters.iter().enumerate() {
-            let found = cluster.lock().probe(outer, false);
-            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
-            count_probe(found, Request::Read, tally);
-        }
-        all
-    }
-
-    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
-    /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
-    fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
-        for (number, cluster) in self.clusters.iter().enumerate() {
-            if Some(number) == from {
-                all.take(package, Reach::Chip, true, cluster.lock().flush(outer));
-                continue;
-            }
-            let found = cluster.lock().probe(outer, true);
-            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
-            let signal = match found {
-                LineState::Invalid => Signal::ProbeMisses,
-                found if found.dirty() && !whole => Signal::ProbeHitsDirty,
-                _ => Signal::ProbeHitsClean,
-            };
-            tally.add(signal, 1);
-        }
-        all
     }
 }
