@@ -259,3 +259,41 @@ fn the_sum_of_its_kinds_is_the_bus() {
     let [any, either, io] = ["ANY", "EITHER", "IO"].map(|who| all(&format!("BUS_MEMORY.ALL.{who}")));
     assert!(any > either && io != 0 && any >= either + io);
 }
+
+#[test]
+fn lines_and_parts_take_their_clocks_of_data() {
+    let work = |system: &mut System<'_>| {
+        // BRL: 4 clocks. BRIL: 4. BRP, BWP, and two of I/O: 1 each. Then BIL, a line that both have: 0, and 4 for each of the two reads of it.
+        system.load(0, 0x20_0000);
+        system.store(0, 0x30_0000);
+        for physical in [0x8000_0000, PORT] {
+            system.uncacheable(AccessKind::Load, physical);
+            system.uncacheable(AccessKind::Store, physical);
+        }
+        system.load(2, 0x20_0000);
+        system.store(0, 0x20_0000);
+    };
+    let at = |name: &str| read(&companion(&parts::MONTECITO, 12 << 20), name, work);
+    // The code of the instructions, and what `count` asks for, are BRL too.
+    let lines = at("BUS_MEM_READ.BRL.SELF") + at("BUS_MEM_READ.BRIL.SELF");
+    assert_eq!(at("BUS_MEM_READ.BIL.SELF"), 1);
+    // Data cycles are of both threads of the core, and `count` lets the second one fetch and load too.
+    assert_eq!(at("BUS_DATA_CYCLE.SELF"), 4 * (lines + 2) + 4);
+    // The reads, the permission, and of the others all but the posted store.
+    assert_eq!(at("SI_RQ_INSERTS.SELF"), lines + 1 + 3);
+    assert_eq!(at("ER_BRQ_REQ_INSERTED"), lines + 1 + 3);
+}
+
+#[test]
+fn a_line_comes_into_the_second_level_in_a_state() {
+    let work = |system: &mut System<'_>| {
+        // Nobody has it; it is to be written; the other core has it.
+        system.load(0, 0x20_0000);
+        system.store(0, 0x30_0000);
+        system.load(2, 0x40_0000);
+        system.load(0, 0x40_0000);
+    };
+    let at = |name: &str| read(&companion(&parts::MONTECITO, 12 << 20), name, work);
+    // `count` asks for one more line that nobody has.
+    assert_eq!(["M", "E", "S"].map(|state| at(&format!("L2D_FILL_MESI_STATE.{state}"))), [1, 2, 1]);
+}

@@ -1958,4 +1958,12 @@ signals! {
     CombinedWrites16 = "combined_writes_16": Event Events,
     /// Writes of thirty-two combined bytes.
     CombinedWrites32 = "combined_writes_32": Event Events,
+    /// Bus clocks in which data of a transaction are on the bus.
+    BusDataCycles = "bus_data_cycles": Event Events,
+    /// Lines that came into the second-level cache of data modified, or to be modified at once.
+    L2DataFillsModified = "l2_data_fills_modified": Event Events,
+    /// Lines that came into the second-level cache of data exclusive.
+    L2DataFillsExclusive = "l2_data_fills_exclusive": Event Events,
+    /// Lines that came into the second-level cache of data shared.
+    L2DataFillsShared = "l2_data_fills_shared": Event Events,
 }

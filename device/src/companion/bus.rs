@@ -13,6 +13,9 @@ use super::tally::Tally;
 /// The physical addresses whose accesses are I/O transactions: the block of 64 MiB where firmware of the platforms has it.
 const PORTS: Range<u64> = 0x0FFF_FC00_0000..0x1000_0000_0000;
 
+/// Bus clocks for a line of 128 bytes.
+const LINE_CLOCKS: u64 = 128 / (2 * 16);
+
 /// Bytes of the largest pieces that combined stores are written in.
 const PIECE: u32 = 32;
 
@@ -31,6 +34,17 @@ pub(super) fn count_uncacheable(physical: u64, stores: bool, tally: &mut Tally) 
 pub(super) fn transact(kind: Signal, tally: &mut Tally) {
     tally.add(kind, 1);
     tally.add(Signal::BusTransactions, 1);
+    move_data(kind, tally);
+}
+
+/// Counts the bus clocks in which a transaction of this kind has data on the bus, which moves 16 bytes twice in a clock.
+pub(super) fn move_data(kind: Signal, tally: &mut Tally) {
+    let clocks = match kind {
+        Signal::BusInvalidations | Signal::BusCleanCastouts => 0,
+        Signal::BusPartialReads | Signal::BusPartialWrites | Signal::BusIoReads | Signal::BusIoWrites => 1,
+        _ => LINE_CLOCKS,
+    };
+    tally.add(Signal::BusDataCycles, clocks);
 }
 
 /// Counts a write-combining buffer that is written out: as one line, or in aligned pieces of 32, 16 and up to 8 bytes.

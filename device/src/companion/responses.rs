@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::{DataSource, Signal};
 
+use super::bus;
 use super::cluster::{Ask, Request};
 use super::line::LineState;
 use super::reach::Reach;
@@ -33,14 +34,15 @@ impl Found {
 
 pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
     tally.add(Signal::BusTransactions, 1);
-    let (block, bus) = match request {
+    let (block, kind) = match request {
         Request::Read => (Signal::ReadBlocks, Signal::BusLineReadsData),
         Request::ReadCode => (Signal::ReadBlocksShared, Signal::BusLineReadsInstruction),
         Request::ReadModified => (Signal::ReadBlocksModified, Signal::BusOwnershipReads),
         Request::Upgrade => (Signal::ChangesToDirty, Signal::BusInvalidations),
     };
     tally.add(block, 1);
-    tally.add(bus, 1);
+    tally.add(kind, 1);
+    bus::move_data(kind, tally);
     tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
     tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));
     tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));

@@ -109,6 +109,7 @@ const ALWAYS: &[Signal] = &[
     Signal::BusOwnershipReads,
     Signal::BusInvalidations,
     Signal::BusLineWrites,
+    Signal::BusDataCycles,
     Signal::BusInvalidationsHitModified,
     Signal::SnoopAnswersMiss,
     Signal::SnoopAnswersHit,
@@ -152,6 +153,9 @@ const INCLUSIVE: &[Signal] = &[
     Signal::L2DataLookupHits,
     Signal::L2DataLookupMisses,
     Signal::L2DataLineRequests,
+    Signal::L2DataFillsModified,
+    Signal::L2DataFillsExclusive,
+    Signal::L2DataFillsShared,
     Signal::L2DataStoreHitsShared,
     Signal::L2LoadMisses,
     Signal::L2StoreMisses,
@@ -329,7 +333,8 @@ pub(super) const OF_MEMORY: &[Signal] = &[
 ];
 
 /// What an access by a device supplies besides.
-const OF_DEVICES: [Signal; 8] = [
+const OF_DEVICES: [Signal; 9] = [
+    Signal::BusDataCycles,
     Signal::BusTransactions,
     Signal::UpstreamReads,
     Signal::UpstreamWrites,
