@@ -8141,6 +8141,70 @@ typedef enum VmPmuSignal {
    * Cycles in which that snoop machine of the third-level cache works which is sampled in its turn.
    */
   VM_PMU_SIGNAL_THIRD_SNOOP_MACHINE_SAMPLE_CYCLES = 923,
+  /**
+   * Bus transactions that tell a directory that an unmodified line left the last cache of a core.
+   */
+  VM_PMU_SIGNAL_BUS_CLEAN_CASTOUTS = 924,
+  /**
+   * Bus reads of a line that leave it where it is.
+   */
+  VM_PMU_SIGNAL_BUS_CURRENT_READS = 925,
+  /**
+   * Snoops to which the core answers that it does not have the line.
+   */
+  VM_PMU_SIGNAL_SNOOP_ANSWERS_MISS = 926,
+  /**
+   * Snoops to which the core answers that it has the line unmodified.
+   */
+  VM_PMU_SIGNAL_SNOOP_ANSWERS_HIT = 927,
+  /**
+   * Snoops to which the core answers that it has the line modified: it writes it back.
+   */
+  VM_PMU_SIGNAL_SNOOP_ANSWERS_MODIFIED = 928,
+  /**
+   * Snoops to which the package answers that none of its cores has the line.
+   */
+  VM_PMU_SIGNAL_SNOOP_SIGNOFFS_MISS = 929,
+  /**
+   * Snoops to which the package answers that a core has the line and none has it modified.
+   */
+  VM_PMU_SIGNAL_SNOOP_SIGNOFFS_HIT = 930,
+  /**
+   * Snoops to which the package answers that a core has the line modified.
+   */
+  VM_PMU_SIGNAL_SNOOP_SIGNOFFS_MODIFIED = 931,
+  /**
+   * Writes of up to eight combined bytes, the first half of sixteen.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_8_EVEN = 932,
+  /**
+   * Writes of up to eight combined bytes, the second half of sixteen.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_8_ODD = 933,
+  /**
+   * Writes of sixteen combined bytes.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_16 = 934,
+  /**
+   * Writes of thirty-two combined bytes.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_32 = 935,
+  /**
+   * Bus clocks in which data of a transaction are on the bus.
+   */
+  VM_PMU_SIGNAL_BUS_DATA_CYCLES = 936,
+  /**
+   * Lines that came into the second-level cache of data modified, or to be modified at once.
+   */
+  VM_PMU_SIGNAL_L2_DATA_FILLS_MODIFIED = 937,
+  /**
+   * Lines that came into the second-level cache of data exclusive.
+   */
+  VM_PMU_SIGNAL_L2_DATA_FILLS_EXCLUSIVE = 938,
+  /**
+   * Lines that came into the second-level cache of data shared.
+   */
+  VM_PMU_SIGNAL_L2_DATA_FILLS_SHARED = 939,
 } VmPmuSignal;
 
 /*
