@@ -2000,4 +2000,36 @@ signals! {
     Link2Releases = "link2_releases": Event Events,
     /// Doublewords that a package could have sent on its HyperTransport link 2 and did not.
     Link2Idle = "link2_idle": Event Events,
+    /// Bus transactions that tell a directory that an unmodified line left the last cache of a core.
+    BusCleanCastouts = "bus_clean_castouts": Event Events,
+    /// Bus reads of a line that leave it where it is.
+    BusCurrentReads = "bus_current_reads": Event Events,
+    /// Snoops to which the core answers that it does not have the line.
+    SnoopAnswersMiss = "snoop_answers_miss": Event Events,
+    /// Snoops to which the core answers that it has the line unmodified.
+    SnoopAnswersHit = "snoop_answers_hit": Event Events,
+    /// Snoops to which the core answers that it has the line modified: it writes it back.
+    SnoopAnswersModified = "snoop_answers_modified": Event Events,
+    /// Snoops to which the package answers that none of its cores has the line.
+    SnoopSignoffsMiss = "snoop_signoffs_miss": Event Events,
+    /// Snoops to which the package answers that a core has the line and none has it modified.
+    SnoopSignoffsHit = "snoop_signoffs_hit": Event Events,
+    /// Snoops to which the package answers that a core has the line modified.
+    SnoopSignoffsModified = "snoop_signoffs_modified": Event Events,
+    /// Writes of up to eight combined bytes, the first half of sixteen.
+    CombinedWrites8Even = "combined_writes_8_even": Event Events,
+    /// Writes of up to eight combined bytes, the second half of sixteen.
+    CombinedWrites8Odd = "combined_writes_8_odd": Event Events,
+    /// Writes of sixteen combined bytes.
+    CombinedWrites16 = "combined_writes_16": Event Events,
+    /// Writes of thirty-two combined bytes.
+    CombinedWrites32 = "combined_writes_32": Event Events,
+    /// Bus clocks in which data of a transaction are on the bus.
+    BusDataCycles = "bus_data_cycles": Event Events,
+    /// Lines that came into the second-level cache of data modified, or to be modified at once.
+    L2DataFillsModified = "l2_data_fills_modified": Event Events,
+    /// Lines that came into the second-level cache of data exclusive.
+    L2DataFillsExclusive = "l2_data_fills_exclusive": Event Events,
+    /// Lines that came into the second-level cache of data shared.
+    L2DataFillsShared = "l2_data_fills_shared": Event Events,
 }

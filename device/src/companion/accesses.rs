@@ -3,6 +3,7 @@
 use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal, StoreOutcome, Supplier, Translation};
 
 use super::asking::Answer;
+use super::bus;
 use super::cluster::{Ask, Level};
 use super::follower::{Follower, SMALLEST_PAGE};
 use super::ia64_register;
@@ -71,6 +72,9 @@ impl Follower<'_> {
         if access.uncached {
             let (kind, latency) = if stores { (RequestKind::PartialWrite, 0) } else { (RequestKind::PartialRead, u32::from(costs.memory)) };
             self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
+            if profile.pipeline.is_ia64() {
+                bus::count_uncacheable(access.physical, stores, &mut self.tally);
+            }
             self.tally.add(Signal::UncacheableRequests, 1);
             self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
             if self.system.profile.mesh.hypertransport {
@@ -177,6 +181,9 @@ impl Follower<'_> {
     fn send(&mut self, written: Written) {
         let kind = if written.whole { RequestKind::FullStreamingStore } else { RequestKind::PartialStreamingStore };
         self.keep_request(Request::of(kind), written.line);
+        if self.system.profile.pipeline.is_ia64() {
+            bus::count_combined(&written, &mut self.tally);
+        }
         self.system.stream(self.cluster, &written, &mut self.tally);
         let latency = u32::from(self.system.profile.costs.memory);
         if let Some(pipeline) = self.pipeline() {

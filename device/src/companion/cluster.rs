@@ -124,21 +124,51 @@ pub(super) struct Mail {
     found: [u64; FINDINGS.len()],
 }
 
-/// What snoops of the second and third level find.
-pub(super) const FINDINGS: [Signal; 6] = [
+/// What snoops of the second and third level find, what the cluster answers to them, and what its package does.
+pub(super) const FINDINGS: [Signal; 12] = [
     Signal::SnoopsL2ModifiedRead,
     Signal::SnoopsL2ModifiedWrite,
     Signal::SnoopsL2SharedInvalidated,
     Signal::SnoopsL3Hit,
     Signal::SnoopsL3Miss,
     Signal::SnoopsL3SharedInvalidated,
+    Signal::SnoopAnswersMiss,
+    Signal::SnoopAnswersHit,
+    Signal::SnoopAnswersModified,
+    Signal::SnoopSignoffsMiss,
+    Signal::SnoopSignoffsHit,
+    Signal::SnoopSignoffsModified,
 ];
+/// Where the answers of the cluster begin among them, and those of its package.
+pub(super) const ANSWERS: usize = 6;
+const SIGNOFFS: usize = 9;
 
 impl Mail {
     /// The snoops that a machine of the second level worked for, and one of the third: those that found a line modified, or took it away.
     pub(super) fn worked(&self) -> (u32, u32) {
         let [read, written, shared, third, ..] = self.found;
         (read.wrapping_add(written).wrapping_add(shared) as u32, third as u32)
+    }
+
+    /// The cluster answers a snoop.
+    fn answer(&mut self, strongest: LineState) {
+        self.count(ANSWERS, strongest);
+    }
+
+    /// Its package answers a snoop.
+    pub(super) fn sign_off(&mut self, strongest: LineState) {
+        self.count(SIGNOFFS, strongest);
+    }
+
+    /// Counts a miss, a hit or a hit of a modified line among the three answers that begin there.
+    fn count(&mut self, begin: usize, strongest: LineState) {
+        let answer = match strongest {
+            LineState::Invalid => 0,
+            state => 1 + usize::from(state.dirty()),
+        };
+        if let Some(count) = self.found.get_mut(begin + answer) {
+            *count += 1;
+        }
     }
 
     /// A snoop, which takes the line away or not, found it in this state in the second level or in the third.
@@ -383,6 +413,7 @@ impl Cluster {
                 }
             }
         }
+        self.mail.answer(strongest);
         if strongest.dirty() {
             // The data of its response, or of its write to memory.
             self.mail.quadwords += 1 << self.shape.outer_line_bits.saturating_sub(3).min(16);

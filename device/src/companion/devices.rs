@@ -3,8 +3,9 @@
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 use super::Companion;
+use super::bus::Transfer;
 use super::hypertransport::Transaction;
-use super::memory::Traffic;
+use super::memory::{Memory, Traffic};
 use super::profile::Protocol;
 use super::signals;
 use super::sized::{self, Piece, SizedWrites};
@@ -187,10 +188,19 @@ impl System {
         let (writes, atomic) = (operation.writes(), operation == DeviceOperation::Atomic);
         // An atomic operation needs the line, however much of it is written.
         let whole = whole && !atomic;
-        let probe = |_: &mut super::memory::Memory, tally: &mut Tally| {
-            if writes { self.take_everywhere(None, package, outer, whole, tally) } else { self.read_everywhere(package, outer, tally) }
+        let transfer = if atomic { Transfer::Change } else { Transfer::of(writes, whole) };
+        transfer.count(tally);
+        let probe = |_: &mut Memory, tally: &mut Tally| {
+            if writes {
+                self.take_everywhere(None, package, outer, whole, tally)
+            } else {
+                self.read_everywhere(package, outer, transfer == Transfer::Current, tally)
+            }
         };
         let found = self.at(shared, package, home, tally, probe).unwrap_or_default();
+        if let Some(signal) = transfer.modified().filter(|_| writes && found.dirty_elsewhere) {
+            tally.add(signal, 1);
+        }
         self.begins(shared, package, outer, found.farthest.max(self.reach(package, home)));
         if atomic {
             self.asks(shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));

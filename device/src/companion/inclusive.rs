@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::bus;
 use super::cluster::{
     Ask, Cluster, CoreCaches, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill,
 };
@@ -277,6 +278,12 @@ impl Cluster {
     fn second_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         tally.add(Signal::L2Fills, 1);
         tally.add(Signal::L2DataLineRequests, 1);
+        let filled = match line.state() {
+            LineState::Modified | LineState::Owned => Signal::L2DataFillsModified,
+            LineState::Exclusive => Signal::L2DataFillsExclusive,
+            LineState::Shared | LineState::Forward | LineState::Invalid => Signal::L2DataFillsShared,
+        };
+        tally.add(filled, 1);
         let victim = Line(self.second.put(line.number(), line.0));
         if victim.0 != 0 {
             self.leave_first(victim.number(), victim.bypasses());
@@ -344,6 +351,8 @@ impl Cluster {
         tally.add(if is_odd(displaced.number()) { Signal::L3CastoutsMemoryOdd } else { Signal::L3CastoutsMemoryEven }, 1);
         if displaced.state().dirty() {
             out.push(displaced.number());
+        } else {
+            bus::transact(Signal::BusCleanCastouts, tally);
         }
     }
 

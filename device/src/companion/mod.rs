@@ -37,10 +37,12 @@
 //! The book's chapter on the companion says what is modelled, what is approximated and what is not.
 
 mod accesses;
+mod answers;
 mod asking;
 mod branches;
 mod bundle;
 mod bundle_predictor;
+mod bus;
 mod bytes;
 mod clock;
 mod cluster;
@@ -74,6 +76,7 @@ mod routes;
 mod sets;
 mod signals;
 mod sized;
+mod snoops;
 mod sources;
 mod state;
 mod streams;

@@ -208,6 +208,13 @@ pub enum Microarchitecture {
     Itanium,
 }
 
+impl Microarchitecture {
+    /// Whether it is that of an Itanium.
+    pub(super) fn is_ia64(self) -> bool {
+        matches!(self, Microarchitecture::Montecito | Microarchitecture::Itanium)
+    }
+}
+
 /// What caches, memory and translation cost, in cycles. What units cost is part of the [pipeline](Microarchitecture).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Costs {

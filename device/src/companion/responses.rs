@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::{DataSource, Signal};
 
+use super::bus;
 use super::cluster::{Ask, Request};
 use super::line::LineState;
 use super::reach::Reach;
@@ -15,6 +16,8 @@ pub(super) struct Found {
     pub(super) dirty: Option<usize>,
     /// How far from the requester the farthest cluster was that had it.
     pub(super) farthest: Reach,
+    /// Whether any but the requester had it dirty.
+    pub(super) dirty_elsewhere: bool,
 }
 
 impl Found {
@@ -31,21 +34,23 @@ impl Found {
 
 pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
     tally.add(Signal::BusTransactions, 1);
-    let (block, bus) = match request {
+    let (block, kind) = match request {
         Request::Read => (Signal::ReadBlocks, Signal::BusLineReadsData),
         Request::ReadCode => (Signal::ReadBlocksShared, Signal::BusLineReadsInstruction),
         Request::ReadModified => (Signal::ReadBlocksModified, Signal::BusOwnershipReads),
         Request::Upgrade => (Signal::ChangesToDirty, Signal::BusInvalidations),
     };
     tally.add(block, 1);
-    tally.add(bus, 1);
+    tally.add(kind, 1);
+    bus::move_data(kind, tally);
     tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
     tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));
     tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));
 }
 
-pub(super) fn count_probe(found: LineState, request: Request, tally: &mut Tally) {
-    let (probe, bus) = match (found, request) {
+/// The signal of a probe that found the line in this state, and that of the bus transaction that it answers.
+pub(super) fn of_probe(found: LineState, request: Request) -> (Signal, Option<Signal>) {
+    match (found, request) {
         (LineState::Invalid, _) => (Signal::ProbeMisses, None),
         (LineState::Modified | LineState::Owned, Request::Upgrade) => (Signal::ProbeHitsDirty, Some(Signal::BusInvalidationsHitModified)),
         (LineState::Modified | LineState::Owned, Request::ReadModified) => {
@@ -54,10 +59,6 @@ pub(super) fn count_probe(found: LineState, request: Request, tally: &mut Tally)
         (LineState::Modified | LineState::Owned, _) => (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusReadsHitModified)),
         (_, Request::Read | Request::ReadCode) => (Signal::ProbeHitsClean, Some(Signal::BusReadsHitClean)),
         _ => (Signal::ProbeHitsClean, None),
-    };
-    tally.add(probe, 1);
-    if let Some(bus) = bus {
-        tally.add(bus, 1);
     }
 }
 

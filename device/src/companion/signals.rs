@@ -4,10 +4,10 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
 use super::clock::Clock;
-use super::cluster::{FINDINGS, Level};
+use super::cluster::{ANSWERS, FINDINGS, Level};
 use super::hypertransport::{OF_LINKS, is_of_link};
 use super::pipeline::Pipeline;
-use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use super::profile::{Fill, Microarchitecture, Profile, Protocol, SecondLevel, WritePolicy};
 use super::reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
@@ -110,6 +110,11 @@ const ALWAYS: &[Signal] = &[
     Signal::BusOwnershipReads,
     Signal::BusInvalidations,
     Signal::BusLineWrites,
+    Signal::BusDataCycles,
+    Signal::BusInvalidationsHitModified,
+    Signal::SnoopAnswersMiss,
+    Signal::SnoopAnswersHit,
+    Signal::SnoopAnswersModified,
     Signal::BusReadsHitClean,
     Signal::BusReadsHitModified,
     Signal::BusOwnershipReadsHitModified,
@@ -128,13 +133,8 @@ const ALWAYS: &[Signal] = &[
 ];
 
 /// With an owned state.
-const OWNED: &[Signal] = &[
-    Signal::DataCacheRefillsL2Owned,
-    Signal::DataCacheRefillsSystemOwned,
-    Signal::DataCacheEvictionsOwned,
-    Signal::ProbeHitsDirty,
-    Signal::BusInvalidationsHitModified,
-];
+const OWNED: &[Signal] =
+    &[Signal::DataCacheRefillsL2Owned, Signal::DataCacheRefillsSystemOwned, Signal::DataCacheEvictionsOwned, Signal::ProbeHitsDirty];
 
 /// With clean lines that are passed on.
 const PASSED_ON: &[Signal] = &[Signal::LoadsFromOtherPackageClean];
@@ -154,6 +154,9 @@ const INCLUSIVE: &[Signal] = &[
     Signal::L2DataLookupHits,
     Signal::L2DataLookupMisses,
     Signal::L2DataLineRequests,
+    Signal::L2DataFillsModified,
+    Signal::L2DataFillsExclusive,
+    Signal::L2DataFillsShared,
     Signal::L2DataStoreHitsShared,
     Signal::L2LoadMisses,
     Signal::L2StoreMisses,
@@ -200,7 +203,20 @@ const THIRD_OF_VICTIMS: &[Signal] = &[
     Signal::L3CastoutsLateralNoDataEven,
     Signal::L3CastoutsLateralNoDataOdd,
 ];
-const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits];
+const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits, Signal::BusCleanCastouts];
+/// With the bus of Itanium processors.
+const BUS: &[Signal] = &[
+    Signal::BusPartialReads,
+    Signal::BusPartialWrites,
+    Signal::BusIoReads,
+    Signal::BusIoWrites,
+    Signal::CombinedWrites8Even,
+    Signal::CombinedWrites8Odd,
+    Signal::CombinedWrites16,
+    Signal::CombinedWrites32,
+];
+/// With two cores behind one interface to the bus.
+const SIGNS_OFF: &[Signal] = &[Signal::SnoopSignoffsMiss, Signal::SnoopSignoffsHit, Signal::SnoopSignoffsModified];
 const UNIFIED_SECOND: &[Signal] = &[Signal::SelfModifyingCodeRestarts];
 const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
 const PREFETCHER: &[Signal] = &[
@@ -362,10 +378,22 @@ pub(super) fn abroad() -> impl Iterator<Item = Signal> {
     OF_MEMORY.iter().chain(FOR_OTHERS).chain(OF_LINKS.as_flattened()).copied()
 }
 
+/// What an access by a device supplies on every part, apart from memory.
+const ON_THE_BUS: [Signal; 9] = [
+    Signal::BusDataCycles,
+    Signal::BusTransactions,
+    Signal::UpstreamReads,
+    Signal::UpstreamWrites,
+    Signal::BusCurrentReads,
+    Signal::BusLineReadsData,
+    Signal::BusOwnershipReads,
+    Signal::BusInvalidations,
+    Signal::BusLineWrites,
+];
+
 /// Whether an access by a device supplies `signal`.
 pub(super) fn of_devices(signal: Signal) -> bool {
-    let upstream = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
-    upstream || [OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES, OF_LINKS.as_flattened()].iter().any(|signals| signals.contains(&signal))
+    [&ON_THE_BUS, OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES, OF_LINKS.as_flattened()].iter().any(|signals| signals.contains(&signal))
 }
 
 /// Whether a thread reports `signal`, which it supplies or which devices of other packages make its own do.
@@ -380,7 +408,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 22] = [
+    let parts: [(bool, &[Signal]); 24] = [
         (true, ALWAYS),
         (profile.mesh.hypertransport, OF_NORTHBRIDGE),
         (caches.protocol == Protocol::Moesi, OWNED),
@@ -396,6 +424,8 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (third == Some(Fill::Inclusive), THIRD_INCLUSIVE),
         (matches!(caches.second, SecondLevel::Split { .. }), SPLIT_SECOND),
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
+        (profile.pipeline.is_ia64(), BUS),
+        (profile.pipeline == Microarchitecture::Montecito, SIGNS_OFF),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
         (profile.prefetcher.is_some() && !exclusive && third == Some(Fill::Victims), PREFETCHED),
@@ -408,16 +438,18 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let links = profile.mesh.hypertransport && is_of_link(signal) && (clock == Clock::Companion || !idle(signal));
     let timed = || Pipeline::supplies(profile.pipeline, signal);
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
-    let scopes = || profile.mesh.scopes && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.contains(&signal));
+    let scopes = || {
+        profile.mesh.scopes
+            && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.iter().take(ANSWERS).any(|found| *found == signal))
+    };
     supplied || links || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.
 pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
-    let upstream = [Signal::UpstreamReads, Signal::UpstreamWrites];
     let of_devices = OF_DEVICES.iter().copied().filter(|_| profile.mesh.hypertransport);
-    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(upstream).chain(of_devices).collect()
+    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(ON_THE_BUS).chain(of_devices).collect()
 }
 
 /// Walks that began below an entry of the walk cache, by its level.

@@ -7,6 +7,8 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use spin::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 
+use super::answers::Answers;
+use super::bus;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
@@ -19,7 +21,7 @@ use super::pipeline;
 use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
-use super::responses::{Found, count_probe, count_request, count_response};
+use super::responses::{count_request, count_response, of_probe};
 use super::routes::NODE_LINKS;
 use super::signals;
 use super::sized::SizedWrites;
@@ -292,7 +294,7 @@ impl System {
 
     /// Does `work` with the memory of the package that has line `outer`, and with the tally of that package: `tally`, which is that of
     /// cluster `from`, or the one for work done for others.
-    fn at_home<T>(
+    pub(super) fn at_home<T>(
         &self,
         shared: &mut Shared,
         from: usize,
@@ -380,12 +382,17 @@ impl System {
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
         let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
+        let mut answers = Answers::NONE;
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let (found, third) = {
                 let mut cluster = cluster.lock();
                 (cluster.probe(outer, takes), cluster.third_alone)
             };
-            self.at_home(shared, from, outer, tally, |_, tally| count_probe(found, request, tally));
+            let (probe, answer) = of_probe(found, request);
+            self.at_home(shared, from, outer, tally, |_, tally| tally.add(probe, 1));
+            // The requester sees the answer on the bus, wherever memory is.
+            answer.into_iter().for_each(|signal| tally.add(signal, 1));
+            answers.take(self, self.package(number), found);
             if found == LineState::Invalid {
                 continue;
             }
@@ -397,6 +404,7 @@ impl System {
                 forward = forward.or((passes_on && found.passed_on()).then_some((number, third)));
             }
         }
+        answers.end(self);
         if self.counts_links(None) {
             let owner = dirty.map(|(holder, _)| self.package(holder));
             let read = if request == Request::Upgrade { 0 } else { LINE };
@@ -475,7 +483,7 @@ impl System {
         self.cast_out_laterally(from, out, tally);
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);
-            tally.add(Signal::BusLineWrites, 1);
+            bus::transact(Signal::BusLineWrites, tally);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
             self.count_memory_requests(package, outer, 1, tally);
@@ -544,57 +552,5 @@ impl System {
                 self.transact(&mut shared, &Transaction { source: package, target: home, written, read: 0, owner }, tally);
             }
         }
-    }
-
-    /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
-    pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
-        let mut shared = self.shared.lock();
-        let mut out = Departures::default();
-        let package = from / self.clusters_per_package;
-        let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
-        let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
-        self.begins(&mut shared, package, outer, found.farthest.max(self.reach(package, self.home(outer))));
-        if self.counts_links(None) {
-            let target = self.home(outer);
-            self.transact(&mut shared, &Transaction { source: package, target, written: 0, read: 0, owner: found.dirty }, tally);
-        }
-        if found.dirty.is_some() {
-            out.push(outer);
-        }
-        let written = !out.is_empty();
-        self.depart(&mut shared, from, &mut out, tally);
-        written
-    }
-
-    /// Every cluster answers a read of line `outer` by a device of `package`.
-    pub(super) fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
-        for (number, cluster) in self.clusters.iter().enumerate() {
-            let found = cluster.lock().probe(outer, false);
-            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
-            count_probe(found, Request::Read, tally);
-        }
-        all
-    }
-
-    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
-    /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
-    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
-        for (number, cluster) in self.clusters.iter().enumerate() {
-            if Some(number) == from {
-                all.take(package, Reach::Chip, true, cluster.lock().flush(outer));
-                continue;
-            }
-            let found = cluster.lock().probe(outer, true);
-            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
-            let signal = match found {
-                LineState::Invalid => Signal::ProbeMisses,
-                found if found.dirty() && !whole => Signal::ProbeHitsDirty,
-                _ => Signal::ProbeHitsClean,
-            };
-            tally.add(signal, 1);
-        }
-        all
     }
 }

@@ -145,7 +145,12 @@ impl Noise {
             _ => AccessKind::Load,
         };
         let plain = matches!(kind, AccessKind::Load | AccessKind::Store);
-        Access { address, physical: address, size, kind, locked: plain && self.draw(16) == 0, uncached: plain && self.draw(64) == 0 }
+        let size = if kind == AccessKind::StreamingStore && size == 16 { 32 } else { size };
+        let access =
+            Access { address, physical: address, size, kind, locked: plain && self.draw(16) == 0, uncached: plain && self.draw(64) == 0 };
+        // Some uncacheable accesses are to the ports of an Itanium.
+        let port = access.uncached && address & 8 != 0;
+        Access { physical: if port { 0x0FFF_FC00_0000 | address & 0xFFFF } else { address }, ..access }
     }
 
     /// Draws the next instruction and shows it to `report`.

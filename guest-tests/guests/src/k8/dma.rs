@@ -102,7 +102,12 @@ pub(super) fn build() -> Built<Image> {
             read(&mut k.a)
         };
         let nothing = |_: &mut Kernel| Ok(());
-        rounds(&mut k, what, &right.counts(if transfer.bytes == 8 { 0 } else { right.writes }), &Round { warm: Warm::Rounds(2), before: &before, window: &window, after: &nothing })?;
+        rounds(
+            &mut k,
+            what,
+            &right.counts(if transfer.bytes == 8 { 0 } else { right.writes }),
+            &Round { warm: Warm::Rounds(2), before: &before, window: &window, after: &nothing },
+        )?;
     }
     // The core reads what the device wrote, though it had the line.
     for value in [0x11, 0x22] {

@@ -1,0 +1,124 @@
+//! Transactions of the front-side bus of Itanium processors.
+//!
+//! The names are those of its kinds: BRL, BRIL and BIL read a line, read it to write it, or only take it from others; BWL writes a line; BRP
+//! and BWP read and write a part; BRC reads a line that others keep. `docs/notes/fabric-ia64.md` has the rules.
+
+use core::ops::Range;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::streams::Written;
+use super::tally::Tally;
+
+/// The physical addresses whose accesses are I/O transactions: the block of 64 MiB where firmware of the platforms has it.
+const PORTS: Range<u64> = 0x0FFF_FC00_0000..0x1000_0000_0000;
+
+/// Bus clocks for a line of 128 bytes.
+const LINE_CLOCKS: u64 = 128 / (2 * 16);
+
+/// Bytes of the largest pieces that combined stores are written in.
+const PIECE: u32 = 32;
+
+/// Counts an uncacheable access.
+pub(super) fn count_uncacheable(physical: u64, stores: bool, tally: &mut Tally) {
+    let signal = match (PORTS.contains(&physical), stores) {
+        (true, false) => Signal::BusIoReads,
+        (true, true) => Signal::BusIoWrites,
+        (false, false) => Signal::BusPartialReads,
+        (false, true) => Signal::BusPartialWrites,
+    };
+    transact(signal, tally);
+}
+
+/// Counts a transaction of this kind.
+pub(super) fn transact(kind: Signal, tally: &mut Tally) {
+    tally.add(kind, 1);
+    tally.add(Signal::BusTransactions, 1);
+    move_data(kind, tally);
+}
+
+/// Counts the bus clocks in which a transaction of this kind has data on the bus, which moves 16 bytes twice in a clock.
+pub(super) fn move_data(kind: Signal, tally: &mut Tally) {
+    let clocks = match kind {
+        Signal::BusInvalidations | Signal::BusCleanCastouts => 0,
+        Signal::BusPartialReads | Signal::BusPartialWrites | Signal::BusIoReads | Signal::BusIoWrites => 1,
+        _ => LINE_CLOCKS,
+    };
+    tally.add(Signal::BusDataCycles, clocks);
+}
+
+/// Counts a write-combining buffer that is written out: as one line, or in aligned pieces of 32, 16 and up to 8 bytes.
+pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
+    if written.whole {
+        return transact(Signal::BusLineWrites, tally);
+    }
+    let bytes = |from: u32, size: u32| (written.mask >> from.min(127)) as u64 & ((1 << size) - 1);
+    let mut count = |signal| {
+        tally.add(signal, 1);
+        transact(Signal::BusPartialWrites, tally);
+    };
+    for begin in (0..u128::BITS).step_by(PIECE as usize) {
+        if bytes(begin, PIECE) == u64::from(u32::MAX) {
+            count(Signal::CombinedWrites32);
+            continue;
+        }
+        for half in [begin, begin + 16] {
+            if bytes(half, 16) == u64::from(u16::MAX) {
+                count(Signal::CombinedWrites16);
+                continue;
+            }
+            if bytes(half, 8) != 0 {
+                count(Signal::CombinedWrites8Even);
+            }
+            if bytes(half + 8, 8) != 0 {
+                count(Signal::CombinedWrites8Odd);
+            }
+        }
+    }
+}
+
+/// What an agent that is no processor does with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// It reads all of it, and keeps nothing: BRC.
+    Current,
+    /// It reads a part, and keeps the line: BRL.
+    Read,
+    /// It writes all of it: BIL, then BWL.
+    Overwrite,
+    /// It writes a part, or changes it: BRIL, then BWL.
+    Change,
+}
+
+impl Transfer {
+    /// How a device comes to read or write in a line, and whether it is all of it.
+    pub(super) fn of(writes: bool, whole: bool) -> Transfer {
+        match (writes, whole) {
+            (false, true) => Transfer::Current,
+            (false, false) => Transfer::Read,
+            (true, true) => Transfer::Overwrite,
+            (true, false) => Transfer::Change,
+        }
+    }
+
+    /// Counts it.
+    pub(super) fn count(self, tally: &mut Tally) {
+        let (first, second) = match self {
+            Transfer::Current => (Signal::BusCurrentReads, None),
+            Transfer::Read => (Signal::BusLineReadsData, None),
+            Transfer::Overwrite => (Signal::BusInvalidations, Some(Signal::BusLineWrites)),
+            Transfer::Change => (Signal::BusOwnershipReads, Some(Signal::BusLineWrites)),
+        };
+        [Some(first), second].into_iter().flatten().for_each(|signal| transact(signal, tally));
+    }
+
+    /// What counts if a processor has the line modified.
+    pub(super) fn modified(self) -> Option<Signal> {
+        match self {
+            Transfer::Current => None,
+            Transfer::Read => Some(Signal::BusReadsHitModified),
+            Transfer::Overwrite => Some(Signal::BusInvalidationsHitModified),
+            Transfer::Change => Some(Signal::BusOwnershipReadsHitModified),
+        }
+    }
+}
