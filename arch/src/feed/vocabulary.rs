@@ -2000,4 +2000,10 @@ signals! {
     Link2Releases = "link2_releases": Event Events,
     /// Doublewords that a package could have sent on its HyperTransport link 2 and did not.
     Link2Idle = "link2_idle": Event Events,
+    /// Accesses of a core to the graphics aperture that leave its caches.
+    ApertureAccesses = "aperture_accesses": Event Events,
+    /// Accesses of devices of a package to the graphics aperture.
+    DeviceApertureAccesses = "device_aperture_accesses": Event Events,
+    /// Accesses to the graphics aperture whose translation its buffer did not have.
+    ApertureMisses = "aperture_misses": Event Events,
 }

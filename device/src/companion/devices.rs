@@ -3,6 +3,7 @@
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 use super::Companion;
+use super::gart::By;
 use super::hypertransport::Transaction;
 use super::memory::Traffic;
 use super::profile::Protocol;
@@ -122,6 +123,7 @@ impl System {
             DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read(piece, tally),
         }
         let mut shared = self.shared.lock();
+        self.relocate(&mut shared, package, piece.physical, By::Device, tally);
         let linked = self.counts_links(Some(tally));
         let read = if operation == DeviceOperation::Write { 0 } else { piece.doublewords() };
         if linked {

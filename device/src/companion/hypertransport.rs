@@ -79,7 +79,9 @@ impl Carrier<'_> {
     fn count(&mut self, (node, link): (usize, usize), kind: usize, doublewords: u64) {
         let Some(signal) = OF_LINKS.get(link).and_then(|signals| signals.get(kind)) else { return };
         self.system.at(self.shared, self.here, node, self.tally, |_, tally| tally.add(*signal, doublewords));
-        if let Some(sent) = self.shared.sent.get_mut(node).and_then(|links| links.get_mut(link)) {
+        if self.system.reckoned.load(Relaxed) != 0
+            && let Some(sent) = self.shared.sent.get_mut(node).and_then(|links| links.get_mut(link))
+        {
             *sent = sent.saturating_add(doublewords);
         }
     }

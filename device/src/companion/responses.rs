@@ -6,6 +6,7 @@ use super::cluster::{Ask, Request};
 use super::line::LineState;
 use super::reach::Reach;
 use super::sources::{self, Purpose};
+use super::system::System;
 use super::tally::Tally;
 
 /// The result of probing all clusters for a line.
@@ -98,5 +99,39 @@ fn count_fetch(loads: bool, source: DataSource, tally: &mut Tally) {
     if !loads {
         tally.add(Signal::FetchesFromOtherCore, u64::from(source.is_of_another_core()));
         tally.add(Signal::FetchesFromOtherPackage, u64::from(source.is_of_another_packages_cache()));
+    }
+}
+
+impl System {
+    /// Every cluster answers a read of line `outer` by a device of `package`.
+    pub(super) fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
+        let mut all = Found::default();
+        for (number, cluster) in self.clusters.iter().enumerate() {
+            let found = cluster.lock().probe(outer, false);
+            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
+            count_probe(found, Request::Read, tally);
+        }
+        all
+    }
+
+    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
+    /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
+    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
+        let mut all = Found::default();
+        for (number, cluster) in self.clusters.iter().enumerate() {
+            if Some(number) == from {
+                all.take(package, Reach::Chip, true, cluster.lock().flush(outer));
+                continue;
+            }
+            let found = cluster.lock().probe(outer, true);
+            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
+            let signal = match found {
+                LineState::Invalid => Signal::ProbeMisses,
+                found if found.dirty() && !whole => Signal::ProbeHitsDirty,
+                _ => Signal::ProbeHitsClean,
+            };
+            tally.add(signal, 1);
+        }
+        all
     }
 }

@@ -10,6 +10,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
+use super::gart::Buffer;
 use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
@@ -19,7 +20,7 @@ use super::pipeline;
 use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
-use super::responses::{Found, count_probe, count_request, count_response};
+use super::responses::{count_probe, count_request, count_response};
 use super::routes::NODE_LINKS;
 use super::signals;
 use super::sized::SizedWrites;
@@ -57,8 +58,9 @@ pub(super) struct System {
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
-    /// How many followers count what links send.
+    /// How many followers count what links send, and how many reckon idle slots.
     pub(super) linked: AtomicUsize,
+    pub(super) reckoned: AtomicUsize,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     /// Those that are lent are the last of each package.
@@ -73,6 +75,8 @@ pub(super) struct Shared {
     pub(super) abroad: Box<[Tally]>,
     /// Doublewords that each link of each package sent, and that idle ones have not been reckoned with. Empty without such links.
     pub(super) sent: Box<[[u64; NODE_LINKS]]>,
+    /// What each package's aperture remembers. Empty without an aperture.
+    pub(super) relocated: Box<[Buffer]>,
     /// What each cluster predicts of the scopes of its requests. Empty if they have none.
     pub(super) scopes: Box<[Scopes]>,
 }
@@ -96,6 +100,7 @@ impl System {
             shared: Mutex::new(Shared {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
+                relocated: (0..layout.aperture.map_or(0, |_| packages)).map(|_| Buffer::default()).collect::<Vec<_>>().into_boxed_slice(),
                 sent: (0..layout.routes.map_or(0, |_| packages)).map(|_| [0; NODE_LINKS]).collect::<Vec<_>>().into_boxed_slice(),
                 scopes: (0..if profile.mesh.scopes { number } else { 0 }).map(|_| Scopes::default()).collect::<Vec<_>>().into_boxed_slice(),
             }),
@@ -104,6 +109,7 @@ impl System {
             busy: AtomicBool::new(false),
             joined: AtomicBool::new(false),
             linked: AtomicUsize::new(0),
+            reckoned: AtomicUsize::new(0),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             layout,
@@ -333,6 +339,7 @@ impl System {
         shared.memories.iter().for_each(|memory| memory.save(writer));
         shared.scopes.iter().for_each(|scopes| scopes.save(writer));
         shared.sent.iter().for_each(|links| writer.words(links));
+        shared.relocated.iter().for_each(|buffer| buffer.save(writer));
         shared.abroad.iter().for_each(|abroad| signals::abroad().for_each(|signal| writer.word(abroad.get(signal))));
     }
 
@@ -354,6 +361,9 @@ impl System {
         }
         for links in &mut shared.sent {
             reader.words(links)?;
+        }
+        for buffer in &mut shared.relocated {
+            buffer.load(reader)?;
         }
         self.busy.store(busy, Relaxed);
         self.joined.store(joined, Relaxed);
@@ -377,6 +387,7 @@ impl System {
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
         count_request(ask, request, tally);
         self.count_memory_requests(package, outer, 1, tally);
+        self.relocate_line(shared, package, outer, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
         let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
@@ -464,12 +475,6 @@ impl System {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
-    /// A core of `package` sends requests to the memory that has line `outer`.
-    pub(super) fn count_memory_requests(&self, package: usize, outer: u64, requests: u64, tally: &mut Tally) {
-        let is_local = self.home(outer) == package;
-        tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
-    }
-
     /// Lines displaced from cluster `from` are written to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         self.cast_out_laterally(from, out, tally);
@@ -479,6 +484,7 @@ impl System {
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
             self.count_memory_requests(package, outer, 1, tally);
+            self.relocate_line(shared, package, outer, tally);
             self.begins(shared, package, outer, self.reach(package, home));
             self.carries(shared, package, home, outer);
             if self.counts_links(None) {
@@ -522,6 +528,7 @@ impl System {
         sized.count(tally);
         let package = from / self.clusters_per_package;
         self.count_memory_requests(package, outer, sized.commands(), tally);
+        self.relocate_line(&mut shared, package, outer, tally);
         let found = self.at_home(&mut shared, from, outer, tally, |memory, tally| {
             let found = self.take_everywhere(Some(from), package, outer, whole, tally);
             if found.dirty.is_some() && !whole {
@@ -564,37 +571,5 @@ impl System {
         let written = !out.is_empty();
         self.depart(&mut shared, from, &mut out, tally);
         written
-    }
-
-    /// Every cluster answers a read of line `outer` by a device of `package`.
-    pub(super) fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
-        for (number, cluster) in self.clusters.iter().enumerate() {
-            let found = cluster.lock().probe(outer, false);
-            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
-            count_probe(found, Request::Read, tally);
-        }
-        all
-    }
-
-    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
-    /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
-    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
-        for (number, cluster) in self.clusters.iter().enumerate() {
-            if Some(number) == from {
-                all.take(package, Reach::Chip, true, cluster.lock().flush(outer));
-                continue;
-            }
-            let found = cluster.lock().probe(outer, true);
-            all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
-            let signal = match found {
-                LineState::Invalid => Signal::ProbeMisses,
-                found if found.dirty() && !whole => Signal::ProbeHitsDirty,
-                _ => Signal::ProbeHitsClean,
-            };
-            tally.add(signal, 1);
-        }
-        all
     }
 }
