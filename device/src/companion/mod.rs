@@ -107,7 +107,7 @@ pub use profile::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
-pub use routes::{NODE_LINKS, NODES, Routes};
+pub use routes::{LinkEnd, NODE_LINKS, NODES, Routes};
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
