@@ -586,12 +586,15 @@ impl Tap {
     }
 }
 
+/// The most signals that a counter of IA-64 adds up, as snapshots hold what it has not counted of each: no event of these parts has more.
+const SAVED_SOURCES: usize = 9;
+
 /// What the sources of a tap have grown by and the tap has not counted yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pending {
     /// How much each source has grown, in their order.
-    pub sources: [u64; MAX_SOURCES],
+    pub sources: [u64; SAVED_SOURCES],
     /// The cycles that have elapsed, where the gate needs them.
     pub cycles: u64,
 }

@@ -2032,4 +2032,10 @@ signals! {
     L2DataFillsExclusive = "l2_data_fills_exclusive": Event Events,
     /// Lines that came into the second-level cache of data shared.
     L2DataFillsShared = "l2_data_fills_shared": Event Events,
+    /// Accesses of a core to the graphics aperture that leave its caches.
+    ApertureAccesses = "aperture_accesses": Event Events,
+    /// Accesses of devices of a package to the graphics aperture.
+    DeviceApertureAccesses = "device_aperture_accesses": Event Events,
+    /// Accesses to the graphics aperture whose translation its buffer did not have.
+    ApertureMisses = "aperture_misses": Event Events,
 }

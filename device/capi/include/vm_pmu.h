@@ -8273,6 +8273,18 @@ typedef enum VmPmuSignal {
    * Doublewords that a package could have sent on its HyperTransport link 2 and did not.
    */
   VM_PMU_SIGNAL_LINK2_IDLE = 956,
+  /**
+   * Accesses of a core to the graphics aperture that leave its caches.
+   */
+  VM_PMU_SIGNAL_APERTURE_ACCESSES = 957,
+  /**
+   * Accesses of devices of a package to the graphics aperture.
+   */
+  VM_PMU_SIGNAL_DEVICE_APERTURE_ACCESSES = 958,
+  /**
+   * Accesses to the graphics aperture whose translation its buffer did not have.
+   */
+  VM_PMU_SIGNAL_APERTURE_MISSES = 959,
 } VmPmuSignal;
 
 /*

@@ -32,13 +32,8 @@ impl Follower<'_> {
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
         self.outcome.cycles = self.pipelined.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
-        if let Some(cycles) = &mut self.link_cycles {
-            *cycles = cycles.saturating_add(passed);
-            if *cycles >= RECKONED {
-                let slots = *cycles / CYCLES_OF_SLOT;
-                *cycles %= CYCLES_OF_SLOT;
-                self.system.idle_links(self.package, slots, &mut self.tally);
-            }
+        if self.reckons {
+            self.reckon_links(passed);
         }
         if self.is_active() {
             self.tally.report(thread.totals());
@@ -52,6 +47,16 @@ impl Follower<'_> {
             thread.service();
         }
         passed
+    }
+
+    /// The links of its package could have sent something in these cycles too.
+    fn reckon_links(&mut self, passed: u64) {
+        self.link_cycles = self.link_cycles.saturating_add(passed);
+        if self.link_cycles >= RECKONED {
+            let slots = self.link_cycles / CYCLES_OF_SLOT;
+            self.link_cycles %= CYCLES_OF_SLOT;
+            self.system.idle_links(self.package, slots, &mut self.tally);
+        }
     }
 
     /// Reports the requests that left the core's caches to the PMU. All events are then in the totals, so every deadline is compared, the

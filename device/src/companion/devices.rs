@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 use super::Companion;
 use super::bus::Transfer;
+use super::gart::By;
 use super::hypertransport::Transaction;
 use super::memory::{Memory, Traffic};
 use super::profile::Protocol;
@@ -126,6 +127,7 @@ impl System {
             DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read(piece, tally),
         }
         let mut shared = self.shared.lock();
+        self.relocate(&mut shared, package, piece.physical, By::Device, tally);
         let linked = self.counts_links(Some(tally));
         let read = if operation == DeviceOperation::Write { 0 } else { piece.doublewords() };
         if linked {

@@ -88,9 +88,10 @@ pub struct Follower<'a> {
     pub(super) nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
-    /// Whether it counts what links send; and the cycles in which those of its package could have sent more than has been reckoned.
+    /// Whether it counts what links send; whether it reckons the idle slots of its package's; and the cycles that it has not reckoned yet.
     linked: bool,
-    pub(super) link_cycles: Option<u64>,
+    pub(super) reckons: bool,
+    pub(super) link_cycles: u64,
     pub(super) demand: Demand,
 }
 
@@ -133,7 +134,8 @@ impl<'a> Follower<'a> {
             nested: profile.translation.is_radix().then(Steps::new),
             watched: false,
             linked: false,
-            link_cycles: None,
+            reckons: false,
+            link_cycles: 0,
             demand: Demand::default(),
         }
     }
@@ -181,11 +183,20 @@ impl<'a> Follower<'a> {
         let linked = self.active && counted.next().is_some();
         self.set_linked(linked);
         let first = self.thread == 0 && self.core == 0 && self.cluster == self.package * self.system.clusters_per_package;
-        let reckons = linked && idle && first && self.pipelined;
-        if reckons && self.link_cycles.is_none() {
-            self.system.forget_sent(self.package);
+        self.set_reckons(linked && idle && first && self.pipelined);
+    }
+
+    fn set_reckons(&mut self, reckons: bool) {
+        match (self.reckons, reckons) {
+            (false, true) => _ = self.system.reckoned.fetch_add(1, Relaxed),
+            (true, false) => {
+                self.system.reckoned.fetch_sub(1, Relaxed);
+                self.system.forget_sent(self.package);
+                self.link_cycles = 0;
+            }
+            _ => {}
         }
-        self.link_cycles = reckons.then(|| self.link_cycles.unwrap_or(0));
+        self.reckons = reckons;
     }
 
     fn set_linked(&mut self, linked: bool) {
@@ -553,7 +564,7 @@ impl<'a> Follower<'a> {
         }
         self.streams.save(writer);
         self.combining.save(writer);
-        writer.word(self.link_cycles.unwrap_or(0));
+        writer.word(self.link_cycles);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -567,14 +578,14 @@ impl<'a> Follower<'a> {
         }
         self.streams.load(reader)?;
         self.combining.load(reader)?;
-        let cycles = reader.word()?;
-        self.link_cycles = self.link_cycles.map(|_| cycles);
+        self.link_cycles = reader.word()?;
         Ok(())
     }
 }
 
 impl Drop for Follower<'_> {
     fn drop(&mut self) {
+        self.set_reckons(false);
         self.set_linked(false);
         self.set_active(false);
     }

@@ -79,7 +79,9 @@ impl Carrier<'_> {
     fn count(&mut self, (node, link): (usize, usize), kind: usize, doublewords: u64) {
         let Some(signal) = OF_LINKS.get(link).and_then(|signals| signals.get(kind)) else { return };
         self.system.at(self.shared, self.here, node, self.tally, |_, tally| tally.add(*signal, doublewords));
-        if let Some(sent) = self.shared.sent.get_mut(node).and_then(|links| links.get_mut(link)) {
+        if self.system.reckoned.load(Relaxed) != 0
+            && let Some(sent) = self.shared.sent.get_mut(node).and_then(|links| links.get_mut(link))
+        {
             *sent = sent.saturating_add(doublewords);
         }
     }
@@ -178,7 +180,7 @@ impl System {
     pub(super) fn reach_device(&self, shared: &mut Shared, source: usize, target: usize, written: u64, read: u64, tally: &mut Tally) {
         self.by_links(shared, source, tally, |carrier| {
             carrier.carry(source, target, request(written));
-            if let Some(link) = carrier.routes.to_devices(target) {
+            if let Some(link) = carrier.routes.devices_link(target) {
                 carrier.send((target, link), request(written));
                 // The device's answer is taken in.
                 carrier.count((target, link), 2, 1);
@@ -190,7 +192,7 @@ impl System {
     /// A device behind `package` made a request, and is given so many doublewords, if it asked for any.
     pub(super) fn answer_device(&self, shared: &mut Shared, package: usize, read: u64, tally: &mut Tally) {
         self.by_links(shared, package, tally, |carrier| {
-            let Some(link) = carrier.routes.to_devices(package) else { return };
+            let Some(link) = carrier.routes.devices_link(package) else { return };
             carrier.count((package, link), 2, 1);
             if read != 0 {
                 carrier.send((package, link), response(read));
@@ -210,7 +212,7 @@ impl System {
         let Some(routes) = &self.layout.routes else { return };
         let mut shared = self.shared.lock();
         let Some(sent) = shared.sent.get_mut(package) else { return };
-        let to_devices = routes.to_devices(package);
+        let to_devices = routes.devices_link(package);
         for (link, (sent, signals)) in sent.iter_mut().zip(&OF_LINKS).enumerate() {
             let idle = slots.saturating_sub(*sent);
             *sent = sent.saturating_sub(slots).min(MOST_OWED);

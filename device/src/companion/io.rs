@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::gart::By;
 use super::hypertransport::Transaction;
 use super::memory::Traffic;
 use super::sized::{self, Piece};
@@ -58,6 +59,12 @@ impl System {
         if self.layout.io.count == 0 { Some(0) } else { self.io_of_device(physical) }
     }
 
+    /// A core of `package` sends requests to the memory that has line `outer`.
+    pub(super) fn count_memory_requests(&self, package: usize, outer: u64, requests: u64, tally: &mut Tally) {
+        let is_local = self.home(outer) == package;
+        tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
+    }
+
     /// Cluster `from` makes an uncached access.
     pub(super) fn uncached(&self, from: usize, physical: u64, size: u64, stores: bool, tally: &mut Tally) {
         let bits = self.profile.caches.outer_line_bits.min(63);
@@ -70,6 +77,7 @@ impl System {
             } else {
                 sized::count_read(piece, tally);
             }
+            self.relocate(&mut shared, package, piece.physical, By::Core, tally);
             let (written, read) = if stores { (piece.stored_doublewords(), 0) } else { (0, piece.doublewords()) };
             let target = self.io_of_core(piece.physical);
             if let Some(target) = target.filter(|_| linked) {

@@ -26,6 +26,8 @@ pub(super) struct Layout {
     pub(super) io: IoMap,
     /// How packages are joined by HyperTransport links, where they are.
     pub(super) routes: Option<Routes>,
+    /// The graphics aperture: its first address and its bytes.
+    pub(super) aperture: Option<(u64, u64)>,
 }
 
 impl System {

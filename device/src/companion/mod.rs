@@ -52,6 +52,7 @@ mod devices;
 mod exclusive;
 mod fetches;
 mod follower;
+mod gart;
 mod hypertransport;
 pub mod ia64_register;
 mod inclusive;
@@ -109,7 +110,7 @@ pub use profile::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
-pub use routes::{NODE_LINKS, NODES, Routes};
+pub use routes::{LinkEnd, NODE_LINKS, NODES, Routes};
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
@@ -141,6 +142,7 @@ pub struct Builder {
     lent: usize,
     io: IoMap,
     routes: Option<Routes>,
+    aperture: Option<(u64, u64)>,
 }
 
 impl Builder {
@@ -168,6 +170,7 @@ impl Builder {
             lent: 0,
             io: IoMap::default(),
             routes: None,
+            aperture: None,
         }
     }
 
@@ -246,6 +249,25 @@ impl Builder {
         joined.then(|| self.routes.unwrap_or_else(|| Routes::ladder(self.packages)))
     }
 
+    /// The graphics aperture begins at `first` and has so many bytes, on a part that has one: the K8. By default there is none.
+    ///
+    /// ```
+    /// use vm_pmu::companion::{Builder, DeviceRequest};
+    /// use vm_pmu::topology;
+    ///
+    /// let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
+    /// // EEh, accesses of devices and misses: two accesses to one page.
+    /// machine.thread(0).unwrap().wrmsr(0xC001_0000, 0x0043_06EE).unwrap();
+    /// let companion = Builder::new("k8").unwrap().aperture(0xD000_0000, 64 << 20).build();
+    /// let reads = DeviceRequest { physical: 0xD000_1000, size: 128, ..DeviceRequest::default() };
+    /// companion.device(&reads, &machine.devices(0).unwrap().totals, &machine.device_demand(0).unwrap());
+    /// assert_eq!(machine.thread(0).unwrap().rdpmc(0), Ok(3));
+    /// ```
+    #[must_use]
+    pub fn aperture(self, first: u64, bytes: u64) -> Builder {
+        Builder { aperture: Some((first, bytes)), ..self }
+    }
+
     /// How many packages make a group, at least 1: the first group has the first packages, and so on. Packages of other groups are farther
     /// away than those of the own. By default all packages are one group. Six chips make one on POWER9, by table A-6 of its guide.
     #[must_use]
@@ -299,6 +321,7 @@ impl Builder {
             memory_per_package: self.memory_per_package,
             io: self.io,
             routes: self.links(),
+            aperture: self.aperture.filter(|_| self.profile.mesh.hypertransport),
         };
         let system = System::new(&self.profile, layout, self.seed);
         let cores = self.packages * (clusters + self.lent) * usize::from(self.profile.cores.max(1));

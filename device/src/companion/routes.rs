@@ -6,7 +6,7 @@ pub const NODES: usize = 8;
 pub const NODE_LINKS: usize = 3;
 
 /// One end of a link: a node, and the number of the link there.
-type End = (usize, usize);
+pub type LinkEnd = (usize, usize);
 
 /// The links between the packages of a machine, and the way from each to each other.
 ///
@@ -22,7 +22,7 @@ type End = (usize, usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Routes {
     /// What each link of each node leads to.
-    ends: [[Option<End>; NODE_LINKS]; NODES],
+    ends: [[Option<LinkEnd>; NODE_LINKS]; NODES],
     /// The link that each node takes to each other.
     table: [[Option<usize>; NODES]; NODES],
 }
@@ -47,7 +47,7 @@ impl Routes {
     /// Nodes that are joined by these links, each of which is told by its two ends: node and number. Ends that do not exist or are taken already
     /// are left out. What is sent takes a shortest way, and of several the one by the link of the smallest number.
     #[must_use]
-    pub fn of(links: &[((usize, usize), (usize, usize))]) -> Routes {
+    pub fn of(links: &[(LinkEnd, LinkEnd)]) -> Routes {
         let mut ends = [[None; NODE_LINKS]; NODES];
         links.iter().for_each(|(one, other)| join(&mut ends, *one, *other));
         Routes { ends, table: [[None; NODES]; NODES] }.shortest()
@@ -75,7 +75,7 @@ impl Routes {
     }
 
     /// What the link leads to.
-    pub(super) fn end(&self, (node, link): End) -> Option<End> {
+    pub(super) fn end(&self, (node, link): LinkEnd) -> Option<LinkEnd> {
         self.ends.get(node)?.get(link).copied().flatten()
     }
 
@@ -85,7 +85,7 @@ impl Routes {
     }
 
     /// The link that leads to devices: the first that leads to no node.
-    pub(super) fn to_devices(&self, node: usize) -> Option<usize> {
+    pub(super) fn devices_link(&self, node: usize) -> Option<usize> {
         self.ends.get(node)?.iter().position(Option::is_none)
     }
 
@@ -117,9 +117,10 @@ impl Routes {
 }
 
 /// Joins two ends, if both are there and free.
-fn join(ends: &mut [[Option<End>; NODE_LINKS]; NODES], one: End, other: End) {
-    let free =
-        |ends: &[[Option<End>; NODE_LINKS]; NODES], (node, link): End| ends.get(node).and_then(|links| links.get(link)) == Some(&None);
+fn join(ends: &mut [[Option<LinkEnd>; NODE_LINKS]; NODES], one: LinkEnd, other: LinkEnd) {
+    let free = |ends: &[[Option<LinkEnd>; NODE_LINKS]; NODES], (node, link): LinkEnd| {
+        ends.get(node).and_then(|links| links.get(link)) == Some(&None)
+    };
     if one.0 == other.0 || !free(ends, one) || !free(ends, other) {
         return;
     }
@@ -140,21 +141,21 @@ mod tests {
         // Along the side, and over a rung: 0, 2, 4, 6, 7.
         assert_eq!([1, 2, 3, 6, 7].map(|to| routes.distance(0, to)), [1, 1, 2, 3, 4].map(Some));
         // The ends have a link for devices, the middle none.
-        assert_eq!([0, 2, 6].map(|node| routes.to_devices(node)), [Some(1), None, Some(2)]);
+        assert_eq!([0, 2, 6].map(|node| routes.devices_link(node)), [Some(1), None, Some(2)]);
     }
 
     #[test]
     fn two_nodes_are_joined_by_link_0() {
         let routes = Routes::ladder(2);
         assert_eq!((routes.link(0, 1), routes.link(1, 0), routes.distance(0, 2)), (Some(0), Some(0), None));
-        assert_eq!(Routes::ladder(1).to_devices(0), Some(0));
+        assert_eq!(Routes::ladder(1).devices_link(0), Some(0));
     }
 
     #[test]
     fn a_link_with_an_end_that_is_taken_is_left_out() {
         let routes = Routes::of(&[((0, 0), (1, 0)), ((0, 0), (2, 0)), ((3, 3), (2, 1)), ((4, 0), (4, 1))]);
         assert_eq!([1, 2, 3].map(|to| routes.distance(0, to)), [Some(1), None, None]);
-        assert_eq!(routes.to_devices(4), Some(0));
+        assert_eq!(routes.devices_link(4), Some(0));
     }
 
     #[test]

@@ -348,11 +348,14 @@ const OF_NORTHBRIDGE: &[Signal] = &[
     Signal::SizedReadsDoublewords,
     Signal::SizedWritesOf32,
     Signal::SizedWritesOf64,
+    Signal::ApertureAccesses,
+    Signal::ApertureMisses,
 ];
 
 /// What only devices make a northbridge do.
 const OF_DEVICES: &[Signal] = &[
     Signal::UpstreamDisplayReads,
+    Signal::DeviceApertureAccesses,
     Signal::DeviceMemoryRequestsLocal,
     Signal::DeviceMemoryRequestsRemote,
     Signal::DeviceIoRequestsLocal,

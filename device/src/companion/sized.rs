@@ -49,7 +49,7 @@ impl Piece {
     }
 
     fn is_of_doublewords(self) -> bool {
-        self.physical % DOUBLEWORD == 0 && self.size % DOUBLEWORD == 0
+        self.physical.is_multiple_of(DOUBLEWORD) && self.size.is_multiple_of(DOUBLEWORD)
     }
 
     /// Which bytes of its line it has.

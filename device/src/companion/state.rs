@@ -146,6 +146,7 @@ impl Companion {
         let layout = self.system.layout;
         let sizes = fold(sizes, memory.near_bytes);
         let sizes = [layout.lent as u64, (layout.packages_per_group.min(self.packages)) as u64].into_iter().fold(sizes, fold);
+        let sizes = if layout.aperture.is_some() { fold(sizes, 1) } else { sizes };
         [name, sizes, self.packages as u64, self.per_package as u64]
     }
 }

@@ -12,6 +12,7 @@ use super::bus;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::cores::Core;
+use super::gart::Buffer;
 use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
@@ -59,8 +60,9 @@ pub(super) struct System {
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
-    /// How many followers count what links send.
+    /// How many followers count what links send, and how many reckon idle slots.
     pub(super) linked: AtomicUsize,
+    pub(super) reckoned: AtomicUsize,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     /// Those that are lent are the last of each package.
@@ -75,6 +77,8 @@ pub(super) struct Shared {
     pub(super) abroad: Box<[Tally]>,
     /// Doublewords that each link of each package sent, and that idle ones have not been reckoned with. Empty without such links.
     pub(super) sent: Box<[[u64; NODE_LINKS]]>,
+    /// What each package's aperture remembers. Empty without an aperture.
+    pub(super) relocated: Box<[Buffer]>,
     /// What each cluster predicts of the scopes of its requests. Empty if they have none.
     pub(super) scopes: Box<[Scopes]>,
 }
@@ -98,6 +102,7 @@ impl System {
             shared: Mutex::new(Shared {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
+                relocated: (0..layout.aperture.map_or(0, |_| packages)).map(|_| Buffer::default()).collect::<Vec<_>>().into_boxed_slice(),
                 sent: (0..layout.routes.map_or(0, |_| packages)).map(|_| [0; NODE_LINKS]).collect::<Vec<_>>().into_boxed_slice(),
                 scopes: (0..if profile.mesh.scopes { number } else { 0 }).map(|_| Scopes::default()).collect::<Vec<_>>().into_boxed_slice(),
             }),
@@ -106,6 +111,7 @@ impl System {
             busy: AtomicBool::new(false),
             joined: AtomicBool::new(false),
             linked: AtomicUsize::new(0),
+            reckoned: AtomicUsize::new(0),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             layout,
@@ -335,6 +341,7 @@ impl System {
         shared.memories.iter().for_each(|memory| memory.save(writer));
         shared.scopes.iter().for_each(|scopes| scopes.save(writer));
         shared.sent.iter().for_each(|links| writer.words(links));
+        shared.relocated.iter().for_each(|buffer| buffer.save(writer));
         shared.abroad.iter().for_each(|abroad| signals::abroad().for_each(|signal| writer.word(abroad.get(signal))));
     }
 
@@ -356,6 +363,9 @@ impl System {
         }
         for links in &mut shared.sent {
             reader.words(links)?;
+        }
+        for buffer in &mut shared.relocated {
+            buffer.load(reader)?;
         }
         self.busy.store(busy, Relaxed);
         self.joined.store(joined, Relaxed);
@@ -379,6 +389,7 @@ impl System {
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
         count_request(ask, request, tally);
         self.count_memory_requests(package, outer, 1, tally);
+        self.relocate_line(shared, package, outer, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
         let home = self.home(outer);
         let (mut dirty, mut clean, mut forward, mut farthest) = (None, false, None, Reach::Chip);
@@ -472,12 +483,6 @@ impl System {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
-    /// A core of `package` sends requests to the memory that has line `outer`.
-    pub(super) fn count_memory_requests(&self, package: usize, outer: u64, requests: u64, tally: &mut Tally) {
-        let is_local = self.home(outer) == package;
-        tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
-    }
-
     /// Lines displaced from cluster `from` are written to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         self.cast_out_laterally(from, out, tally);
@@ -487,6 +492,7 @@ impl System {
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
             self.count_memory_requests(package, outer, 1, tally);
+            self.relocate_line(shared, package, outer, tally);
             self.begins(shared, package, outer, self.reach(package, home));
             self.carries(shared, package, home, outer);
             if self.counts_links(None) {
@@ -530,6 +536,7 @@ impl System {
         sized.count(tally);
         let package = from / self.clusters_per_package;
         self.count_memory_requests(package, outer, sized.commands(), tally);
+        self.relocate_line(&mut shared, package, outer, tally);
         let found = self.at_home(&mut shared, from, outer, tally, |memory, tally| {
             let found = self.take_everywhere(Some(from), package, outer, whole, tally);
             if found.dirty.is_some() && !whole {

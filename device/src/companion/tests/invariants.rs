@@ -173,7 +173,7 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
         };
         let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
         let threads = 2 * threads;
-        let builder = Builder::of(&random).packages(2).threads(threads / 2).memory_per_package(0x2000_0000);
+        let builder = Builder::of(&random).aperture(0x4000_0000, 1 << 28).packages(2).threads(threads / 2).memory_per_package(0x2000_0000);
         let build = || builder.clock(Clock::Companion).seed(5).build();
         let step = |rig: &Rig, followers: &mut Vec<Follower<'_>>, noises: &mut Vec<Noise>, steps: usize| {
             for _ in 0..steps {
@@ -463,12 +463,12 @@ fn written_out(mut report: impl FnMut(&Instruction<'_>)) {
     report(&Instruction { class: Class::Fence, ..Instruction::default() });
 }
 
-/// Two packages of the part, of the K8 also six, which have three links, and of POWER9 also four, in two groups, with every place that its machines can have and caches that are soon full.
+/// Two packages of the part, of the K8 also six, which have three links and an aperture, and of POWER9 also four, in two groups, with every place that its machines can have and caches that are soon full.
 fn machines(profile: &super::super::Profile) -> Vec<(Builder, usize)> {
     let plain = (Builder::of(profile), 2);
     match profile.name {
         "power9" => {}
-        "k8" => return Vec::from([plain, (Builder::of(profile), 6)]),
+        "k8" => return Vec::from([plain, (Builder::of(profile).aperture(0x4000_0000, 1 << 28), 6)]),
         _ => return Vec::from([plain]),
     }
     let small = |bytes| super::super::CacheGeometry::lru(bytes, 8);

@@ -188,6 +188,31 @@ fn devices_reach_memory_and_io_of_either_node() {
     assert_eq!(upstream.map(|signal| devices(0).get(signal)), [1, 5, 5]);
 }
 
+#[test]
+fn accesses_to_the_aperture_are_looked_up_where_they_enter_the_machine() {
+    let (rig, _) = nodes();
+    let companion = Builder::new("k8").unwrap().packages(2).memory_per_package(MEMORY).aperture(0xD000_0000, 1 << 20).build();
+    let mut followers = [follow(&companion, 0), follow(&companion, 1)];
+    let counts = |node| [Signal::ApertureAccesses, Signal::ApertureMisses].map(|signal| rig.get(node, signal));
+    let uncached = |address| Access { uncached: true, ..load(address) };
+    // Two accesses to one page of the aperture, one behind its end; and a line, which is in the cache the second time.
+    for address in [0xD000_0000, 0xD000_0FF8, 0xD010_0000] {
+        access(&rig, &mut followers[0], uncached(address));
+    }
+    access(&rig, &mut followers[0], load(0xD000_1000));
+    access(&rig, &mut followers[0], load(0xD000_1008));
+    assert_eq!(counts(0), [3, 2]);
+    // The other node has a buffer of its own.
+    access(&rig, &mut followers[1], uncached(0xD000_0000));
+    assert_eq!(counts(1), [1, 1]);
+    // A device of the first node shares that node's.
+    let devices = &rig.machine.devices(0).unwrap().totals;
+    for physical in [0xD000_0040, 0xD000_2000] {
+        companion.device(&DeviceRequest { physical, size: 64, ..DeviceRequest::default() }, devices, &everything());
+    }
+    assert_eq!([Signal::DeviceApertureAccesses, Signal::ApertureMisses].map(|signal| devices.get(signal)), [2, 1]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
