@@ -71,6 +71,11 @@ impl DeviceAccess {
     }
 }
 
+/// Tile `holder` has the line modified that a device reads, and sends it there.
+pub(in super::super) fn from_tile(holder: u8) -> Option<Message> {
+    Some(Message { from: tile(holder)?, agent: Agent::Cores, to: Stop::of_devices()?, ring: Ring::Bl })
+}
+
 /// The class of data that come to the IRP: what it counts of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Class {

@@ -84,7 +84,7 @@ impl Stop {
 
 impl Stop {
     /// The stop of M2PCIe.
-    pub(super) fn of_devices() -> Option<Stop> {
+    pub(in super::super) fn of_devices() -> Option<Stop> {
         DEVICES.first().copied()
     }
 }

@@ -8,7 +8,7 @@ use vm_pmu_arch::event::{Drive, Internal, KNL};
 use vm_pmu_arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu_arch::knl::untile::UnitId;
 
-use super::devices::{Class, DeviceAccess, WRITE_CACHE, count};
+use super::devices::{Class, DeviceAccess, WRITE_CACHE, count, from_tile};
 use super::fabric::Mesh;
 use super::message::{Agent, Message, Ring, steps};
 use super::plan::Stop;
@@ -182,6 +182,9 @@ fn overloaded(with_device: bool) -> Counts {
             steps(&request, tile as u8, home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
             if with_device {
                 DeviceAccess::Read.steps(home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+                if let Some(data) = from_tile(tile as u8) {
+                    carry(&mut mesh, &data, now, &mut counts);
+                }
             }
         }
     }
