@@ -6,6 +6,7 @@ use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage,
 
 use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
 use super::mesh::{self, Agent, Class, DeviceAccess, Mesh, Message, Ring, Stop};
+use super::port::Port;
 use super::{Boxes, Tiles};
 
 /// The bits of an address within a line.
@@ -16,16 +17,17 @@ const SILENT_EVICTION: u8 = 0x01;
 const ALIASING: u8 = 0x02;
 const OWNERSHIP_OF_SHARED: u8 = 0x08;
 
-/// The mesh, and the agents at it.
+/// The mesh, the agents at it, and what is between it and devices.
 #[derive(Debug)]
 pub(super) struct Fabric {
     pub(super) mesh: Mesh,
     pub(super) homes: Homes,
+    pub(super) port: Port,
 }
 
 impl Fabric {
     pub(super) fn new() -> Fabric {
-        Fabric { mesh: Mesh::new(), homes: Homes::new() }
+        Fabric { mesh: Mesh::new(), homes: Homes::new(), port: Port::new() }
     }
 
     pub(super) fn footprint(&self) -> usize {
@@ -87,9 +89,20 @@ impl<'a> Errand<'a> {
 
     /// `message` sets out at `time`. Returns when it is there.
     pub(super) fn carry(&mut self, message: &Message, time: u64) -> u64 {
-        let (boxes, tiles) = (self.boxes, &mut self.tiles);
-        mesh::count(message, self.class, |unit, select, umask| *tiles |= boxes.inject(unit, select, umask, 1, 1).1);
-        self.fabric.mesh.carry(message, time, |unit, select, umask, clocks| *tiles |= boxes.inject(unit, select, umask, 1, clocks).1)
+        let (boxes, tiles, devices) = (self.boxes, &mut self.tiles, Stop::of_devices());
+        let mut report = |unit, select, umask, clocks| {
+            if clocks != 0 {
+                *tiles |= boxes.inject(unit, select, umask, 1, clocks).1;
+            }
+        };
+        let fabric = &mut *self.fabric;
+        let sets_out = if Some(message.from) == devices { fabric.port.send(message, time, &mut report) } else { time };
+        let there = fabric.mesh.carry(message, sets_out, &mut report);
+        if Some(message.to) == devices {
+            mesh::count(message, self.class, |unit, select, umask| report(unit, select, umask, 1));
+            fabric.port.receive(message, self.class, there, &mut report);
+        }
+        there
     }
 
     /// Something passes the agent.

@@ -19,6 +19,7 @@ mod errand;
 mod frequencies;
 mod home;
 mod mesh;
+mod port;
 mod slot;
 
 use alloc::boxed::Box;
@@ -83,6 +84,9 @@ pub struct UntileState {
     /// What is not free at the CHAs, and what their snoop filters have: place and value.
     #[cfg_attr(feature = "serde", serde(default))]
     pub homes: Vec<(u32, u64)>,
+    /// What is not free in M2PCIe and the IRP, in the same way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub port: Vec<(u32, u64)>,
 }
 
 /// The boxes of a machine.
@@ -440,6 +444,7 @@ impl Boxes {
         let mut fabric = self.fabric.lock();
         fabric.mesh.load(&[], 0);
         fabric.homes.load(&[], 0);
+        fabric.port.load(&[], 0);
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
@@ -461,8 +466,8 @@ impl Boxes {
         let tiles = self.report_overflows(&mut ubox, None);
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
         let (phases, commands, now) = (ratios.phases(), self.configuration.commands(), self.total(Domain::Uclk));
-        let (mesh, homes) = (fabric.mesh.save(now), fabric.homes.save(now));
-        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes }, tiles)
+        let (mesh, homes, port) = (fabric.mesh.save(now), fabric.homes.save(now), fabric.port.save(now));
+        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes, port }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
@@ -473,6 +478,7 @@ impl Boxes {
         let (mut fabric, now) = (self.fabric.lock(), self.total(Domain::Uclk));
         fabric.mesh.load(&state.mesh, now);
         fabric.homes.load(&state.homes, now);
+        fabric.port.load(&state.port, now);
         let mut ratios = self.ticking.lock();
         ratios.set_phases(state.phases);
         let mut ubox = self.ubox.lock();

@@ -33,7 +33,7 @@ impl Ring {
     }
 
     /// How many slots a message takes: a line is two transfers (section 1.3).
-    pub(super) const fn slots(self) -> u64 {
+    pub(in super::super) const fn slots(self) -> u64 {
         if matches!(self, Ring::Bl) { 2 } else { 1 }
     }
 }

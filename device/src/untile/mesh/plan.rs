@@ -76,6 +76,11 @@ impl Stop {
         u32::from(self.row.abs_diff(to.row)) + u32::from(self.column.abs_diff(to.column))
     }
 
+    /// Whether it is right of the middle.
+    pub(in super::super) const fn is_in_right_half(self) -> bool {
+        self.column >= COLUMNS / 2
+    }
+
     /// Its place among all.
     pub(super) fn index(self) -> usize {
         usize::from(self.row) * usize::from(COLUMNS) + usize::from(self.column)
