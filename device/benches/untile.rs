@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use vm_pmu::arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu::topology::{Builder, Machine};
 use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
 
@@ -36,6 +37,23 @@ fn untile(criterion: &mut Criterion) {
     cpu.wrmsr(0xE01, 0x0040_3135).expect("a control");
     let request = Transaction::default();
     group.bench_function("transact", |bencher| bencher.iter(|| boxes.transact(0, black_box(&request), Stage::Served { clocks: 200 })));
+
+    // A read from MCDRAM while every box counts: TOR_INSERTS.EVICT and rejects of every CHA, packets of every stop.
+    for cha in 0..38 {
+        for (counter, select) in [0x0040_3235, 0x0040_0119, 0x0040_0FA6, 0x0040_0FAA].into_iter().enumerate() {
+            cpu.wrmsr(0xE00 + 12 * cha + 1 + counter as u32, select).expect("a control");
+        }
+    }
+    let mut number = 0u64;
+    group.bench_function("request, every CHA counts", |bencher| {
+        bencher.iter(|| {
+            number += 1;
+            let physical = (number % 8192) * 64;
+            let request = Request { supplier: Supplier::NearMemory { far: false }, physical, ..Request::of(RequestKind::DataRead) };
+            boxes.carry_request(black_box(&request), (number % 32) as u8, (number % 38) as u8);
+            boxes.tick(Domain::Uclk, 20);
+        });
+    });
     group.finish();
 }
 

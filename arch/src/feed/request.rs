@@ -168,12 +168,14 @@ pub struct Request {
     pub physical: u64,
     /// The cluster (on Knights Landing: tile) whose cache had the line, if it was [another](Supplier::OtherCluster) and is known.
     pub holder: Option<u16>,
+    /// The physical address of the line that a memory-side cache gave up for this one, if it did and that is known.
+    pub displaced: Option<u64>,
 }
 
 impl Request {
     /// A request of this kind, of which nothing else is known.
     #[must_use]
     pub const fn of(kind: RequestKind) -> Request {
-        Request { kind, supplier: Supplier::Unknown, snoop: Snoop::None, latency: 0, physical: 0, holder: None }
+        Request { kind, supplier: Supplier::Unknown, snoop: Snoop::None, latency: 0, physical: 0, holder: None, displaced: None }
     }
 }

@@ -2274,6 +2274,10 @@ typedef struct {
    * One more than the number of the cluster (on Knights Landing: tile) whose cache had the line, if it was another; 0 if not known.
    */
   uint32_t holder;
+  /**
+   * One more than the physical address of the line that a memory-side cache gave up for this one; 0 if there was none or it is not known.
+   */
+  uint64_t displaced;
 } VmPmuRequest;
 
 /**

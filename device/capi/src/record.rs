@@ -232,6 +232,8 @@ pub struct VmPmuRequest {
     pub snoop: u8,
     /// One more than the number of the cluster (on Knights Landing: tile) whose cache had the line, if it was another; 0 if not known.
     pub holder: u32,
+    /// One more than the physical address of the line that a memory-side cache gave up for this one; 0 if there was none or it is not known.
+    pub displaced: u64,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -249,6 +251,7 @@ pub(crate) fn request(given: &VmPmuRequest) -> Result<Request, Failure> {
         latency: given.latency,
         physical: given.physical,
         holder: given.holder.checked_sub(1).and_then(|holder| u16::try_from(holder).ok()),
+        displaced: given.displaced.checked_sub(1),
     })
 }
 

@@ -66,6 +66,7 @@ fn handed_out(request: &Request) -> VmPmuRequest {
         supplier: number(&SUPPLIERS, &request.supplier),
         snoop: number(&SNOOPS, &request.snoop),
         holder: request.holder.map_or(0, |holder| u32::from(holder) + 1),
+        displaced: request.displaced.map_or(0, |line| line.saturating_add(1)),
     }
 }
 

@@ -128,7 +128,8 @@ impl Follower<'_> {
     #[cold]
     fn supplied(&self, ask: Ask, outer: u64, response: &Response) -> Request {
         let (supplier, modified, holder) = self.system.supplier(self.cluster, outer, response);
-        Request { supplier, snoop: requests::snoop(supplier, modified), holder, ..Request::of(requests::kind(ask)) }
+        let displaced = response.near.displaced.map(|line| line << self.system.profile.caches.outer_line_bits.min(63));
+        Request { supplier, snoop: requests::snoop(supplier, modified), holder, displaced, ..Request::of(requests::kind(ask)) }
     }
 
     /// A request went out for line `outer`, and lines left for memory.

@@ -42,8 +42,16 @@ pub(super) struct Memory {
 pub(super) struct Moved {
     /// How long the core waits for it.
     pub(super) latency: u32,
-    /// Whether the memory-side cache had it.
-    pub(super) near: bool,
+    pub(super) near: Near,
+}
+
+/// What the memory-side cache did for a line that was moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Near {
+    /// It had the line.
+    pub(super) hit: bool,
+    /// The line that it gave up.
+    pub(super) displaced: Option<u64>,
 }
 
 /// How many lines the memory-side cache holds: a power of two, or 0.
@@ -80,7 +88,7 @@ impl Memory {
     pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
         if self.near.is_empty() {
             let latency = u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, watched, tally);
-            return Moved { latency, near: false };
+            return Moved { latency, near: Near::default() };
         }
         if self.geometry.is_buffered() {
             return self.buffer(line, traffic, costs, watched, tally);
@@ -115,7 +123,8 @@ impl Memory {
         if let Some(cell) = self.near.get_mut(place) {
             *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
         }
-        Moved { latency, near: hit }
+        let displaced = (there && !hit).then(|| (word >> 2) * self.near.len() as u64 + place as u64);
+        Moved { latency, near: Near { hit, displaced } }
     }
 
     /// Moves a line through the buffer of its channel, which looks it up while DRAM begins to read. The buffers together are one array: the
@@ -149,7 +158,8 @@ impl Memory {
         if let Some(cell) = self.near.get_mut(place) {
             *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
         }
-        Moved { latency, near: hit && !written }
+        let displaced = (there && !hit).then(|| (word >> 2) * lines + place as u64);
+        Moved { latency, near: Near { hit: hit && !written, displaced } }
     }
 
     fn count_near<const N: usize>(&mut self, line: u64, signals: [Signal; N], watched: bool, tally: &mut Tally) {

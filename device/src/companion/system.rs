@@ -17,7 +17,7 @@ use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
 use super::line::LineState;
-use super::memory::{self, Memory, Moved, Traffic};
+use super::memory::{self, Memory, Moved, Near, Traffic};
 use super::pipeline;
 use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
@@ -35,8 +35,8 @@ pub(super) struct Response {
     pub(super) state: LineState,
     pub(super) source: DataSource,
     pub(super) latency: u32,
-    /// Whether the memory-side cache had it.
-    near: bool,
+    /// What the memory-side cache did.
+    pub(super) near: Near,
     /// The cluster that passed it on.
     holder: usize,
     /// How far the request went, where that is predicted.
@@ -156,7 +156,7 @@ impl System {
         }
         if matches!(source, DataSource::LocalMemory | DataSource::LocalL4) || source.is_of_another_packages_memory() {
             let far = if meshed { self.is_far(from, outer) } else { abroad };
-            return (if response.near { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false, None);
+            return (if response.near.hit { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false, None);
         }
         (Supplier::Unknown, false, None)
     }
@@ -438,7 +438,7 @@ impl System {
             let latency = u32::from(costs.other_cluster);
             let went = self.went(shared, from, ask, outer, farthest, tally);
             self.begins_predicted(shared, package, ask, request, outer, went.unwrap_or(to_all));
-            return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from, went };
+            return Response { state, source: DataSource::Cache(1), latency, near: Near::default(), holder: from, went };
         }
         let holder = dirty.or(forward);
         let supplier = holder.map_or(home, |(holder, _)| self.package(holder));
@@ -446,7 +446,7 @@ impl System {
         let (source, latency, near) = match holder {
             Some((holder, third)) => {
                 let latency = u32::from(costs.other_cluster) + self.farther(reach);
-                (self.given(package, holder, third, dirty.is_some()), latency, false)
+                (self.given(package, holder, third, dirty.is_some()), latency, Near::default())
             }
             None => self.read_memory(shared, from, outer, reach, tally),
         };
@@ -464,10 +464,10 @@ impl System {
         Response { state, source, latency, near, holder: holder.map_or(from, |(holder, _)| holder), went }
     }
 
-    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, reach: Reach, tally: &mut Tally) -> (DataSource, u32, bool) {
+    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, reach: Reach, tally: &mut Tally) -> (DataSource, u32, Near) {
         let read = |memory: &mut Memory, tally: &mut Tally| self.moves(memory, outer, Traffic::Read, tally);
         let Moved { latency, near } = self.at_home(shared, from, outer, tally, read).unwrap_or_default();
-        let source = match (reach, near && self.profile.memory.is_buffered()) {
+        let source = match (reach, near.hit && self.profile.memory.is_buffered()) {
             (Reach::Chip, false) => DataSource::LocalMemory,
             (Reach::Chip, true) => DataSource::LocalL4,
             (Reach::Group, false) => DataSource::RemoteMemory,

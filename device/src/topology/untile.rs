@@ -285,7 +285,12 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// assert_eq!(untile.pci_read(0, 5, 6, 0xA0, 4), 1);
     /// ```
     pub fn device(&self, access: DeviceAccess, home: u8, hit: bool) {
-        self.machine.interrupt_packages(self.boxes.device(access, home, hit));
+        self.machine.interrupt_packages(self.boxes.device(access, None, home, hit));
+    }
+
+    /// The same for the line at `physical`: the CHA then knows requests for the same line, and the tile that has it from its snoop filter.
+    pub fn device_at(&self, access: DeviceAccess, physical: u64, home: u8, hit: bool) {
+        self.machine.interrupt_packages(self.boxes.device(access, Some(physical), home, hit));
     }
 
     /// Reads what is at `address`: a model-specific register or a dword of configuration space.

@@ -4,8 +4,8 @@
 //! deadline. Ticking a clock takes none of these locks, but callers that tick take turns. The UBox has one more lock. A holder of a box's
 //! lock takes no other; a holder of the UBox's may take boxes' locks, one at a time; a caller that ticks may take the UBox's. So there is
 //! no deadlock, and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until it is
-//! reported to the UBox: no clock advances meanwhile. The mesh has a lock that is taken before all others, by messages while a counter
-//! listens to a mesh stop.
+//! reported to the UBox: no clock advances meanwhile. The fabric, which is the mesh and the agents at it, has a lock that is
+//! taken before all others, by messages while a counter listens to the fabric.
 //!
 //! # Clocks
 //!
@@ -15,8 +15,11 @@
 //! clocks the call advances.
 
 mod configuration;
+mod errand;
 mod frequencies;
+mod home;
 mod mesh;
+mod port;
 mod slot;
 
 use alloc::boxed::Box;
@@ -36,10 +39,11 @@ pub use vm_pmu_arch::knl::untile::{
 use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
+use errand::{Errand, Fabric};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
-use mesh::{Class, Mesh, WRITE_CACHE};
+use mesh::{Class, WRITE_CACHE};
 use slot::Slot;
 
 /// A clock: its total, and when something is due.
@@ -77,6 +81,12 @@ pub struct UntileState {
     /// What is not free in the mesh: its place, and for how many more clocks.
     #[cfg_attr(feature = "serde", serde(default))]
     pub mesh: Vec<(u32, u64)>,
+    /// What is not free at the CHAs, and what their snoop filters have: place and value.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub homes: Vec<(u32, u64)>,
+    /// What is not free in M2PCIe and the IRP, in the same way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub port: Vec<(u32, u64)>,
 }
 
 /// The boxes of a machine.
@@ -84,8 +94,8 @@ pub struct UntileState {
 pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
-    mesh: Mutex<Mesh>,
-    /// The number of boxes that count messages of the mesh.
+    fabric: Mutex<Fabric>,
+    /// The number of boxes that count what happens in the fabric.
     on_mesh: AtomicU32,
     /// How fast the clocks run, and their phases. A caller that advances clocks takes this lock before any other.
     ticking: Mutex<Ratios>,
@@ -102,7 +112,7 @@ impl Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
-            mesh: Mutex::new(Mesh::new()),
+            fabric: Mutex::new(Fabric::new()),
             on_mesh: AtomicU32::new(0),
             frequencies,
             ticking: Mutex::new(Ratios::new(frequencies)),
@@ -113,7 +123,7 @@ impl Boxes {
 
     /// How many bytes it has allocated.
     pub(crate) fn allocated(&self) -> usize {
-        size_of_val(&*self.slots) + self.configuration.footprint() + self.mesh.lock().footprint()
+        size_of_val(&*self.slots) + self.configuration.footprint() + self.fabric.lock().footprint()
     }
 
     /// Where the functions of configuration space are.
@@ -315,33 +325,34 @@ impl Boxes {
         self.on_mesh.load(Acquire) != 0
     }
 
-    /// `messages` set out one after the other: each when the one before is there. Data for a device are of `class`. Returns the tiles to
-    /// interrupt, and the clocks until the last is there.
-    fn carry(&self, messages: impl Iterator<Item = Message>, class: Class) -> (Tiles, u64) {
-        if !self.listens_to_mesh() {
-            return (0, 0);
-        }
-        let (mut mesh, mut tiles, now) = (self.mesh.lock(), 0, self.total(Domain::Uclk));
-        let end = messages.fold(now, |time, message| {
-            mesh::count(&message, class, |unit, select, umask| tiles |= self.inject(unit, select, umask, 1, 1).1);
-            mesh.carry(&message, time, |unit, select, umask, clocks| tiles |= self.inject(unit, select, umask, 1, clocks).1)
-        });
-        (tiles, end.saturating_sub(now))
-    }
-
     /// A message on its own.
     pub(crate) fn carry_one(&self, message: Message) -> Tiles {
-        self.carry(core::iter::once(message), Class::Responses).0
+        if !self.listens_to_mesh() {
+            return 0;
+        }
+        let mut errand = Errand::new(self, 0, Class::Responses);
+        errand.carry(&message, self.total(Domain::Uclk));
+        errand.tiles()
     }
 
-    /// The messages of a request of tile `tile` for a line of CHA `home`.
+    /// A request of tile `tile`, for a line of CHA `home`, goes through the fabric.
     pub(crate) fn carry_request(&self, request: &Request, tile: u8, home: u8) -> Tiles {
-        self.carry(mesh::steps(request, tile, home), Class::of(request)).0
+        if !self.listens_to_mesh() {
+            return 0;
+        }
+        let mut errand = Errand::new(self, home, Class::of(request));
+        errand.request(request, tile);
+        errand.tiles()
     }
 
-    /// A device does something with a line of CHA `home`, which a tile has modified if `hit`.
-    pub(crate) fn device(&self, access: DeviceAccess, home: u8, hit: bool) -> Tiles {
-        let (mut tiles, clocks) = self.carry(access.steps(home), Class::Responses);
+    /// A device does something with a line of CHA `home`, at `physical` if that is known, which a tile has modified if `hit`.
+    pub(crate) fn device(&self, access: DeviceAccess, physical: Option<u64>, home: u8, hit: bool) -> Tiles {
+        let (mut tiles, mut clocks) = (0, 0);
+        if self.listens_to_mesh() {
+            let mut errand = Errand::new(self, home, Class::Responses);
+            clocks = errand.device(access, physical, hit);
+            tiles |= errand.tiles();
+        }
         if let Some(irp) = UnitId::new(Kind::Irp, 0) {
             for (select, umask) in access.counted() {
                 tiles |= self.inject(irp, *select, *umask, 1, 1).1;
@@ -430,7 +441,10 @@ impl Boxes {
 
     /// Brings every register to its value after power-on.
     pub(crate) fn reset(&self) {
-        self.mesh.lock().load(&[], 0);
+        let mut fabric = self.fabric.lock();
+        fabric.mesh.load(&[], 0);
+        fabric.homes.load(&[], 0);
+        fabric.port.load(&[], 0);
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
@@ -442,7 +456,7 @@ impl Boxes {
 
     /// What everything remembers, and the tiles to interrupt for overflows that were due.
     pub(crate) fn state(&self) -> (UntileState, Tiles) {
-        let mesh = self.mesh.lock();
+        let fabric = self.fabric.lock();
         let ratios = self.ticking.lock();
         let mut ubox = self.ubox.lock();
         // What is due is reported before anything is copied.
@@ -451,8 +465,9 @@ impl Boxes {
         }
         let tiles = self.report_overflows(&mut ubox, None);
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
-        let (phases, commands, mesh) = (ratios.phases(), self.configuration.commands(), mesh.save(self.total(Domain::Uclk)));
-        (UntileState { ubox: ubox.state(), units, phases, commands, mesh }, tiles)
+        let (phases, commands, now) = (ratios.phases(), self.configuration.commands(), self.total(Domain::Uclk));
+        let (mesh, homes, port) = (fabric.mesh.save(now), fabric.homes.save(now), fabric.port.save(now));
+        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes, port }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
@@ -460,7 +475,10 @@ impl Boxes {
         if state.units.len() != UNITS || !self.configuration.set_commands(&state.commands) {
             return false;
         }
-        self.mesh.lock().load(&state.mesh, self.total(Domain::Uclk));
+        let (mut fabric, now) = (self.fabric.lock(), self.total(Domain::Uclk));
+        fabric.mesh.load(&state.mesh, now);
+        fabric.homes.load(&state.homes, now);
+        fabric.port.load(&state.port, now);
         let mut ratios = self.ticking.lock();
         ratios.set_phases(state.phases);
         let mut ubox = self.ubox.lock();

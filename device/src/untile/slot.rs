@@ -17,7 +17,7 @@ pub(super) struct Slot {
     deadlines: [AtomicU64; 3],
     enabled: AtomicBool,
     listens: AtomicBool,
-    /// A counter counts messages of the mesh: at the mesh stop, or of M2PCIe or the IRP.
+    /// A counter counts what happens in the fabric: at the mesh stop, in a CHA but for single requests, or of M2PCIe or the IRP.
     listens_to_mesh: AtomicBool,
     /// There are overflows that have not been reported to the UBox.
     unreported: AtomicBool,
@@ -77,7 +77,8 @@ impl Slot {
 
     /// Keeps the number of boxes that count messages of the mesh.
     fn note_mesh(&self, unit: &Unit, on_mesh: &AtomicU32) {
-        let listens = unit.listens_to_mesh() || matches!(unit.kind(), Kind::M2pcie | Kind::Irp) && unit.listens();
+        let listens =
+            unit.listens_to_mesh() || unit.listens_to_agent() || matches!(unit.kind(), Kind::M2pcie | Kind::Irp) && unit.listens();
         // The box is locked, so that each change is counted once.
         match (self.listens_to_mesh.swap(listens, AcqRel), listens) {
             (false, true) => on_mesh.fetch_add(1, AcqRel),

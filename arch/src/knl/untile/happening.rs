@@ -4,7 +4,7 @@ use super::boxes::Kind;
 use super::clocks::Clocks;
 use super::counter::BoxCounter;
 use super::registers::{ChaFilter0, ChaFilter1};
-use super::setting::{COUNTER0_OCCUPANCY, Choice, Input};
+use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input};
 use super::transaction::Transaction;
 use super::unit::Unit;
 
@@ -22,6 +22,19 @@ const TABLE_MISS: u8 = 0x20;
 
 /// The bit of SF_LOOKUP's unit mask that means any kind.
 const LOOKUP_ANY: u8 = 0x10;
+
+/// Whether a CHA counts something by this select and unit mask that no request's own entry is: it is neither of the IRQ nor of the PRQ.
+pub(super) const fn is_of_agent(select: u8, umask: u8) -> bool {
+    const OF_REQUESTS: u8 = 0x11;
+    const OF_EVICTIONS_OR_SNOOPS: u8 = 0x0A;
+    const LOOKUP_OF_SNOOP_OR_ANY: u8 = 0x18;
+    match select {
+        INGRESS_OCCUPANCY | INGRESS_INSERTS => umask & !OF_REQUESTS != 0,
+        TABLE_INSERTS | TABLE_OCCUPANCY => umask & OF_EVICTIONS_OR_SNOOPS != 0,
+        FILTER_LOOKUP => umask & LOOKUP_OF_SNOOP_OR_ANY != 0,
+        _ => select != 0 && select < FIRST_OF_MESH,
+    }
+}
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,6 +3,7 @@
 use super::boxes::{Domain, Kind, UnitRegister};
 use super::clocks::Clocks;
 use super::counter::{BoxCounter, Setting, WIDTH};
+use super::happening::is_of_agent;
 use super::held::Held;
 use super::registers::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, CounterControl, FixedControl, PcuCounterControl, PcuFilter, UboxCounterControl,
@@ -106,6 +107,16 @@ impl Unit {
         self.kind != Kind::Pcu
             && self.choices.iter().zip(&self.counters).any(|(choice, counter)| {
                 counter.setting.enabled && choice.select >= FIRST_OF_MESH && matches!(choice.input, Input::Events | Input::Queue)
+            })
+    }
+
+    /// Whether a counter of a CHA counts what a request does there beyond its own [entry](Unit::transact): rejects and retries, snoops of
+    /// memory controllers, evictions.
+    #[must_use]
+    pub fn listens_to_agent(&self) -> bool {
+        self.kind == Kind::Cha
+            && self.choices.iter().zip(&self.counters).any(|(choice, counter)| {
+                counter.setting.enabled && matches!(choice.input, Input::Events | Input::Queue) && is_of_agent(choice.select, choice.umask)
             })
     }
 

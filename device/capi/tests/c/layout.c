@@ -88,6 +88,7 @@ AT(VmPmuRequest, kind, 20);
 AT(VmPmuRequest, supplier, 21);
 AT(VmPmuRequest, snoop, 22);
 AT(VmPmuRequest, holder, 24);
+AT(VmPmuRequest, displaced, 32);
 
 AT(VmPmuTransaction, clocks, 8);
 AT(VmPmuTransaction, flags, 16);

@@ -128,6 +128,7 @@ fn request(bytes: &mut Unstructured<'_>) -> Result<Request> {
         latency: if bytes.ratio(1, 8)? { bytes.arbitrary()? } else { bytes.int_in_range(0..=40)? },
         physical: 0,
         holder: None,
+        displaced: None,
     })
 }
 

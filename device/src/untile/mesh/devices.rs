@@ -18,22 +18,36 @@ pub enum DeviceAccess {
     PartialWrite,
     /// It reads and writes at once.
     Atomic,
+    /// It is about to write: ownership is asked for ahead.
+    Prefetch,
+    /// It interrupts (MSI): data that are no memory's.
+    Interrupt,
 }
 
 impl DeviceAccess {
     /// Every kind.
-    pub const ALL: [DeviceAccess; 4] = [DeviceAccess::Read, DeviceAccess::Write, DeviceAccess::PartialWrite, DeviceAccess::Atomic];
+    pub const ALL: [DeviceAccess; 6] = [
+        DeviceAccess::Read,
+        DeviceAccess::Write,
+        DeviceAccess::PartialWrite,
+        DeviceAccess::Atomic,
+        DeviceAccess::Prefetch,
+        DeviceAccess::Interrupt,
+    ];
 
     /// The request at the CHA, which comes by PRQ. Opcodes are those of the server parts before this one: PCIRdCur 19Eh, ItoM 1C8h, RFO 180h.
     pub(in super::super) fn transaction(self, hit: bool) -> Transaction {
         let (opcode, lookup) = match self {
             DeviceAccess::Read => (0x19E, Lookup::DataRead),
             DeviceAccess::Write => (0x1C8, Lookup::Write),
-            DeviceAccess::PartialWrite | DeviceAccess::Atomic => (0x180, Lookup::Write),
+            // Its opcode is not public.
+            DeviceAccess::Interrupt => (0, Lookup::Other),
+            DeviceAccess::Prefetch | DeviceAccess::PartialWrite | DeviceAccess::Atomic => (0x180, Lookup::Write),
         };
         let state = if hit { FilterState::Modified } else { FilterState::Invalid };
         // No tile makes it.
-        Transaction { source: Source::Prq, hit, lookup, state, opcode, tile: u8::MAX, ..Transaction::default() }
+        let non_coherent = self == DeviceAccess::Interrupt;
+        Transaction { source: Source::Prq, hit, lookup, state, opcode, tile: u8::MAX, non_coherent, ..Transaction::default() }
     }
 
     /// What the IRP counts when it begins: the transaction by type (16h, table 8-3), and the coherent operations (13h, table 8-2): a read is
@@ -46,6 +60,8 @@ impl DeviceAccess {
             DeviceAccess::Write => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x10), (OPERATIONS, 0x40)],
             DeviceAccess::PartialWrite => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x08), (OPERATIONS, 0x40)],
             DeviceAccess::Atomic => &[(TRANSACTIONS, 0x10), (OPERATIONS, 0x08), (OPERATIONS, 0x40)],
+            DeviceAccess::Prefetch => &[(TRANSACTIONS, 0x08), (OPERATIONS, 0x08)],
+            DeviceAccess::Interrupt => &[(TRANSACTIONS, 0x20)],
         }
     }
 
@@ -54,10 +70,12 @@ impl DeviceAccess {
     pub(in super::super) fn steps(self, home: u8) -> impl Iterator<Item = Message> {
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
         let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
-        let reads = self != DeviceAccess::Write;
-        let writes = self != DeviceAccess::Read;
+        let reads = !matches!(self, DeviceAccess::Write | DeviceAccess::Interrupt);
+        let writes = matches!(self, DeviceAccess::Write | DeviceAccess::PartialWrite | DeviceAccess::Atomic);
+        // Data of an interrupt go with its request; the agent sends them on within its stop.
+        let asks = if self == DeviceAccess::Interrupt { Ring::Bl } else { Ring::Ad };
         [
-            message(device, cha, Ring::Ad),
+            message(device, cha, asks),
             message(cha, near, Ring::Ad).filter(|_| reads),
             message(near, device, Ring::Bl).filter(|_| reads),
             message(near, cha, Ring::Ak).filter(|_| reads),
@@ -69,6 +87,11 @@ impl DeviceAccess {
         .into_iter()
         .flatten()
     }
+}
+
+/// Tile `holder` has the line modified that a device reads, and sends it there.
+pub(in super::super) fn from_tile(holder: u8) -> Option<Message> {
+    Some(Message { from: tile(holder)?, agent: Agent::Cores, to: Stop::of_devices()?, ring: Ring::Bl })
 }
 
 /// The class of data that come to the IRP: what it counts of them.
@@ -98,23 +121,17 @@ impl Class {
     }
 }
 
-/// M2PCIe: what goes into the queue to the mesh, by ring; and the IRP: acknowledges that come.
-const SENT: u8 = 0x24;
+/// The IRP: acknowledges that come.
 const ACKNOWLEDGES: u8 = 0x0A;
 /// The IRP: lines of its write cache.
 pub(in super::super) const WRITE_CACHE: (u8, u8) = (0x12, 0x01);
 
-/// What M2PCIe and the IRP count of `message`.
+/// What the IRP counts of `message`, which comes to it.
 pub(in super::super) fn count(message: &Message, class: Class, mut report: impl FnMut(UnitId, u8, u8)) {
-    let (devices, port, irp) = (Stop::of_devices(), UnitId::new(Kind::M2pcie, 0), UnitId::new(Kind::Irp, 0));
-    if let Some(port) = port.filter(|_| devices == Some(message.from)) {
-        report(port, SENT, 1 << message.ring.index());
-    }
-    if let Some(irp) = irp.filter(|_| devices == Some(message.to)) {
-        match message.ring {
-            Ring::Bl => class.selects().iter().for_each(|select| report(irp, *select, 0)),
-            Ring::Ak => report(irp, ACKNOWLEDGES, 0),
-            Ring::Ad | Ring::Iv => {}
-        }
+    let Some(irp) = UnitId::new(Kind::Irp, 0) else { return };
+    match message.ring {
+        Ring::Bl => class.selects().iter().for_each(|select| report(irp, *select, 0)),
+        Ring::Ak => report(irp, ACKNOWLEDGES, 0),
+        Ring::Ad | Ring::Iv => {}
     }
 }

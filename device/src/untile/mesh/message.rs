@@ -33,7 +33,7 @@ impl Ring {
     }
 
     /// How many slots a message takes: a line is two transfers (section 1.3).
-    pub(super) const fn slots(self) -> u64 {
+    pub(in super::super) const fn slots(self) -> u64 {
         if matches!(self, Ring::Bl) { 2 } else { 1 }
     }
 }
@@ -60,17 +60,24 @@ pub struct Message {
     pub ring: Ring,
 }
 
+impl Message {
+    /// How long it is on the rings: a clock for each hop up or down, two for each to the left or right.
+    pub(in super::super) fn clocks(&self) -> u64 {
+        u64::from(self.from.row.abs_diff(self.to.row)) + 2 * u64::from(self.from.column.abs_diff(self.to.column))
+    }
+}
+
 /// CHAs, and the boxes that the lines of a CHA are spread over in equal parts.
 const AGENTS: u16 = 38;
 
 /// The stop of the controller of `kind` that has the lines of CHA `home`: controllers share them in their order.
-pub(super) fn controller(kind: Kind, home: u8) -> Option<Stop> {
+pub(in super::super) fn controller(kind: Kind, home: u8) -> Option<Stop> {
     let number = u16::from(home) * u16::from(kind.count()) / AGENTS;
     Stop::of(UnitId::new(kind, u8::try_from(number).ok()?)?)
 }
 
 /// The stop of tile `tile`.
-pub(super) fn tile(tile: u8) -> Option<Stop> {
+pub(in super::super) fn tile(tile: u8) -> Option<Stop> {
     Stop::of(UnitId::new(Kind::Cha, tile)?)
 }
 
@@ -86,8 +93,8 @@ pub(super) fn is_write(kind: RequestKind) -> bool {
 /// in the tile.
 ///
 /// The rings of the steps are those of section 1.3. That memory's data go to the tile at once, and that a holder of a line answers both the
-/// tile and the CHA, is Sodani and others, Hot Chips 2015. Requests to devices go by BL, as messages of their classes do. Chosen: a tile
-/// pushes data after the CHA pulls them; a miss of near memory reads
+/// tile and the CHA, is Sodani and others, Hot Chips 2015. Requests to devices go by BL, as messages of their classes do, from CHAs (table
+/// 7-1). Chosen: a tile pushes data after the CHA pulls them; a miss of near memory reads
 /// DDR through the MCDRAM controller. Messages from and to where it is not known who had the line are
 /// left out.
 pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Iterator<Item = Message> {
@@ -101,9 +108,15 @@ pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Ite
     let (asking, done) = (message(asks, Agent::Cores, cha, Ring::Ad), home_to(asks, Ring::Ak));
     let steps = match request.supplier {
         Supplier::OwnCluster(_) => [None; 7],
-        Supplier::Device if writes => {
-            [asking, done, message(asks, Agent::Cores, devices, Ring::Bl), message(devices, Agent::Home, cha, Ring::Ak), None, None, None]
-        }
+        Supplier::Device if writes => [
+            asking,
+            done,
+            message(asks, Agent::Cores, cha, Ring::Bl),
+            home_to(devices, Ring::Bl),
+            message(devices, Agent::Home, cha, Ring::Ak),
+            None,
+            None,
+        ],
         Supplier::Device => [asking, home_to(devices, Ring::Bl), message(devices, Agent::Home, asks, Ring::Bl), done, None, None, None],
         _ if writes => [
             asking,

@@ -76,6 +76,11 @@ impl Stop {
         u32::from(self.row.abs_diff(to.row)) + u32::from(self.column.abs_diff(to.column))
     }
 
+    /// Whether it is right of the middle.
+    pub(in super::super) const fn is_in_right_half(self) -> bool {
+        self.column >= COLUMNS / 2
+    }
+
     /// Its place among all.
     pub(super) fn index(self) -> usize {
         usize::from(self.row) * usize::from(COLUMNS) + usize::from(self.column)
@@ -84,7 +89,7 @@ impl Stop {
 
 impl Stop {
     /// The stop of M2PCIe.
-    pub(super) fn of_devices() -> Option<Stop> {
+    pub(in super::super) fn of_devices() -> Option<Stop> {
         DEVICES.first().copied()
     }
 }

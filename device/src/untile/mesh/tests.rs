@@ -8,7 +8,7 @@ use vm_pmu_arch::event::{Drive, Internal, KNL};
 use vm_pmu_arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu_arch::knl::untile::UnitId;
 
-use super::devices::{Class, DeviceAccess, WRITE_CACHE, count};
+use super::devices::{DeviceAccess, from_tile};
 use super::fabric::Mesh;
 use super::message::{Agent, Message, Ring, steps};
 use super::plan::Stop;
@@ -182,6 +182,9 @@ fn overloaded(with_device: bool) -> Counts {
             steps(&request, tile as u8, home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
             if with_device {
                 DeviceAccess::Read.steps(home as u8).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+                if let Some(data) = from_tile(tile as u8) {
+                    carry(&mut mesh, &data, now, &mut counts);
+                }
             }
         }
     }
@@ -227,38 +230,4 @@ fn agent_1_has_no_queue_of_its_own_to_the_iv_ring() {
     carry(&mut mesh, &Message { from: stop("cha0"), agent: Agent::Cores, to: stop("cha3"), ring: Ring::Iv }, 0, &mut counts);
     // EGRESS_VERT_BYPASS, IV_AG0 of table 6-32.
     assert_eq!(sum(&counts, &[0x9E], 0xFF), of(&counts, "cha0", 0x9E, 0x08));
-}
-
-/// What M2PCIe and the IRP count of these messages.
-fn between(messages: impl Iterator<Item = Message>, class: Class, counts: &mut Counts) {
-    messages
-        .for_each(|message| count(&message, class, |unit, select, umask| *counts.entry((unit.index(), select, umask)).or_default() += 1));
-}
-
-#[test]
-fn a_device_that_writes_a_line_sends_a_request_and_data_and_gets_one_acknowledge() {
-    let mut counts = Counts::new();
-    between(DeviceAccess::Write.steps(5), Class::Responses, &mut counts);
-    assert_eq!([of(&counts, "m2pcie", 0x24, 1), of(&counts, "m2pcie", 0x24, 4), of(&counts, "irp", 0x0A, 0)], [1, 1, 1]);
-    assert_eq!(of(&counts, "irp", 0x01, 0), 0, "memory sends it no data");
-}
-
-#[test]
-fn every_event_between_the_mesh_and_devices_is_counted() {
-    let (mut of_devices, mut of_requests) = (Counts::new(), Counts::new());
-    let irp = UnitId::named("irp").unwrap().index();
-    for access in DeviceAccess::ALL {
-        between(access.steps(5), Class::Responses, &mut of_devices);
-        access.counted().iter().for_each(|(select, umask)| *of_devices.entry((irp, *select, *umask)).or_default() += 1);
-    }
-    // Its clocks are those until the last message is there.
-    of_devices.insert((irp, WRITE_CACHE.0, WRITE_CACHE.1), 1);
-    for kind in [RequestKind::PartialRead, RequestKind::PartialWrite] {
-        let request = Request { supplier: Supplier::Device, ..Request::of(kind) };
-        between(steps(&request, 3, 5), Class::of(&request), &mut of_requests);
-    }
-    for unit in ["irp", "m2pcie"] {
-        assert_driven_events_are_in(&of_devices, unit, &[Internal::Device]);
-        assert_driven_events_are_in(&of_requests, unit, &[Internal::Request]);
-    }
 }

@@ -1,0 +1,296 @@
+//! What a request does on its way: through the mesh, and through the agent that has its line.
+
+use spin::MutexGuard;
+use vm_pmu_arch::feed::{Request, Supplier};
+use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
+
+use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
+use super::mesh::{self, Agent, Class, DeviceAccess, Mesh, Message, Ring, Stop};
+use super::port::Port;
+use super::{Boxes, Tiles};
+
+/// The bits of an address within a line.
+const LINE_BITS: u32 = 6;
+/// MISC, and its bits (table 5-19).
+const MISC: u8 = 0x39;
+const SILENT_EVICTION: u8 = 0x01;
+const ALIASING: u8 = 0x02;
+const OWNERSHIP_OF_SHARED: u8 = 0x08;
+
+/// The mesh, the agents at it, and what is between it and devices.
+#[derive(Debug)]
+pub(super) struct Fabric {
+    pub(super) mesh: Mesh,
+    pub(super) homes: Homes,
+    pub(super) port: Port,
+}
+
+impl Fabric {
+    pub(super) fn new() -> Fabric {
+        Fabric { mesh: Mesh::new(), homes: Homes::new(), port: Port::new() }
+    }
+
+    pub(super) fn footprint(&self) -> usize {
+        self.mesh.footprint() + self.homes.footprint()
+    }
+}
+
+/// A request on its way.
+pub(super) struct Errand<'a> {
+    boxes: &'a Boxes,
+    fabric: MutexGuard<'a, Fabric>,
+    /// The agent that has its line.
+    home: u8,
+    /// What its data for a device are.
+    class: Class,
+    tiles: Tiles,
+}
+
+/// How far a request has gone.
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    /// When the agent took it into its table.
+    accepted: u64,
+    /// When its last message is there.
+    end: u64,
+}
+
+/// Where a message between an agent and memory goes.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    cha: Option<Stop>,
+    near: Option<Stop>,
+}
+
+impl<'a> Errand<'a> {
+    pub(super) fn new(boxes: &'a Boxes, home: u8, class: Class) -> Errand<'a> {
+        Errand { boxes, fabric: boxes.fabric.lock(), home, class, tiles: 0 }
+    }
+
+    /// The tiles to interrupt.
+    pub(super) fn tiles(&self) -> Tiles {
+        self.tiles
+    }
+
+    fn ends(&self) -> Ends {
+        Ends { cha: mesh::tile(self.home), near: mesh::controller(Kind::EdcUclk, self.home) }
+    }
+
+    /// Counts `amount` of the agent's events.
+    fn count(&mut self, select: u8, umask: u8, amount: u64) {
+        if let Some(unit) = UnitId::new(Kind::Cha, self.home) {
+            self.tiles |= self.boxes.inject(unit, select, umask, 1, amount).1;
+        }
+    }
+
+    fn transact(&mut self, transaction: &Transaction, clocks: u64) {
+        self.tiles |= self.boxes.transact(self.home, transaction, Stage::Served { clocks: clocks.max(1) }).1;
+    }
+
+    /// `message` sets out at `time`. Returns when it is there.
+    pub(super) fn carry(&mut self, message: &Message, time: u64) -> u64 {
+        let (boxes, tiles, devices) = (self.boxes, &mut self.tiles, Stop::of_devices());
+        let mut report = |unit, select, umask, clocks| {
+            if clocks != 0 {
+                *tiles |= boxes.inject(unit, select, umask, 1, clocks).1;
+            }
+        };
+        let fabric = &mut *self.fabric;
+        let sets_out = if Some(message.from) == devices { fabric.port.send(message, time, &mut report) } else { time };
+        let there = fabric.mesh.carry(message, sets_out, &mut report);
+        if Some(message.to) == devices {
+            mesh::count(message, self.class, |unit, select, umask| report(unit, select, umask, 1));
+            fabric.port.receive(message, self.class, there, &mut report);
+        }
+        there
+    }
+
+    /// Something passes the agent.
+    fn pass(&mut self, queue: Queue, arrives: u64, needs: &Needs) -> u64 {
+        let (boxes, tiles, unit) = (self.boxes, &mut self.tiles, UnitId::new(Kind::Cha, self.home));
+        self.fabric.homes.pass(self.home, queue, arrives, needs, |select, umask, amount| {
+            if let Some(unit) = unit.filter(|_| amount != 0) {
+                *tiles |= boxes.inject(unit, select, umask, 1, amount).1;
+            }
+        })
+    }
+
+    /// The agent sends `message`, for which it has `credit`, at `time`.
+    fn send(&mut self, message: &Message, credit: Credit, time: u64) -> u64 {
+        let there = self.carry(message, time);
+        // A credit comes back from where the message went, a place in a queue is free when it has left.
+        let way = message.clocks();
+        let until = if matches!(credit, Credit::Ak | Credit::Iv) { there.saturating_sub(way) } else { there.saturating_add(way) };
+        self.fabric.homes.hold(self.home, credit, until);
+        there
+    }
+
+    /// What the agent needs to send `message`, which is no answer to memory.
+    fn credit(&self, message: &Message) -> Credit {
+        match (message.ring, self.class) {
+            (Ring::Ad, _) => Credit::AdRequest,
+            (Ring::Ak, _) => Credit::Ak,
+            (Ring::Iv, _) => Credit::Iv,
+            (Ring::Bl, _) if Some(message.to) != Stop::of_devices() => Credit::BlWriteBack,
+            (Ring::Bl, Class::Standard) => Credit::BlStandard,
+            (Ring::Bl, _) => Credit::BlBypass,
+        }
+    }
+
+    /// A snoop of the tile that the filter names, and its answer: data if it has the line modified. Returns when that is there.
+    ///
+    /// The mesh reckons messages in the order of requests. If snoops waited for those before them there, each of a burst would wait until all
+    /// of the one before is done. So the agent reckons with the length of their ways alone.
+    fn snoop(&mut self, holds: &Holds, time: u64) -> u64 {
+        let (Some(cha), Some(tile)) = (self.ends().cha, mesh::tile(holds.tile)) else { return time };
+        let snoop = Message { from: cha, agent: Agent::Home, to: tile, ring: Ring::Iv };
+        let there = self.send(&snoop, Credit::Iv, time);
+        let ring = if holds.state == FilterState::Modified { Ring::Bl } else { Ring::Ak };
+        self.carry(&Message { from: tile, agent: Agent::Cores, to: cha, ring }, there);
+        time.saturating_add(2 * snoop.clocks())
+    }
+
+    /// An answer is there at `time`, and makes the agent send to memory.
+    fn answer_memory(&mut self, ring: Ring, credit: Credit, queue: Queue, time: u64, line: Option<u64>) -> u64 {
+        let Ends { cha: Some(cha), near: Some(near) } = self.ends() else { return time };
+        let time = self.pass(queue, time, &Needs { credit: Some(credit), line: line.map(|line| (line, Some(Seeks::Clean))) });
+        let message = Message { from: cha, agent: Agent::Home, to: near, ring };
+        self.send(&message, credit, time);
+        time.saturating_add(message.clocks())
+    }
+
+    /// The snoop filter needs the place of `victim`, from `time` on: its tile is asked for it, and modified data go to memory.
+    fn evict(&mut self, victim: &Holds, time: u64) {
+        let mut end = self.snoop(victim, time);
+        if victim.state == FilterState::Modified {
+            end = self.answer_memory(Ring::Bl, Credit::BlWriteBack, Queue::Snooped, end, None);
+        } else {
+            end = self.pass(Queue::Snooped, end, &Needs::default());
+        }
+        self.fabric.homes.evicts(self.home, end);
+        self.fabric.homes.stay(self.home, victim.line, end);
+        let eviction = Transaction { source: Source::Eviction, hit: true, lookup: Lookup::Other, ..Transaction::default() };
+        self.transact(&eviction, end - time);
+    }
+
+    /// The MCDRAM controller gives up `line`, and asks from `time` on whether a tile has it modified.
+    fn memory_snoops(&mut self, line: u64, time: u64) {
+        let Ends { cha: Some(cha), near: Some(near) } = self.ends() else { return };
+        let asking = Message { from: near, agent: Agent::Home, to: cha, ring: Ring::Ad };
+        self.carry(&asking, time);
+        let arrives = time.saturating_add(asking.clocks());
+        let found = self.fabric.homes.filter.look_up(self.home, line);
+        let end = match found.filter(|found| found.state != FilterState::Shared) {
+            None => self.answer_memory(Ring::Ad, Credit::AdResponse, Queue::Ipq, arrives, Some(line)),
+            Some(holds) => {
+                let passed = self.pass(Queue::Ipq, arrives, &Needs { credit: Some(Credit::Iv), line: Some((line, Some(Seeks::Clean))) });
+                let answered = self.snoop(&holds, passed);
+                let (ring, credit) = match holds.state {
+                    FilterState::Modified => (Ring::Bl, Credit::BlResponse),
+                    _ => (Ring::Ad, Credit::AdResponse),
+                };
+                self.answer_memory(ring, credit, Queue::Snooped, answered, None)
+            }
+        };
+        self.fabric.homes.filter.change(self.home, line, 0, Seeks::Clean);
+        self.fabric.homes.stay(self.home, line, end);
+        let state = found.map_or(FilterState::Invalid, |found| found.state);
+        let snoop =
+            Transaction { source: Source::Ipq, hit: found.is_some(), lookup: Lookup::ExternalSnoop, state, ..Transaction::default() };
+        self.transact(&snoop, end.saturating_sub(arrives));
+    }
+
+    /// The rest of a request's messages, from `time` on. The agent's first one waits in `queue` for what it `needs`; the others follow answers.
+    fn go_on(&mut self, messages: impl Iterator<Item = Message>, mut queue: Queue, mut needs: Needs, time: u64) -> Gone {
+        let cha = self.ends().cha;
+        let mut gone = Gone { accepted: time, end: time };
+        for message in messages {
+            if Some(message.from) == cha && message.agent == Agent::Home {
+                let credit = self.credit(&message);
+                let passed = self.pass(queue, gone.end, &Needs { credit: Some(credit), ..needs });
+                if !queue.is_of_answers() {
+                    gone.accepted = passed;
+                }
+                (queue, needs) = (Queue::Ismq, Needs::default());
+                gone.end = self.send(&message, credit, passed);
+            } else {
+                gone.end = self.carry(&message, gone.end);
+            }
+        }
+        gone
+    }
+
+    /// The same, after a snoop of the tile that the filter names.
+    fn go_on_after_snoop(&mut self, messages: impl Iterator<Item = Message>, holds: &Holds, queue: Queue, needs: Needs, time: u64) -> Gone {
+        let accepted = self.pass(queue, time, &Needs { credit: Some(Credit::Iv), ..needs });
+        let answered = self.snoop(holds, accepted);
+        Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), answered) }
+    }
+
+    /// A tile's request. Its transaction at the agent is reported apart.
+    pub(super) fn request(&mut self, request: &Request, tile: u8) {
+        let mut messages = mesh::steps(request, tile, self.home);
+        let Some(asking) = messages.next() else { return };
+        let line = request.physical >> LINE_BITS;
+        let now = self.boxes.total(Domain::Uclk);
+        let arrives = self.carry(&asking, now);
+        let seeks = Seeks::of(request.kind).filter(|_| request.supplier != Supplier::Device);
+        let needs = Needs { credit: None, line: Some((line, seeks)) };
+        let before = self.fabric.homes.filter.look_up(self.home, line);
+        let gone = match before.filter(|before| is_silent(request, seeks, before, tile)) {
+            Some(holds) => {
+                self.count(MISC, SILENT_EVICTION, 1);
+                self.go_on_after_snoop(messages, &holds, Queue::Irq, needs, arrives)
+            }
+            None => self.go_on(messages, Queue::Irq, needs, arrives),
+        };
+        match (seeks, before.map(|before| before.state)) {
+            (Some(Seeks::Own), Some(FilterState::Shared)) => self.count(MISC, OWNERSHIP_OF_SHARED, 1),
+            (Some(Seeks::Stream), Some(FilterState::Modified)) => self.count(MISC, ALIASING, 1),
+            _ => {}
+        }
+        self.fabric.homes.stay(self.home, line, gone.end);
+        let victim = seeks.and_then(|seeks| self.fabric.homes.filter.change(self.home, line, tile, seeks));
+        if let Some(victim) = victim {
+            self.evict(&victim, gone.accepted);
+        }
+        if let Some(displaced) = request.displaced {
+            // Messages are reckoned in the order of requests, so the controller asks when the request sets out.
+            self.memory_snoops(displaced >> LINE_BITS, now);
+        }
+    }
+
+    /// A device's request, for `physical` if that is known, which a tile has modified if `hit`. Returns the clocks until all is done.
+    pub(super) fn device(&mut self, access: DeviceAccess, physical: Option<u64>, hit: bool) -> u64 {
+        let now = self.boxes.total(Domain::Uclk);
+        let mut messages = access.steps(self.home);
+        let Some(asking) = messages.next() else { return 0 };
+        let line = physical.map(|physical| physical >> LINE_BITS);
+        let arrives = self.carry(&asking, now);
+        // A read leaves the line as it is (PCIRdCur).
+        let seeks = (access != DeviceAccess::Read).then_some(Seeks::Stream);
+        let needs = Needs { credit: None, line: line.map(|line| (line, seeks)) };
+        let holds = line.filter(|_| hit).and_then(|line| self.fabric.homes.filter.look_up(self.home, line));
+        let gone = match holds {
+            Some(holds) => self.go_on_after_snoop(messages, &holds, Queue::Prq, needs, arrives),
+            None => self.go_on(messages, Queue::Prq, needs, arrives),
+        };
+        // A holder of a modified line answers both the agent and who asks.
+        if let Some(data) = holds.filter(|_| access == DeviceAccess::Read).and_then(|holds| mesh::from_tile(holds.tile)) {
+            self.carry(&data, gone.accepted);
+        }
+        if let Some(line) = line {
+            self.fabric.homes.stay(self.home, line, gone.end);
+            seeks.and_then(|seeks| self.fabric.homes.filter.change(self.home, line, 0, seeks));
+        }
+        gone.end.saturating_sub(now)
+    }
+}
+
+/// Whether the tile that the filter names is snooped in vain: it has given the line up without a word.
+fn is_silent(request: &Request, seeks: Option<Seeks>, before: &Holds, tile: u8) -> bool {
+    seeks.is_some_and(Seeks::allocates)
+        && before.state == FilterState::Exclusive
+        && before.tile != tile
+        && matches!(request.supplier, Supplier::Memory { .. } | Supplier::NearMemory { .. })
+}
