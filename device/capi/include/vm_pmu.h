@@ -8278,17 +8278,81 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_LINK2_IDLE = 956,
   /**
+   * Bus transactions that tell a directory that an unmodified line left the last cache of a core.
+   */
+  VM_PMU_SIGNAL_BUS_CLEAN_CASTOUTS = 957,
+  /**
+   * Bus reads of a line that leave it where it is.
+   */
+  VM_PMU_SIGNAL_BUS_CURRENT_READS = 958,
+  /**
+   * Snoops to which the core answers that it does not have the line.
+   */
+  VM_PMU_SIGNAL_SNOOP_ANSWERS_MISS = 959,
+  /**
+   * Snoops to which the core answers that it has the line unmodified.
+   */
+  VM_PMU_SIGNAL_SNOOP_ANSWERS_HIT = 960,
+  /**
+   * Snoops to which the core answers that it has the line modified: it writes it back.
+   */
+  VM_PMU_SIGNAL_SNOOP_ANSWERS_MODIFIED = 961,
+  /**
+   * Snoops to which the package answers that none of its cores has the line.
+   */
+  VM_PMU_SIGNAL_SNOOP_SIGNOFFS_MISS = 962,
+  /**
+   * Snoops to which the package answers that a core has the line and none has it modified.
+   */
+  VM_PMU_SIGNAL_SNOOP_SIGNOFFS_HIT = 963,
+  /**
+   * Snoops to which the package answers that a core has the line modified.
+   */
+  VM_PMU_SIGNAL_SNOOP_SIGNOFFS_MODIFIED = 964,
+  /**
+   * Writes of up to eight combined bytes, the first half of sixteen.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_8_EVEN = 965,
+  /**
+   * Writes of up to eight combined bytes, the second half of sixteen.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_8_ODD = 966,
+  /**
+   * Writes of sixteen combined bytes.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_16 = 967,
+  /**
+   * Writes of thirty-two combined bytes.
+   */
+  VM_PMU_SIGNAL_COMBINED_WRITES_32 = 968,
+  /**
+   * Bus clocks in which data of a transaction are on the bus.
+   */
+  VM_PMU_SIGNAL_BUS_DATA_CYCLES = 969,
+  /**
+   * Lines that came into the second-level cache of data modified, or to be modified at once.
+   */
+  VM_PMU_SIGNAL_L2_DATA_FILLS_MODIFIED = 970,
+  /**
+   * Lines that came into the second-level cache of data exclusive.
+   */
+  VM_PMU_SIGNAL_L2_DATA_FILLS_EXCLUSIVE = 971,
+  /**
+   * Lines that came into the second-level cache of data shared.
+   */
+  VM_PMU_SIGNAL_L2_DATA_FILLS_SHARED = 972,
+  /**
    * Accesses of a core to the graphics aperture that leave its caches.
    */
-  VM_PMU_SIGNAL_APERTURE_ACCESSES = 957,
+  VM_PMU_SIGNAL_APERTURE_ACCESSES = 973,
   /**
    * Accesses of devices of a package to the graphics aperture.
    */
-  VM_PMU_SIGNAL_DEVICE_APERTURE_ACCESSES = 958,
+  VM_PMU_SIGNAL_DEVICE_APERTURE_ACCESSES = 974,
   /**
    * Accesses to the graphics aperture whose translation its buffer did not have.
    */
-  VM_PMU_SIGNAL_APERTURE_MISSES = 959,
+  VM_PMU_SIGNAL_APERTURE_MISSES = 975,
 } VmPmuSignal;
 
 /*

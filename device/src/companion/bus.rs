@@ -10,7 +10,7 @@ use vm_pmu_arch::feed::Signal;
 use super::streams::Written;
 use super::tally::Tally;
 
-/// The physical addresses whose accesses are I/O transactions: the block of 64 MiB where firmware of the platforms has it.
+/// The physical addresses whose accesses are I/O transactions: 64 MiB below 2^44, which is chosen.
 const PORTS: Range<u64> = 0x0FFF_FC00_0000..0x1000_0000_0000;
 
 /// Bus clocks for a line of 128 bytes.

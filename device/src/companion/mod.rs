@@ -369,6 +369,12 @@ impl Companion {
         signals::supplies(&self.system.profile, self.clock, signal)
     }
 
+    /// Whether an access that a device makes adds to `signal`.
+    #[must_use]
+    pub fn supplies_of_devices(&self, signal: Signal) -> bool {
+        signals::of_devices(signal) && self.supplied().contains(signal)
+    }
+
     /// All signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).
     #[must_use]
     pub fn supplied(&self) -> SignalSet {

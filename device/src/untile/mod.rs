@@ -185,7 +185,10 @@ impl Boxes {
     /// Makes the clocks stop where something of the box is due.
     fn lower_deadlines(&self, slot: &Slot) {
         for domain in Domain::ALL {
-            self.clock(domain).deadline.fetch_min(slot.deadline(domain), AcqRel);
+            let deadline = slot.deadline(domain);
+            if deadline != NEVER {
+                self.clock(domain).deadline.fetch_min(deadline, AcqRel);
+            }
         }
     }
 
@@ -296,7 +299,7 @@ impl Boxes {
     }
 
     pub(crate) fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> (bool, Tiles) {
-        if !self.listens(unit) {
+        if !self.slot(unit).is_some_and(|slot| slot.counts(select)) {
             return (false, 0);
         }
         self.with(unit, |unit, now| unit.inject(select, umask, each, clocks, now))

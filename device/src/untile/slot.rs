@@ -9,6 +9,25 @@ use vm_pmu_arch::knl::untile::{Domain, Kind, Unit, UnitId};
 
 use super::NEVER;
 
+/// The selects of a box's counters in one word: four of eight bits, then a bit for each that is there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Selects(u64);
+
+impl Selects {
+    /// The most counters of a box.
+    const MOST: usize = 4;
+
+    fn of(unit: &Unit) -> Selects {
+        let there = unit.selects().take(Selects::MOST).enumerate().filter_map(|(number, select)| Some((number, select?)));
+        Selects(there.fold(0, |word, (number, select)| word | u64::from(select) << (8 * number) | 1 << (8 * Selects::MOST + number)))
+    }
+
+    fn contains(self, select: u8) -> bool {
+        let is = |number: usize| self.0 >> (8 * Selects::MOST + number) & 1 != 0 && (self.0 >> (8 * number)) as u8 == select;
+        (0..Selects::MOST).any(is)
+    }
+}
+
 /// A box.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -17,6 +36,8 @@ pub(super) struct Slot {
     deadlines: [AtomicU64; 3],
     enabled: AtomicBool,
     listens: AtomicBool,
+    /// The selects that may count, as [`Selects`] has them.
+    selects: AtomicU64,
     /// A counter counts what happens in the fabric: at the mesh stop, in a CHA but for single requests, or of M2PCIe or the IRP.
     listens_to_mesh: AtomicBool,
     /// There are overflows that have not been reported to the UBox.
@@ -30,6 +51,7 @@ impl Slot {
             deadlines: [const { AtomicU64::new(NEVER) }; 3],
             enabled: AtomicBool::new(false),
             listens: AtomicBool::new(false),
+            selects: AtomicU64::new(Selects::default().0),
             listens_to_mesh: AtomicBool::new(false),
             unreported: AtomicBool::new(false),
         }
@@ -60,6 +82,7 @@ impl Slot {
         }
         self.enabled.store(unit.is_enabled(), Release);
         self.listens.store(unit.listens(), Release);
+        self.selects.store(Selects::of(unit).0, Release);
         self.unreported.store(unit.has_overflows(), Release);
     }
 
@@ -73,6 +96,11 @@ impl Slot {
 
     pub(super) fn listens(&self) -> bool {
         self.listens.load(Acquire)
+    }
+
+    /// Whether an event by `select` may matter to a counter.
+    pub(super) fn counts(&self, select: u8) -> bool {
+        self.listens() && Selects(self.selects.load(Acquire)).contains(select)
     }
 
     /// Keeps the number of boxes that count messages of the mesh.

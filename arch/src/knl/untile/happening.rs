@@ -87,7 +87,7 @@ impl Unit {
         let in_a_state = states.sf_s() || states.sf_e() || states.sf_m();
         let admits = |choice: &Choice| match (kind, select) {
             (Kind::Cha, FILTER_LOOKUP) => choice.select == select && in_a_state && counts_lookup(choice.umask, umask),
-            _ => choice.admits(kind, select, umask),
+            _ => choice.admits(select, umask),
         };
         self.each(
             now,
@@ -207,9 +207,9 @@ fn counts_lookup(chosen: u8, lookup: u8) -> bool {
 /// Whether the queue of `select` and `umask` is the one that a counter follows.
 fn follows(kind: Kind, choice: &Choice, queue: (u8, u8), select: u8, umask: u8) -> bool {
     let followed = if choice.select == COUNTER0_OCCUPANCY && kind == Kind::Cha && queue != (0, 0) {
-        Choice { select: queue.0, umask: queue.1, ..*choice }
+        choice.of_queue(queue.0, queue.1)
     } else {
         *choice
     };
-    followed.admits(kind, select, umask)
+    followed.admits(select, umask)
 }

@@ -3,7 +3,7 @@
 use super::boxes::{Domain, Kind};
 use super::counter::Setting;
 use super::registers::{CounterControl, PcuCounterControl};
-use crate::event::{self, CoherenceFilter, Drive, Event, Internal};
+use crate::event::{self, CoherenceFilter, Drive, Event, Internal, UnitMask};
 use crate::feed::Unit;
 
 /// The first event select of the mesh stop that every box has.
@@ -47,6 +47,20 @@ pub(super) struct Choice {
     pub(super) is_state: bool,
     /// The most that can be added in a clock.
     pub(super) most: u32,
+    matching: Matching,
+}
+
+/// What of an occurrence is compared with the unit mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Matching {
+    /// The number: the PCU's events have no unit masks, and a state of the cores is a number.
+    Number,
+    /// The number or any bit, as the event is not known.
+    Any,
+    /// What its shape says.
+    Shape(UnitMask),
+    /// What its shape says; and bit 0 is IRQ or PRQ, while an entry of the PRQ is reported with its own bit (tables 5-17 and 5-18).
+    Requests(UnitMask),
 }
 
 /// The event that a box of `kind` knows by `select`.
@@ -55,6 +69,16 @@ fn event_of(kind: Kind, select: u8) -> Option<Event> {
     let encodings = event::KNL.encodings;
     let rank = encodings.units.iter().position(|other| *other == unit)?;
     encodings.select_in(u16::try_from(rank).ok()?, u32::from(select))
+}
+
+impl Matching {
+    fn of(kind: Kind, select: u8) -> Matching {
+        match event_of(kind, select).map(|event| event.itself().properties()) {
+            Some(event) if event.filter == CoherenceFilter::Opcode => Matching::Requests(event.shape),
+            Some(event) => Matching::Shape(event.shape),
+            None => Matching::Any,
+        }
+    }
 }
 
 impl Choice {
@@ -85,7 +109,8 @@ impl Choice {
         // The mesh stop runs by the untile's clock, whatever the clock of the box.
         let domain = if select >= FIRST_OF_MESH { Domain::Uclk } else { kind.domain() };
         let is_state = input == Input::Events && event.is_some_and(|event| event.counts == Unit::Cycles);
-        Choice { setting, input, select, umask, by_thread, domain, is_state, most }
+        let matching = Matching::of(kind, select);
+        Choice { setting, input, select, umask, by_thread, domain, is_state, most, matching }
     }
 
     fn of_pcu(control: PcuCounterControl) -> Choice {
@@ -99,7 +124,22 @@ impl Choice {
         };
         let (input, select, umask) =
             if of_cores { (Input::Queue, FIRST_OF_MESH, control.occ_sel()) } else { (Input::Events, control.ev_sel(), 0) };
-        Choice { setting, input, select, umask, by_thread: false, domain: Domain::Uclk, is_state: false, most: MOST }
+        Choice {
+            setting,
+            input,
+            select,
+            umask,
+            by_thread: false,
+            domain: Domain::Uclk,
+            is_state: false,
+            most: MOST,
+            matching: Matching::Number,
+        }
+    }
+
+    /// The same for the queue of a CHA's event `select` and sub-event `umask`.
+    pub(super) fn of_queue(&self, select: u8, umask: u8) -> Choice {
+        Choice { select, umask, matching: Matching::of(Kind::Cha, select), ..*self }
     }
 
     /// Whether it has a level in every clock, which the embedder reports: the entries of a queue, or a state.
@@ -108,22 +148,18 @@ impl Choice {
     }
 
     /// Whether the occurrence is chosen.
-    pub(super) fn admits(&self, kind: Kind, select: u8, umask: u8) -> bool {
+    pub(super) fn admits(&self, select: u8, umask: u8) -> bool {
         if self.select != select {
             return false;
         }
         let (chosen, occurred) = (u32::from(self.umask), u32::from(umask));
-        if kind == Kind::Pcu {
-            // Its events have no unit masks; a state of the cores is a number.
-            return chosen == occurred;
-        }
-        match event_of(kind, select).map(|event| event.itself().properties()) {
-            // Tables 5-17 and 5-18: bit 0 is IRQ or PRQ, and an entry of the PRQ is reported with its own bit.
-            Some(event) if event.filter == CoherenceFilter::Opcode && occurred & OF_PRQ != 0 => {
-                event.shape.admits(chosen, occurred) || event.shape.admits(chosen, occurred & !OF_PRQ | OF_IRQ_OR_PRQ)
+        match self.matching {
+            Matching::Number => chosen == occurred,
+            Matching::Any => chosen == occurred || chosen & occurred != 0,
+            Matching::Shape(shape) => shape.admits(chosen, occurred),
+            Matching::Requests(shape) => {
+                shape.admits(chosen, occurred) || occurred & OF_PRQ != 0 && shape.admits(chosen, occurred & !OF_PRQ | OF_IRQ_OR_PRQ)
             }
-            Some(event) => event.shape.admits(chosen, occurred),
-            None => chosen == occurred || chosen & occurred != 0,
         }
     }
 }

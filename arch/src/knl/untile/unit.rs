@@ -101,6 +101,21 @@ impl Unit {
         })
     }
 
+    /// The selects of the general counters, in their order; `None` for one that counts a clock. An event by any other select changes
+    /// nothing when it is [injected](Unit::inject).
+    ///
+    /// ```
+    /// use vm_pmu_arch::knl::untile::{Clocks, Kind, Unit, UnitRegister};
+    ///
+    /// let mut cha = Unit::new(Kind::Cha);
+    /// // TOR_INSERTS, 35h, in counter 1; the others have event 0, which is the clock of the box.
+    /// cha.write(UnitRegister::CounterControl(1), 0x0040_3135, &Clocks::default());
+    /// assert_eq!(cha.selects().collect::<Vec<_>>(), [None, Some(0x35), None, None]);
+    /// ```
+    pub fn selects(&self) -> impl Iterator<Item = Option<u8>> {
+        self.choices.iter().map(|choice| (choice.input != Input::Clock).then_some(choice.select))
+    }
+
     /// Whether an event of its mesh stop that is [injected](Unit::inject) may matter to a counter.
     #[must_use]
     pub fn listens_to_mesh(&self) -> bool {

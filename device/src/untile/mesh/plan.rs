@@ -30,6 +30,23 @@ const CONTROLLERS: [Stop; 2] = [at(4, 0), at(4, 5)];
 /// PCI Express.
 const DEVICES: [Stop; 1] = [at(0, 2)];
 
+/// The box of each place, as [`Stop::unit`] returns it.
+const BOXES: [Option<(Kind, u8)>; ROWS as usize * COLUMNS as usize] = {
+    let mut boxes = [None; ROWS as usize * COLUMNS as usize];
+    let kinds: [(Kind, &[Stop]); 4] = [(Kind::Cha, &TILES), (Kind::EdcUclk, &EDCS), (Kind::McUclk, &CONTROLLERS), (Kind::M2pcie, &DEVICES)];
+    let mut kind = 0;
+    while kind < kinds.len() {
+        let (name, stops) = kinds[kind];
+        let mut number = 0;
+        while number < stops.len() {
+            boxes[stops[number].index()] = Some((name, number as u8));
+            number += 1;
+        }
+        kind += 1;
+    }
+    boxes
+};
+
 /// A place on the die, and its mesh stop: row 0 is the uppermost, column 0 the leftmost.
 ///
 /// ```
@@ -65,9 +82,8 @@ impl Stop {
     /// The box whose counters count what its stop does, if a box is there: of two halves of a controller the one with the untile's clock.
     #[must_use]
     pub fn unit(self) -> Option<UnitId> {
-        [(Kind::Cha, &TILES[..]), (Kind::EdcUclk, &EDCS), (Kind::McUclk, &CONTROLLERS), (Kind::M2pcie, &DEVICES)]
-            .into_iter()
-            .find_map(|(kind, stops)| UnitId::new(kind, u8::try_from(stops.iter().position(|stop| *stop == self)?).ok()?))
+        let (kind, number) = BOXES.get(self.index()).copied().flatten()?;
+        UnitId::new(kind, number)
     }
 
     /// How many hops a message makes from here to `to`.
@@ -82,8 +98,8 @@ impl Stop {
     }
 
     /// Its place among all.
-    pub(super) fn index(self) -> usize {
-        usize::from(self.row) * usize::from(COLUMNS) + usize::from(self.column)
+    pub(super) const fn index(self) -> usize {
+        self.row as usize * COLUMNS as usize + self.column as usize
     }
 }
 

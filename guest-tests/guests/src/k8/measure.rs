@@ -19,8 +19,9 @@ use crate::runtime::{Built, Kernel, cell, here, own};
 const MODEL: u32 = 23;
 /// The first revision that has the [`NEWER`] events.
 const REVISION_E: i32 = 2;
-/// Events that revision E has and revision C has not.
+/// Events that revision E has and revision C has not; and writes of devices among the probes, which are as new.
 const NEWER: [u64; 4] = [0xE5, 0xE9, 0xEA, 0xEB];
+const UPSTREAM_WRITES: u64 = 0x40EC;
 
 /// The counters, and as many events in a group.
 const GROUP: usize = 4;
@@ -112,7 +113,7 @@ pub(super) fn rounds(k: &mut Kernel, what: &str, counts: &[Count], round: &Round
         take(k, batch, round)?;
         for (n, count) in batch.iter().enumerate().filter(|(_, count)| count.used()) {
             let mut skip = k.a.create_label();
-            let bound = NEWER.contains(&(count.select & 0xFF));
+            let bound = NEWER.contains(&(count.select & 0xFF)) || count.select == UPSTREAM_WRITES;
             if bound {
                 k.a.cmp(cell(own(MODEL)), REVISION_E)?;
                 k.a.jb(skip)?;

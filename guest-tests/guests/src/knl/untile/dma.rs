@@ -34,8 +34,8 @@ const IRP: [(&str, u32); 9] = [
     ("IRP: data from memory", 0x0001),
     ("IRP: acknowledges", 0x000A),
 ];
-/// What M2PCIe sends on AD and on BL.
-const PORT: [(&str, u32); 2] = [("M2PCIe: sent by AD", 0x0124), ("M2PCIe: sent by BL", 0x0424)];
+/// What M2PCIe sends on AD and on BL, by both of its ports.
+const PORT: [(&str, u32); 2] = [("M2PCIe: sent by AD", 0x1124), ("M2PCIe: sent by BL", 0x4424)];
 /// Requests by PRQ into the tables of the CHAs: misses and hits. Those of the tiles that miss.
 const TABLES: [(&str, u32); 2] = [("CHAs: requests of devices that miss", 0x2435), ("CHAs: that hit", 0x1435)];
 const OF_TILES: u32 = 0x2135;
