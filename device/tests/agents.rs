@@ -39,7 +39,7 @@ fn request(kind: RequestKind, supplier: Supplier, physical: u64) -> Request {
 const NEAR: Supplier = Supplier::NearMemory { far: false };
 const FAR: Supplier = Supplier::Memory { far: false };
 /// The bytes from a line to the next one of the same set of a snoop filter.
-const SET: u64 = 64 * 1024;
+const SET: u64 = 64 * 128;
 
 /// The agent that is kept busy: at row 4, column 3, eight clocks from its MCDRAM controller at row 0, column 5.
 const HOME: u8 = 28;

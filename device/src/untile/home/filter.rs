@@ -1,7 +1,8 @@
 //! The snoop filter: which tile has which line, as the agent has learned from requests.
 //!
-//! Its size is not public. Chosen: 16,384 lines of each agent, in 1,024 sets of 16 ways that replace the line used longest ago: all agents
-//! together have as many as the second levels of all tiles, with 1 MiB each. A tag of 24 bits tells the lines of 1 TiB apart.
+//! Its size is not public. Chosen: 2,048 lines of each agent, in 128 sets of 16 ways that replace the line used longest ago, so that a machine
+//! is built and saved fast: all agents together have an eighth of what the second levels of all tiles can hold. A tag of 24 bits tells the
+//! lines of 128 GiB apart.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -9,7 +10,7 @@ use alloc::vec;
 use vm_pmu_arch::feed::RequestKind;
 use vm_pmu_arch::knl::untile::FilterState;
 
-const SETS: usize = 1024;
+const SETS: usize = 128;
 pub(super) const WAYS: usize = 16;
 const TAG: u32 = 8;
 const TILE: u32 = 2;
