@@ -13,8 +13,8 @@ const MOST: usize = 64;
 /// Cycles in which a link sends a doubleword: 16 bits at both edges of 1 GHz, and a core of 2 GHz.
 const CYCLES_OF_SLOT: u64 = 2;
 
-/// Idle slots of links are reckoned after so many cycles, since that takes the lock of what clusters share.
-const RECKONED: u64 = 512;
+/// Idle slots of links are counted after so many cycles, since that takes the lock of what clusters share.
+const IDLE_CYCLES: u64 = 512;
 
 impl Follower<'_> {
     /// Adds everything since the last call to the thread's totals, servicing the PMU at each deadline on the way. Returns the cycles that
@@ -32,8 +32,8 @@ impl Follower<'_> {
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
         self.outcome.cycles = self.pipelined.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
-        if self.reckons {
-            self.reckon_links(passed);
+        if self.counts_idle {
+            self.count_idle_links_after(passed);
         }
         if self.is_active() {
             self.tally.report(thread.totals());
@@ -50,9 +50,9 @@ impl Follower<'_> {
     }
 
     /// The links of its package could have sent something in these cycles too.
-    fn reckon_links(&mut self, passed: u64) {
+    fn count_idle_links_after(&mut self, passed: u64) {
         self.link_cycles = self.link_cycles.saturating_add(passed);
-        if self.link_cycles >= RECKONED {
+        if self.link_cycles >= IDLE_CYCLES {
             let slots = self.link_cycles / CYCLES_OF_SLOT;
             self.link_cycles %= CYCLES_OF_SLOT;
             self.system.idle_links(self.package, slots, &mut self.tally);

@@ -88,9 +88,9 @@ pub struct Follower<'a> {
     pub(super) nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
-    /// Whether it counts what links send; whether it reckons the idle slots of its package's; and the cycles that it has not reckoned yet.
+    /// Whether it counts what links send; whether it counts the idle slots of its package's links; and the cycles since it last did.
     linked: bool,
-    pub(super) reckons: bool,
+    pub(super) counts_idle: bool,
     pub(super) link_cycles: u64,
     pub(super) demand: Demand,
 }
@@ -134,7 +134,7 @@ impl<'a> Follower<'a> {
             nested: profile.translation.is_radix().then(Steps::new),
             watched: false,
             linked: false,
-            reckons: false,
+            counts_idle: false,
             link_cycles: 0,
             demand: Demand::default(),
         }
@@ -183,20 +183,20 @@ impl<'a> Follower<'a> {
         let linked = self.active && counted.next().is_some();
         self.set_linked(linked);
         let first = self.thread == 0 && self.core == 0 && self.cluster == self.package * self.system.clusters_per_package;
-        self.set_reckons(linked && idle && first && self.pipelined);
+        self.set_counts_idle(linked && idle && first && self.pipelined);
     }
 
-    fn set_reckons(&mut self, reckons: bool) {
-        match (self.reckons, reckons) {
-            (false, true) => _ = self.system.reckoned.fetch_add(1, Relaxed),
+    fn set_counts_idle(&mut self, counts_idle: bool) {
+        match (self.counts_idle, counts_idle) {
+            (false, true) => _ = self.system.idle_counted.fetch_add(1, Relaxed),
             (true, false) => {
-                self.system.reckoned.fetch_sub(1, Relaxed);
+                self.system.idle_counted.fetch_sub(1, Relaxed);
                 self.system.forget_sent(self.package);
                 self.link_cycles = 0;
             }
             _ => {}
         }
-        self.reckons = reckons;
+        self.counts_idle = counts_idle;
     }
 
     fn set_linked(&mut self, linked: bool) {
@@ -585,7 +585,7 @@ impl<'a> Follower<'a> {
 
 impl Drop for Follower<'_> {
     fn drop(&mut self) {
-        self.set_reckons(false);
+        self.set_counts_idle(false);
         self.set_linked(false);
         self.set_active(false);
     }

@@ -79,7 +79,7 @@ impl Carrier<'_> {
     fn count(&mut self, (node, link): (usize, usize), kind: usize, doublewords: u64) {
         let Some(signal) = OF_LINKS.get(link).and_then(|signals| signals.get(kind)) else { return };
         self.system.at(self.shared, self.here, node, self.tally, |_, tally| tally.add(*signal, doublewords));
-        if self.system.reckoned.load(Relaxed) != 0
+        if self.system.idle_counted.load(Relaxed) != 0
             && let Some(sent) = self.shared.sent.get_mut(node).and_then(|links| links.get_mut(link))
         {
             *sent = sent.saturating_add(doublewords);
@@ -200,7 +200,7 @@ impl System {
         });
     }
 
-    /// What links of `package` sent is not reckoned with.
+    /// Idle slots of links of `package` are no longer counted: what they sent is forgotten.
     pub(super) fn forget_sent(&self, package: usize) {
         self.shared.lock().sent.get_mut(package).into_iter().for_each(|links| *links = [0; NODE_LINKS]);
     }

@@ -60,9 +60,9 @@ pub(super) struct System {
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
-    /// How many followers count what links send, and how many reckon idle slots.
+    /// How many followers count what links send, and how many count idle slots.
     pub(super) linked: AtomicUsize,
-    pub(super) reckoned: AtomicUsize,
+    pub(super) idle_counted: AtomicUsize,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     /// Those that are lent are the last of each package.
@@ -75,7 +75,8 @@ pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
     /// What each package's memory did for others, until one of its threads reports it. Empty if there is only one package.
     pub(super) abroad: Box<[Tally]>,
-    /// Doublewords that each link of each package sent, and that idle ones have not been reckoned with. Empty without such links.
+    /// Doublewords that each link of each package sent since idle slots were last counted, and what it owes of before. Empty without such
+    /// links.
     pub(super) sent: Box<[[u64; NODE_LINKS]]>,
     /// What each package's aperture remembers. Empty without an aperture.
     pub(super) relocated: Box<[Buffer]>,
@@ -111,7 +112,7 @@ impl System {
             busy: AtomicBool::new(false),
             joined: AtomicBool::new(false),
             linked: AtomicUsize::new(0),
-            reckoned: AtomicUsize::new(0),
+            idle_counted: AtomicUsize::new(0),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             layout,

@@ -15,7 +15,7 @@
 //! clocks the call advances.
 
 mod configuration;
-mod errand;
+mod flow;
 mod frequencies;
 mod home;
 mod mesh;
@@ -39,7 +39,7 @@ pub use vm_pmu_arch::knl::untile::{
 use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
-use errand::{Errand, Fabric};
+use flow::{Fabric, Flow};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
@@ -333,9 +333,9 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut errand = Errand::new(self, 0, Class::Responses);
-        errand.carry(&message, self.total(Domain::Uclk));
-        errand.tiles()
+        let mut flow = Flow::new(self, 0, Class::Responses);
+        flow.carry(&message, self.total(Domain::Uclk));
+        flow.tiles()
     }
 
     /// A request of tile `tile`, for a line of CHA `home`, goes through the fabric.
@@ -343,18 +343,18 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut errand = Errand::new(self, home, Class::of(request));
-        errand.request(request, tile);
-        errand.tiles()
+        let mut flow = Flow::new(self, home, Class::of(request));
+        flow.request(request, tile);
+        flow.tiles()
     }
 
     /// A device does something with a line of CHA `home`, at `physical` if that is known, which a tile has modified if `hit`.
     pub(crate) fn device(&self, access: DeviceAccess, physical: Option<u64>, home: u8, hit: bool) -> Tiles {
         let (mut tiles, mut clocks) = (0, 0);
         if self.listens_to_mesh() {
-            let mut errand = Errand::new(self, home, Class::Responses);
-            clocks = errand.device(access, physical, hit);
-            tiles |= errand.tiles();
+            let mut flow = Flow::new(self, home, Class::Responses);
+            clocks = flow.device(access, physical, hit);
+            tiles |= flow.tiles();
         }
         if let Some(irp) = UnitId::new(Kind::Irp, 0) {
             for (select, umask) in access.counted() {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::knl::untile::{Kind, UnitId};
 
-use super::mesh::{Class, Message, Ring, Stop};
+use super::mesh::{AHEAD, Class, Message, Ring, Stop};
 
 /// Entries of M2PCIe's queues, chosen. The IRP has as many credits to fill those to the mesh.
 const ENTRIES: usize = 8;
@@ -20,8 +20,6 @@ const MOST: usize = 16;
 /// Clocks in which a device takes a line, and until it answers; chosen.
 const LINE: u64 = 4;
 const ANSWER: u64 = 400;
-/// How far ahead anything is taken, as in the mesh.
-const AHEAD: u64 = 4096;
 
 /// Selects of M2PCIe.
 const INGRESS_NOT_EMPTY: u8 = 0x10;

@@ -114,7 +114,7 @@ fn what_is_delivered_together_is_what_is_delivered_apart() {
                     rig.deliver(&mut follower);
                 }
             }
-            // What links could have sent is reckoned with what they have sent until a delivery.
+            // Idle slots are counted at deliveries, as their rule says.
             let idle = |signal: &Signal| signal.name().starts_with("link") && signal.name().ends_with("_idle");
             Signal::all().filter(|signal| !idle(signal)).map(|signal| rig.get(0, signal)).collect::<Vec<_>>()
         };

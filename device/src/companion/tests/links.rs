@@ -126,7 +126,7 @@ fn what_a_link_sends_and_what_it_does_not_are_all_that_it_can() {
     let counts = [4, 5, 6, 7].map(|number| thread.read(Address::Msr(0xC001_0000 + number)).unwrap());
     // Each of the 64 lines once at most; 100 loads of every fortieth are 8 lines.
     assert_eq!(counts[..3], [3 * 8, 0, 3 * 8]);
-    // A doubleword every second cycle, but for the last 512 cycles, which are not reckoned yet.
+    // A doubleword every second cycle, but for the last 512 cycles, which are not counted yet.
     let could = counts.iter().sum::<u64>();
     assert!(cycles > 2_048 && could <= cycles / 2 && could + 256 >= cycles / 2, "{could} of {cycles}");
 }

@@ -3,11 +3,8 @@
 
 use super::agents::{At, Credit, Homes};
 use super::filter::{self, Seeks, WAYS};
+use crate::untile::mesh::{AHEAD, STARVED};
 
-/// After so many clocks an entry that others of its queue keep from passing is starved; chosen.
-const STARVED: u64 = 8;
-/// How many clocks ahead anything is taken, as in the mesh.
-const AHEAD: u64 = 4096;
 /// What is rejected is tried again every so many clocks; chosen.
 const AGAIN: u64 = 8;
 /// For how many reasons after each other something is rejected at most; chosen.
@@ -126,7 +123,7 @@ impl Homes {
         let passed = self.free(home, At::Passed(queue.index()));
         let mut time = passed.min(end).max(arrives);
         if passed > arrives && time - arrives > STARVED {
-            let since = self.free(home, At::Starved(queue.index())).max(arrives + STARVED);
+            let since = self.free(home, At::Starved(queue.index())).max(arrives.saturating_add(STARVED));
             report(select::STARVED, queue.bit(), time.saturating_sub(since));
             self.words(home, At::Starved(queue.index())).fill(time);
         }
@@ -146,7 +143,7 @@ impl Homes {
                 count(retries, queue.is_of_answers(), reason, 1, &mut report);
             }
             count(select::OTHER_RETRY, false, reason, tries - u64::from(reasons == 0 && tries != 0), &mut report);
-            time += tries * AGAIN;
+            time = time.saturating_add(tries.saturating_mul(AGAIN));
         }
         if time > first
             && let Some(bit) = queue.rejected_bit()

@@ -32,11 +32,22 @@ fn a_request_without_a_credit_is_tried_again_every_eight_clocks() {
     let needs = Needs { credit: Some(Credit::AdRequest), ..Needs::default() };
     // Rejected at 100; tried again at 108, 116 and 124, of which the last succeeds.
     assert_eq!(pass(&mut homes, Queue::Irq, 100, &needs, &mut counts), 124);
-    // AD_REQ_VN0 of RxR_IRQ0_REJECT, and any such reason; the first retry, and the two that failed.
+    // AD_REQ_VN0 of RxR_IRQ0_REJECT, and any such reason; the first retry, and the two after it.
     assert_eq!([of(&counts, 0x18, 1), of(&counts, 0x19, 1), of(&counts, 0x2A, 1), of(&counts, 0x2B, 1)], [1; 4]);
     assert_eq!([of(&counts, 0x2E, 1), of(&counts, 0x2F, 1)], [2, 2]);
     // IRQ_REJ of RxR_INSERTS and RxR_OCCUPANCY.
     assert_eq!([of(&counts, 0x13, 2), of(&counts, 0x11, 2)], [1, 24]);
+}
+
+#[test]
+fn at_the_end_of_time_everything_still_passes() {
+    let (mut homes, mut counts) = (Homes::new(), Counts::new());
+    (0..CREDITS).for_each(|_| homes.hold(0, Credit::AdRequest, u64::MAX));
+    let needs = Needs { credit: Some(Credit::AdRequest), ..wants(7) };
+    homes.stay(0, 7, u64::MAX);
+    for arrives in [u64::MAX - 5, u64::MAX - 3, u64::MAX] {
+        assert!(pass(&mut homes, Queue::Irq, arrives, &needs, &mut counts) >= arrives);
+    }
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl DeviceAccess {
         }
     }
 
-    /// Its messages for a line of CHA `home`, one after the other. Chosen: memory answers it whatever caches have, and data are pushed after
+    /// Its messages for a line of CHA `home`, one after the other. Chosen: memory answers it, unless the agent knows which tile has the line modified, and data are pushed after
     /// the CHA grants it, as for a tile.
     pub(in super::super) fn steps(self, home: u8) -> impl Iterator<Item = Message> {
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });

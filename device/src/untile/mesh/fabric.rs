@@ -9,9 +9,9 @@ use super::plan::{COLUMNS, ROWS, Stop};
 use super::times::{At, Times};
 
 /// After so many clocks a sender is starved; chosen.
-const STARVED: u64 = 8;
+pub(in super::super) const STARVED: u64 = 8;
 /// How many clocks ahead anything is taken, so that a load beyond what the rings carry does not grow without bound; chosen.
-const AHEAD: u64 = 4096;
+pub(in super::super) const AHEAD: u64 = 4096;
 /// How often a message goes round before the stop makes room for it; chosen.
 const ROUNDS: usize = 4;
 

@@ -13,7 +13,7 @@ mod times;
 
 pub use devices::DeviceAccess;
 pub(super) use devices::{Class, WRITE_CACHE, count, from_tile};
-pub(super) use fabric::Mesh;
+pub(super) use fabric::{AHEAD, Mesh, STARVED};
 pub use message::{Agent, Message, Ring};
 pub(super) use message::{controller, steps, tile};
 pub use plan::Stop;

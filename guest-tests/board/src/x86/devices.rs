@@ -47,7 +47,7 @@ impl Devices {
                 DmaKind::Write => DeviceAccess::PartialWrite,
                 DmaKind::Atomic => DeviceAccess::Atomic,
             };
-            untile.device(access, u8::try_from(self.companion.home(physical)).unwrap_or(0), modified);
+            untile.device_at(access, physical, u8::try_from(self.companion.home(physical)).unwrap_or(0), modified);
         }
     }
 }

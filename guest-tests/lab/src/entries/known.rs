@@ -97,9 +97,9 @@ impl Known {
         self.companion.as_ref().is_some_and(|companion| companion.supplies(signal))
     }
 
-    /// Whether the companion of the part makes `signal` of what an embedder tells it of devices.
+    /// Whether the companion of the part makes `signal` of what an embedder tells it of devices, and of nothing else.
     #[must_use]
-    pub fn companion_supplies_of_devices(&self, signal: Signal) -> bool {
+    pub fn is_of_devices_alone(&self, signal: Signal) -> bool {
         self.companion.as_ref().is_some_and(|companion| companion.supplied().contains(signal) && !companion.supplies(signal))
     }
 
@@ -126,7 +126,7 @@ impl Known {
     }
 
     fn companion_makes(&self, signal: Signal) -> bool {
-        self.companion_supplies(signal) || self.companion_supplies_of_devices(signal)
+        self.companion_supplies(signal) || self.is_of_devices_alone(signal)
     }
 
     /// The best word that what drives `entry` warrants; of an event with unit masks, the best of theirs. An event of which a part is
@@ -201,7 +201,7 @@ impl Known {
     /// ```
     #[must_use]
     pub fn by(&self, signals: &[Signal]) -> String {
-        if !signals.is_empty() && signals.iter().all(|signal| self.companion_supplies_of_devices(*signal)) {
+        if !signals.is_empty() && signals.iter().all(|signal| self.is_of_devices_alone(*signal)) {
             return "devices of an embedder".to_owned();
         }
         let companion = |signal: &Signal| self.companion_makes(*signal);

@@ -1,4 +1,4 @@
-//! What a request does on its way: through the mesh, and through the agent that has its line.
+//! The flow of a request: through the mesh, and through the agent that has its line.
 
 use spin::MutexGuard;
 use vm_pmu_arch::feed::{Request, Supplier};
@@ -36,7 +36,7 @@ impl Fabric {
 }
 
 /// A request on its way.
-pub(super) struct Errand<'a> {
+pub(super) struct Flow<'a> {
     boxes: &'a Boxes,
     fabric: MutexGuard<'a, Fabric>,
     /// The agent that has its line.
@@ -62,9 +62,9 @@ struct Ends {
     near: Option<Stop>,
 }
 
-impl<'a> Errand<'a> {
-    pub(super) fn new(boxes: &'a Boxes, home: u8, class: Class) -> Errand<'a> {
-        Errand { boxes, fabric: boxes.fabric.lock(), home, class, tiles: 0 }
+impl<'a> Flow<'a> {
+    pub(super) fn new(boxes: &'a Boxes, home: u8, class: Class) -> Flow<'a> {
+        Flow { boxes, fabric: boxes.fabric.lock(), home, class, tiles: 0 }
     }
 
     /// The tiles to interrupt.
@@ -139,8 +139,8 @@ impl<'a> Errand<'a> {
 
     /// A snoop of the tile that the filter names, and its answer: data if it has the line modified. Returns when that is there.
     ///
-    /// The mesh reckons messages in the order of requests. If snoops waited for those before them there, each of a burst would wait until all
-    /// of the one before is done. So the agent reckons with the length of their ways alone.
+    /// The mesh carries messages in the order of requests. If snoops waited there for messages before them, each request of a burst would wait
+    /// until the one before is done. So the agent adds up the lengths of their ways alone.
     fn snoop(&mut self, holds: &Holds, time: u64) -> u64 {
         let (Some(cha), Some(tile)) = (self.ends().cha, mesh::tile(holds.tile)) else { return time };
         let snoop = Message { from: cha, agent: Agent::Home, to: tile, ring: Ring::Iv };
@@ -255,7 +255,7 @@ impl<'a> Errand<'a> {
             self.evict(&victim, gone.accepted);
         }
         if let Some(displaced) = request.displaced {
-            // Messages are reckoned in the order of requests, so the controller asks when the request sets out.
+            // The mesh carries messages in the order of requests, so the controller asks when the request sets out.
             self.memory_snoops(displaced >> LINE_BITS, now);
         }
     }
@@ -271,12 +271,15 @@ impl<'a> Errand<'a> {
         let seeks = (access != DeviceAccess::Read).then_some(Seeks::Stream);
         let needs = Needs { credit: None, line: line.map(|line| (line, seeks)) };
         let holds = line.filter(|_| hit).and_then(|line| self.fabric.homes.filter.look_up(self.home, line));
+        // The holder of a modified line answers both the agent and who asks. Then memory is not read.
+        let data = holds.filter(|_| access == DeviceAccess::Read).and_then(|holds| mesh::from_tile(holds.tile));
+        let near = self.ends().near.filter(|_| data.is_some());
+        let messages = messages.filter(|message| near.is_none_or(|near| message.from != near && message.to != near));
         let gone = match holds {
             Some(holds) => self.go_on_after_snoop(messages, &holds, Queue::Prq, needs, arrives),
             None => self.go_on(messages, Queue::Prq, needs, arrives),
         };
-        // A holder of a modified line answers both the agent and who asks.
-        if let Some(data) = holds.filter(|_| access == DeviceAccess::Read).and_then(|holds| mesh::from_tile(holds.tile)) {
+        if let Some(data) = data {
             self.carry(&data, gone.accepted);
         }
         if let Some(line) = line {
@@ -287,7 +290,7 @@ impl<'a> Errand<'a> {
     }
 }
 
-/// Whether the tile that the filter names is snooped in vain: it has given the line up without a word.
+/// Whether the tile that the filter names no longer has the line: it dropped it without telling the agent.
 fn is_silent(request: &Request, seeks: Option<Seeks>, before: &Holds, tile: u8) -> bool {
     seeks.is_some_and(Seeks::allocates)
         && before.state == FilterState::Exclusive
