@@ -67,7 +67,11 @@ impl Seeks {
 /// The snoop filters of all agents. A word for each line, from the one used last to the one used longest ago in each set: tag, tile and
 /// state; 0 is none.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Filter(Box<[u32]>);
+pub(in super::super) struct Filter {
+    words: Box<[u32]>,
+    /// A line may be in it. Without one there is nothing to look for when it is saved or cleared.
+    used: bool,
+}
 
 /// The set of a line: lines are spread over agents by a hash, so the lowest bits serve.
 pub(super) const fn set(line: u64) -> usize {
@@ -104,34 +108,35 @@ fn holds(word: u32, set: usize) -> Option<Holds> {
 
 impl Filter {
     pub(super) fn new(agents: usize) -> Filter {
-        Filter(vec![0; agents * SETS * WAYS].into_boxed_slice())
+        Filter { words: vec![0; agents * SETS * WAYS].into_boxed_slice(), used: false }
     }
 
     pub(super) fn footprint(&self) -> usize {
-        size_of_val(&*self.0)
+        size_of_val(&*self.words)
     }
 
     fn ways(&mut self, home: u8, line: u64) -> &mut [u32] {
         let first = (usize::from(home) * SETS + set(line)) * WAYS;
-        self.0.get_mut(first..first + WAYS).unwrap_or_default()
+        self.words.get_mut(first..first + WAYS).unwrap_or_default()
     }
 
     /// What the filter of agent `home` has of `line`.
     pub(in super::super) fn look_up(&self, home: u8, line: u64) -> Option<Holds> {
         let first = (usize::from(home) * SETS + set(line)) * WAYS;
-        let ways = self.0.get(first..first + WAYS).unwrap_or_default();
+        let ways = self.words.get(first..first + WAYS).unwrap_or_default();
         ways.iter().find(|word| **word != 0 && **word >> TAG == tag(line)).and_then(|word| holds(*word, set(line)))
     }
 
     /// Whether a set is full.
     pub(super) fn is_full(&self, home: u8, line: u64) -> bool {
         let first = (usize::from(home) * SETS + set(line)) * WAYS;
-        self.0.get(first..first + WAYS).is_some_and(|ways| ways.iter().all(|word| *word != 0))
+        self.words.get(first..first + WAYS).is_some_and(|ways| ways.iter().all(|word| *word != 0))
     }
 
     /// A request of `tile` for `line`. Returns what had to make room.
     pub(in super::super) fn change(&mut self, home: u8, line: u64, tile: u8, seeks: Seeks) -> Option<Holds> {
         let (set, tag) = (set(line), tag(line));
+        self.used = true;
         let ways = self.ways(home, line);
         let found = ways.iter().position(|word| *word != 0 && *word >> TAG == tag);
         let before = found.and_then(|way| ways.get(way)).and_then(|word| holds(*word, set));
@@ -164,15 +169,20 @@ impl Filter {
     }
 
     pub(super) fn save(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.0.iter().enumerate().filter(|(_, word)| **word != 0).map(|(place, word)| (place, u64::from(*word)))
+        let words = if self.used { &*self.words } else { &[] };
+        words.iter().enumerate().filter(|(_, word)| **word != 0).map(|(place, word)| (place, u64::from(*word)))
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.fill(0);
+        if self.used {
+            self.words.fill(0);
+            self.used = false;
+        }
     }
 
     pub(super) fn load(&mut self, place: usize, value: u64) {
-        if let (Some(word), Ok(value)) = (self.0.get_mut(place), u32::try_from(value)) {
+        self.used = true;
+        if let (Some(word), Ok(value)) = (self.words.get_mut(place), u32::try_from(value)) {
             *word = value;
         }
     }
