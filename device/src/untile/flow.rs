@@ -7,6 +7,7 @@ use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage,
 use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
 use super::mesh::{self, Agent, Class, DeviceAccess, Mesh, Message, Ring, Stop};
 use super::port::Port;
+use super::report::{Report, ToBoxes};
 use super::{Boxes, Tiles};
 
 /// The bits of an address within a line.
@@ -37,13 +38,12 @@ impl Fabric {
 
 /// A request on its way.
 pub(super) struct Flow<'a> {
-    boxes: &'a Boxes,
+    report: ToBoxes<'a>,
     fabric: MutexGuard<'a, Fabric>,
     /// The agent that has its line.
     home: u8,
     /// What its data for a device are.
     class: Class,
-    tiles: Tiles,
 }
 
 /// How far a request has gone.
@@ -64,12 +64,16 @@ struct Ends {
 
 impl<'a> Flow<'a> {
     pub(super) fn new(boxes: &'a Boxes, home: u8, class: Class) -> Flow<'a> {
-        Flow { boxes, fabric: boxes.fabric.lock(), home, class, tiles: 0 }
+        Flow { report: ToBoxes { boxes, tiles: 0 }, fabric: boxes.fabric.lock(), home, class }
     }
 
     /// The tiles to interrupt.
     pub(super) fn tiles(&self) -> Tiles {
-        self.tiles
+        self.report.tiles
+    }
+
+    fn now(&self) -> u64 {
+        self.report.boxes.total(Domain::Uclk)
     }
 
     fn ends(&self) -> Ends {
@@ -79,38 +83,32 @@ impl<'a> Flow<'a> {
     /// Counts `amount` of the agent's events.
     fn count(&mut self, select: u8, umask: u8, amount: u64) {
         if let Some(unit) = UnitId::new(Kind::Cha, self.home) {
-            self.tiles |= self.boxes.inject(unit, select, umask, 1, amount).1;
+            self.report.count(unit, select, umask, amount);
         }
     }
 
     fn transact(&mut self, transaction: &Transaction, clocks: u64) {
-        self.tiles |= self.boxes.transact(self.home, transaction, Stage::Served { clocks: clocks.max(1) }).1;
+        self.report.tiles |= self.report.boxes.transact(self.home, transaction, Stage::Served { clocks: clocks.max(1) }).1;
     }
 
     /// `message` sets out at `time`. Returns when it is there.
     pub(super) fn carry(&mut self, message: &Message, time: u64) -> u64 {
-        let (boxes, tiles, devices) = (self.boxes, &mut self.tiles, Stop::of_devices());
-        let mut report = |unit, select, umask, clocks| {
-            if clocks != 0 {
-                *tiles |= boxes.inject(unit, select, umask, 1, clocks).1;
-            }
-        };
-        let fabric = &mut *self.fabric;
-        let sets_out = if Some(message.from) == devices { fabric.port.send(message, time, &mut report) } else { time };
-        let there = fabric.mesh.carry(message, sets_out, &mut report);
+        let (fabric, report, devices) = (&mut *self.fabric, &mut self.report, Stop::of_devices());
+        let sets_out = if Some(message.from) == devices { fabric.port.send(message, time, report) } else { time };
+        let there = fabric.mesh.carry(message, sets_out, report);
         if Some(message.to) == devices {
-            mesh::count(message, self.class, |unit, select, umask| report(unit, select, umask, 1));
-            fabric.port.receive(message, self.class, there, &mut report);
+            mesh::count(message, self.class, |unit, select, umask| report.count(unit, select, umask, 1));
+            fabric.port.receive(message, self.class, there, report);
         }
         there
     }
 
     /// Something passes the agent.
     fn pass(&mut self, queue: Queue, arrives: u64, needs: &Needs) -> u64 {
-        let (boxes, tiles, unit) = (self.boxes, &mut self.tiles, UnitId::new(Kind::Cha, self.home));
+        let (report, unit) = (&mut self.report, UnitId::new(Kind::Cha, self.home));
         self.fabric.homes.pass(self.home, queue, arrives, needs, |select, umask, amount| {
-            if let Some(unit) = unit.filter(|_| amount != 0) {
-                *tiles |= boxes.inject(unit, select, umask, 1, amount).1;
+            if let Some(unit) = unit {
+                report.count(unit, select, umask, amount);
             }
         })
     }
@@ -232,7 +230,7 @@ impl<'a> Flow<'a> {
         let mut messages = mesh::steps(request, tile, self.home);
         let Some(asking) = messages.next() else { return };
         let line = request.physical >> LINE_BITS;
-        let now = self.boxes.total(Domain::Uclk);
+        let now = self.now();
         let arrives = self.carry(&asking, now);
         let seeks = Seeks::of(request.kind).filter(|_| request.supplier != Supplier::Device);
         let needs = Needs { credit: None, line: Some((line, seeks)) };
@@ -262,7 +260,7 @@ impl<'a> Flow<'a> {
 
     /// A device's request, for `physical` if that is known, which a tile has modified if `hit`. Returns the clocks until all is done.
     pub(super) fn device(&mut self, access: DeviceAccess, physical: Option<u64>, hit: bool) -> u64 {
-        let now = self.boxes.total(Domain::Uclk);
+        let now = self.now();
         let mut messages = access.steps(self.home);
         let Some(asking) = messages.next() else { return 0 };
         let line = physical.map(|physical| physical >> LINE_BITS);

@@ -20,11 +20,11 @@ mod frequencies;
 mod home;
 mod mesh;
 mod port;
+mod report;
 mod slot;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use spin::Mutex;
@@ -44,7 +44,7 @@ pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
 use mesh::{Class, WRITE_CACHE};
-use slot::Slot;
+use slot::{Demand, Slot};
 
 /// A clock: its total, and when something is due.
 #[derive(Debug)]
@@ -95,8 +95,7 @@ pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
     fabric: Mutex<Fabric>,
-    /// The number of boxes that count what happens in the fabric.
-    on_mesh: AtomicU32,
+    demand: Demand,
     /// How fast the clocks run, and their phases. A caller that advances clocks takes this lock before any other.
     ticking: Mutex<Ratios>,
     frequencies: Frequencies,
@@ -113,7 +112,7 @@ impl Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
             fabric: Mutex::new(Fabric::new()),
-            on_mesh: AtomicU32::new(0),
+            demand: Demand::new(),
             frequencies,
             ticking: Mutex::new(Ratios::new(frequencies)),
             clocks: core::array::from_fn(|_| Clock::new()),
@@ -176,8 +175,18 @@ impl Boxes {
         (value, tiles)
     }
 
+    /// Does `work` with a box, which changes none of its registers but counters. Reports its overflows.
+    fn happen(&self, slot: &Slot, work: impl FnOnce(&mut Unit, &Clocks) -> bool) -> (bool, Tiles) {
+        let (value, reports) = slot.happen(|unit| work(unit, &self.now()));
+        if !reports {
+            return (value, 0);
+        }
+        self.lower_deadlines(slot);
+        (value, if slot.has_overflows() { self.report_overflows(&mut self.ubox.lock(), None) } else { 0 })
+    }
+
     fn visit<T>(&self, slot: &Slot, work: impl FnOnce(&mut Unit, &Clocks) -> T) -> T {
-        let value = slot.with(&self.on_mesh, |unit| work(unit, &self.now()));
+        let value = slot.with(&self.demand, |unit| work(unit, &self.now()));
         self.lower_deadlines(slot);
         value
     }
@@ -204,7 +213,7 @@ impl Boxes {
                 }
             }
             for (id, slot) in UnitId::all().zip(&self.slots) {
-                let consequence = ubox.overflow(id, slot.take_overflows(&self.on_mesh));
+                let consequence = ubox.overflow(id, slot.take_overflows(&self.demand));
                 tiles |= consequence.tiles;
                 freeze = freeze.or(consequence.freeze);
             }
@@ -299,10 +308,10 @@ impl Boxes {
     }
 
     pub(crate) fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> (bool, Tiles) {
-        if !self.slot(unit).is_some_and(|slot| slot.counts(select)) {
-            return (false, 0);
+        match self.slot(unit) {
+            Some(slot) if slot.counts(select) => self.happen(slot, |unit, now| unit.inject(select, umask, each, clocks, now)),
+            _ => (false, 0),
         }
-        self.with(unit, |unit, now| unit.inject(select, umask, each, clocks, now))
     }
 
     pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {
@@ -314,10 +323,10 @@ impl Boxes {
     }
 
     pub(crate) fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> (bool, Tiles) {
-        match UnitId::new(Kind::Cha, cha) {
+        match UnitId::new(Kind::Cha, cha).and_then(|unit| self.slot(unit)) {
             // Requests that enter and leave the table are followed whether or not a counter listens.
-            Some(unit) if !matches!(stage, Stage::Served { .. }) || self.listens(unit) => {
-                self.with(unit, |unit, now| unit.transact(transaction, stage, now))
+            Some(slot) if !matches!(stage, Stage::Served { .. }) || slot.listens() => {
+                self.happen(slot, |unit, now| unit.transact(transaction, stage, now))
             }
             _ => (false, 0),
         }
@@ -325,7 +334,12 @@ impl Boxes {
 
     /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
     pub(crate) fn listens_to_mesh(&self) -> bool {
-        self.on_mesh.load(Acquire) != 0
+        self.demand.is_of_mesh()
+    }
+
+    /// Whether any counter of any box may count events by `select`.
+    pub(crate) fn demands(&self, select: u8) -> bool {
+        self.demand.is_of(select)
     }
 
     /// A message on its own.
@@ -452,7 +466,7 @@ impl Boxes {
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
             let now = self.now();
-            slot.with(&self.on_mesh, |unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(&now), &now));
+            slot.with(&self.demand, |unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(&now), &now));
         }
         self.configuration.reset();
     }
@@ -487,7 +501,7 @@ impl Boxes {
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::from_state(state.ubox);
         for ((id, slot), state) in UnitId::all().zip(&self.slots).zip(&state.units) {
-            slot.with(&self.on_mesh, |unit| *unit = Unit::from_state(id.kind(), state, &self.now()));
+            slot.with(&self.demand, |unit| *unit = Unit::from_state(id.kind(), state, &self.now()));
             self.lower_deadlines(slot);
         }
         true

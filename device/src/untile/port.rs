@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use vm_pmu_arch::knl::untile::{Kind, UnitId};
 
 use super::mesh::{AHEAD, Class, Message, Ring, Stop};
+use super::report::Report;
 
 /// Entries of M2PCIe's queues, chosen. The IRP has as many credits to fill those to the mesh.
 const ENTRIES: usize = 8;
@@ -103,9 +104,8 @@ impl Port {
         self.queues.get_mut(queue).map_or(none, |queue| queue.stay(entries, time, clocks, in_turn))
     }
 
-    /// `message` leaves the IRP at `time`. `report` gets the box, select, unit mask and number of clocks or events. Returns when it sets out
-    /// in the mesh.
-    pub(super) fn send(&mut self, message: &Message, time: u64, mut report: impl FnMut(UnitId, u8, u8, u64)) -> u64 {
+    /// `message` leaves the IRP at `time`. Returns when it sets out in the mesh.
+    pub(super) fn send(&mut self, message: &Message, time: u64, report: &mut impl Report) -> u64 {
         let (Some(m2pcie), Some(irp)) = (UnitId::new(Kind::M2pcie, 0), UnitId::new(Kind::Irp, 0)) else { return time };
         let (ring, port) = match message.ring {
             Ring::Ad => (0, port(message.to)),
@@ -116,19 +116,19 @@ impl Port {
         let stay = self.stay(EGRESS + usize::from(3 * port + ring), ENTRIES, time, message.ring.slots(), true);
         let stalled = u64::from(stay.enters > time);
         match message.ring {
-            Ring::Ad => report(irp, STALL_AD, 0, stalled),
-            Ring::Bl => report(irp, STALL_BL, 0, stalled),
+            Ring::Ad => report.count(irp, STALL_AD, 0, stalled),
+            Ring::Bl => report.count(irp, STALL_BL, 0, stalled),
             Ring::Ak | Ring::Iv => {}
         }
         let bit = 1 << (3 * port + ring);
-        report(m2pcie, EGRESS_INSERTS, 1 << (4 * port + ring), 1);
-        report(m2pcie, EGRESS_NOT_EMPTY, bit, stay.not_empty);
-        report(m2pcie, EGRESS_FULL, bit, stay.full);
+        report.count(m2pcie, EGRESS_INSERTS, 1 << (4 * port + ring), 1);
+        report.count(m2pcie, EGRESS_NOT_EMPTY, bit, stay.not_empty);
+        report.count(m2pcie, EGRESS_FULL, bit, stay.full);
         stay.leaves
     }
 
     /// `message` comes from the mesh at `time`; its data are of `class`.
-    pub(super) fn receive(&mut self, message: &Message, class: Class, time: u64, mut report: impl FnMut(UnitId, u8, u8, u64)) {
+    pub(super) fn receive(&mut self, message: &Message, class: Class, time: u64, report: &mut impl Report) {
         let (Some(m2pcie), Some(irp)) = (UnitId::new(Kind::M2pcie, 0), UnitId::new(Kind::Irp, 0)) else { return };
         let (queue, bit) = match (message.ring, class) {
             (Ring::Bl, Class::Bypass) => (1, 0x02),
@@ -136,15 +136,15 @@ impl Port {
             _ => (0, 0x01),
         };
         let stay = self.stay(INGRESS + queue, ENTRIES, time, message.ring.slots(), true);
-        report(m2pcie, INGRESS_NOT_EMPTY, bit, stay.not_empty);
-        report(m2pcie, INGRESS_NOT_EMPTY, ALL, stay.leaves.saturating_sub(stay.enters.max(self.any)));
+        report.count(m2pcie, INGRESS_NOT_EMPTY, bit, stay.not_empty);
+        report.count(m2pcie, INGRESS_NOT_EMPTY, ALL, stay.leaves.saturating_sub(stay.enters.max(self.any)));
         self.any = self.any.max(stay.leaves);
         if message.ring != Ring::Bl {
             return;
         }
         if class != Class::Responses {
             // Who sent it gets its credit back.
-            report(m2pcie, EGRESS_INSERTS, CREDIT_BACK << (4 * port(message.from)), 1);
+            report.count(m2pcie, EGRESS_INSERTS, CREDIT_BACK << (4 * port(message.from)), 1);
         }
         let (entries, clocks) = match class {
             Class::Responses => (RESPONSES, LINE),
@@ -158,12 +158,12 @@ impl Port {
             Class::Bypass => 1,
             Class::Standard => 2,
         };
-        report(irp, 0x04 + select, 0, inside.full);
-        report(irp, 0x07 + select, 0, inside.leaves - inside.enters);
+        report.count(irp, 0x04 + select, 0, inside.full);
+        report.count(irp, 0x07 + select, 0, inside.leaves - inside.enters);
         if class != Class::Responses {
             let answers = if class == Class::Standard { ANSWER } else { LINE };
             let asked = self.stay(REQUESTED, OUTBOUND, inside.leaves, answers, false);
-            report(irp, OUTBOUND_OCCUPANCY, 0, asked.leaves - asked.enters);
+            report.count(irp, OUTBOUND_OCCUPANCY, 0, asked.leaves - asked.enters);
         }
     }
 

@@ -9,8 +9,8 @@ use vm_pmu_arch::knl::untile::{Domain, Kind, Unit, UnitId};
 
 use super::NEVER;
 
-/// The selects of a box's counters in one word: four of eight bits, then a bit for each that is there.
-#[derive(Clone, Copy, Debug, Default)]
+/// The selects of a box's counters that may count, in one word: four of eight bits, then a bit for each that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Selects(u64);
 
 impl Selects {
@@ -18,13 +18,55 @@ impl Selects {
     const MOST: usize = 4;
 
     fn of(unit: &Unit) -> Selects {
+        if !unit.listens() {
+            return Selects::default();
+        }
         let there = unit.selects().take(Selects::MOST).enumerate().filter_map(|(number, select)| Some((number, select?)));
         Selects(there.fold(0, |word, (number, select)| word | u64::from(select) << (8 * number) | 1 << (8 * Selects::MOST + number)))
     }
 
+    fn each(self) -> impl Iterator<Item = u8> {
+        (0..Selects::MOST)
+            .filter(move |number| self.0 >> (8 * Selects::MOST + number) & 1 != 0)
+            .map(move |number| (self.0 >> (8 * number)) as u8)
+    }
+
     fn contains(self, select: u8) -> bool {
-        let is = |number: usize| self.0 >> (8 * Selects::MOST + number) & 1 != 0 && (self.0 >> (8 * number)) as u8 == select;
-        (0..Selects::MOST).any(is)
+        let [first, second, third, fourth, there, ..] = self.0.to_le_bytes();
+        let is = |each: u8, bit: u8| each == select && there & bit != 0;
+        is(first, 1) | is(second, 2) | is(third, 4) | is(fourth, 8)
+    }
+}
+
+/// What all boxes together count.
+#[derive(Debug)]
+pub(super) struct Demand {
+    /// The number of boxes that count what happens in the fabric.
+    on_mesh: AtomicU32,
+    /// The number of counters that each select has.
+    selects: [AtomicU32; 256],
+}
+
+impl Demand {
+    pub(super) fn new() -> Demand {
+        Demand { on_mesh: AtomicU32::new(0), selects: [const { AtomicU32::new(0) }; 256] }
+    }
+
+    pub(super) fn is_of_mesh(&self) -> bool {
+        self.on_mesh.load(Acquire) != 0
+    }
+
+    pub(super) fn is_of(&self, select: u8) -> bool {
+        self.selects.get(usize::from(select)).is_some_and(|counters| counters.load(Acquire) != 0)
+    }
+
+    /// The counters of a box have selects `after` in place of `before`.
+    fn change(&self, before: Selects, after: Selects) {
+        if before != after {
+            let counters = |select: u8| self.selects.get(usize::from(select));
+            after.each().filter_map(counters).for_each(|counters| _ = counters.fetch_add(1, AcqRel));
+            before.each().filter_map(counters).for_each(|counters| _ = counters.fetch_sub(1, AcqRel));
+        }
     }
 }
 
@@ -57,19 +99,34 @@ impl Slot {
         }
     }
 
-    /// Does `work`. An overflow from it stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile. `on_mesh` is the
-    /// number of boxes that count messages of the mesh.
-    pub(super) fn with<T>(&self, on_mesh: &AtomicU32, work: impl FnOnce(&mut Unit) -> T) -> T {
+    /// Does `work`. An overflow from it stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile.
+    pub(super) fn with<T>(&self, demand: &Demand, work: impl FnOnce(&mut Unit) -> T) -> T {
         let mut unit = self.unit.lock();
         let value = work(&mut unit);
         self.update(&unit);
-        self.note_mesh(&unit, on_mesh);
+        self.enabled.store(unit.is_enabled(), Release);
+        self.listens.store(unit.listens(), Release);
+        let selects = Selects::of(&unit);
+        demand.change(Selects(self.selects.swap(selects.0, AcqRel)), selects);
+        self.note_mesh(&unit, &demand.on_mesh);
         value
     }
 
+    /// Does `work`, which changes no control. Returns whether a counter reports its overflows: otherwise nothing that is kept beside the
+    /// box can have changed.
+    pub(super) fn happen<T>(&self, work: impl FnOnce(&mut Unit) -> T) -> (T, bool) {
+        let mut unit = self.unit.lock();
+        let value = work(&mut unit);
+        let reports = unit.reports_overflows();
+        if reports {
+            self.update(&unit);
+        }
+        (value, reports)
+    }
+
     /// The overflows, for the UBox, whose lock is held.
-    pub(super) fn take_overflows(&self, on_mesh: &AtomicU32) -> u8 {
-        if self.has_overflows() { self.with(on_mesh, Unit::take_overflows) } else { 0 }
+    pub(super) fn take_overflows(&self, demand: &Demand) -> u8 {
+        if self.has_overflows() { self.with(demand, Unit::take_overflows) } else { 0 }
     }
 
     pub(super) fn has_overflows(&self) -> bool {
@@ -80,9 +137,6 @@ impl Slot {
         for (domain, deadline) in Domain::ALL.into_iter().zip(&self.deadlines) {
             deadline.store(unit.deadline(domain).unwrap_or(NEVER), Release);
         }
-        self.enabled.store(unit.is_enabled(), Release);
-        self.listens.store(unit.listens(), Release);
-        self.selects.store(Selects::of(unit).0, Release);
         self.unreported.store(unit.has_overflows(), Release);
     }
 
@@ -100,7 +154,7 @@ impl Slot {
 
     /// Whether an event by `select` may matter to a counter.
     pub(super) fn counts(&self, select: u8) -> bool {
-        self.listens() && Selects(self.selects.load(Acquire)).contains(select)
+        Selects(self.selects.load(Acquire)).contains(select)
     }
 
     /// Keeps the number of boxes that count messages of the mesh.

@@ -57,6 +57,11 @@ impl BoxCounter {
         self.level.min(u64::from(self.most))
     }
 
+    /// Whether clocks alone change nothing of it.
+    pub(super) fn is_still(&self) -> bool {
+        self.setting.adds() && (self.level == 0 || !self.setting.enabled)
+    }
+
     /// Advances the counter by `clocks`, in which it counts or is stopped. Returns whether it wrapped.
     pub(super) fn advance(&mut self, clocks: u64, counts: bool) -> bool {
         let busy = self.busy.min(clocks);

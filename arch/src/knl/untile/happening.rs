@@ -56,20 +56,16 @@ impl Unit {
         self.advance(now);
         let runs = !self.is_frozen();
         let (mut taken, mut overflowed) = (false, 0);
-        for number in 0..self.kind.counters() {
-            let bit = self.status_bit(number);
-            let (Some(choice), Some(queue), Some(counter)) =
-                (self.choices.get(number), self.queues.get(number), self.counters.get_mut(number))
-            else {
-                continue;
-            };
+        let followed = self.choices.iter().zip(&self.queues).zip(&mut self.counters).take(self.kind.counters());
+        let first = usize::from(self.kind.has_fixed());
+        for (number, ((choice, queue), counter)) in followed.enumerate() {
             if choice.input == Input::Nothing || !chooses(choice, *queue) {
                 continue;
             }
             let counts = runs && choice.setting.enabled;
             taken |= counts;
             if each(counter, counts) && choice.setting.ov_en {
-                overflowed |= bit;
+                overflowed |= 1 << (first + number);
             }
         }
         if overflowed != 0 {
@@ -82,16 +78,16 @@ impl Unit {
     /// thread: a counter with a thread filter (tid_en) counts [requests](Unit::transact) only. A look-up of the snoop filter is taken to
     /// find the line in one of the states that filter 0 names. Returns whether a counter counts them.
     pub fn inject(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: &Clocks) -> bool {
-        let kind = self.kind;
-        let states = ChaFilter0::written(self.filters[0]);
-        let in_a_state = states.sf_s() || states.sf_e() || states.sf_m();
-        let admits = |choice: &Choice| match (kind, select) {
-            (Kind::Cha, FILTER_LOOKUP) => choice.select == select && in_a_state && counts_lookup(choice.umask, umask),
-            _ => choice.admits(select, umask),
+        let is_lookup = self.kind == Kind::Cha && select == FILTER_LOOKUP;
+        let in_a_state = is_lookup && {
+            let states = ChaFilter0::written(self.filters[0]);
+            states.sf_s() || states.sf_e() || states.sf_m()
         };
+        let admits =
+            |choice: &Choice| if is_lookup { in_a_state && counts_lookup(choice.umask, umask) } else { choice.admits(select, umask) };
         self.each(
             now,
-            |choice, _| choice.input != Input::Clock && !choice.by_thread && admits(choice),
+            |choice, _| choice.select == select && choice.input != Input::Clock && !choice.by_thread && admits(choice),
             |counter, counts| counter.inject(each, clocks, counts),
         )
     }

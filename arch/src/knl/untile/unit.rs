@@ -157,11 +157,14 @@ impl Unit {
 
     /// Counts up to `now`.
     pub(super) fn advance(&mut self, now: &Clocks) {
-        let passed = now.since(&self.seen);
-        if passed == Clocks::default() {
+        if self.seen == *now {
             return;
         }
+        let passed = now.since(&self.seen);
         self.seen = self.seen.plus(&passed);
+        if !self.fixed.setting.enabled && self.counters.iter().all(BoxCounter::is_still) {
+            return;
+        }
         let runs = !self.is_frozen();
         let mut overflowed = 0;
         for number in 0..self.kind.counters() {
@@ -198,6 +201,14 @@ impl Unit {
         let fixed = (self.kind.has_fixed() && self.kind.domain() == domain).then_some(&self.fixed);
         let waiting = general.chain(fixed).filter(|counter| counter.setting.enabled && counter.setting.ov_en);
         waiting.filter_map(BoxCounter::clocks_to_wrap).min().map(|clocks| seen.saturating_add(clocks))
+    }
+
+    /// Whether a counter that counts reports its overflows, or an overflow waits to be [taken](Unit::take_overflows). Otherwise the box has
+    /// no [deadline](Unit::deadline), whatever happens in it.
+    #[must_use]
+    pub fn reports_overflows(&self) -> bool {
+        let reports = |counter: &BoxCounter| counter.setting.enabled && counter.setting.ov_en;
+        self.unreported != 0 || reports(&self.fixed) || self.counters.iter().any(reports)
     }
 
     /// Whether there are overflows that have not been reported to the UBox.

@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
-use vm_pmu_arch::knl::untile::UnitId;
-
 use super::message::{Agent, Message, Ring};
 use super::plan::{COLUMNS, ROWS, Stop};
-use super::times::{At, Times};
+use super::times::{At, Line, Times};
+use crate::untile::report::Report;
 
 /// After so many clocks a sender is starved; chosen.
 pub(in super::super) const STARVED: u64 = 8;
@@ -132,8 +131,8 @@ impl Mesh {
         self.times.load(saved, now);
     }
 
-    /// `message` sets out at `now`. `report` gets the box, select, unit mask, and number of clocks or events. Returns when it is there.
-    pub(in super::super) fn carry(&mut self, message: &Message, now: u64, report: impl FnMut(UnitId, u8, u8, u64)) -> u64 {
+    /// `message` sets out at `now`. Returns when it is there.
+    pub(in super::super) fn carry(&mut self, message: &Message, now: u64, report: &mut impl Report) -> u64 {
         let Message { from, agent, to, ring } = *message;
         let turn = Stop { column: from.column, row: to.row };
         let (vertical, horizontal) = (Run { horizontal: false, from, to: turn }, Run { horizontal: true, from: turn, to });
@@ -177,7 +176,7 @@ impl Mesh {
 /// A message on its way.
 struct Way<'a, R> {
     times: &'a mut Times,
-    report: R,
+    report: &'a mut R,
     agent: Agent,
     ring: Ring,
     /// The row in which it turns.
@@ -186,12 +185,13 @@ struct Way<'a, R> {
     end: u64,
 }
 
-impl<R: FnMut(UnitId, u8, u8, u64)> Way<'_, R> {
+impl<R: Report> Way<'_, R> {
     fn count(&mut self, stop: Stop, select: u8, umask: u8, amount: u64) {
         if amount != 0
+            && self.report.demands(select)
             && let Some(unit) = stop.unit()
         {
-            (self.report)(unit, select, umask, amount);
+            self.report.count(unit, select, umask, amount);
         }
     }
 
@@ -204,6 +204,9 @@ impl<R: FnMut(UnitId, u8, u8, u64)> Way<'_, R> {
     /// Counts something of credits for the row of the message: transgresses 0 to 7 have a bit each, and one together; the last has its own.
     fn credit(&mut self, from: Stop, event: usize, selects: [u8; 4], amount: u64) {
         let Some(select) = selects.get(event).copied() else { return };
+        if amount == 0 || !(self.report.demands(select) || self.report.demands(select + 1)) {
+            return;
+        }
         match self.row {
             row @ 0..8 => {
                 self.count(from, select, 1 << row, amount);
@@ -229,17 +232,8 @@ impl<R: FnMut(UnitId, u8, u8, u64)> Way<'_, R> {
             ready = ordered;
         }
         ready = ready.min(self.end).max(enters);
-        let link = At::Link(run.horizontal, ring.index(), way);
-        let mut leaves = ready;
-        for hop in 0..run.hops() {
-            let free = self.times.free(run.stop(hop), link);
-            leaves = leaves.max(free.saturating_sub(u64::from(hop) * clocks));
-        }
-        leaves = leaves.min(self.end).max(ready);
-        for hop in 0..run.hops() {
-            self.times.hold(run.stop(hop), link, leaves.saturating_add(u64::from(hop) * clocks).saturating_add(ring.slots()));
-            self.in_use(run, hop + 1, way);
-        }
+        let leaves = self.take_slots(run, way, ready);
+        self.in_use(run, way);
         if ring == Ring::Ak && !run.horizontal {
             self.times.hold(from, At::Acknowledge(up), leaves);
         }
@@ -262,10 +256,31 @@ impl<R: FnMut(UnitId, u8, u8, u64)> Way<'_, R> {
         leaves.saturating_add(u64::from(run.hops()) * clocks)
     }
 
-    /// The ring is in use at the stop after `hops` of a run.
-    fn in_use(&mut self, run: Run, hops: u8, way: usize) {
-        if let Some(select) = select::IN_USE.get(self.ring.index()) {
-            self.count(run.stop(hops), *select + u8::from(run.horizontal), 1 << way, self.ring.slots());
+    /// Takes free slots of every link of a run, from `ready` on. Returns when the message leaves.
+    fn take_slots(&mut self, run: Run, way: usize, ready: u64) -> u64 {
+        let (slots, clocks, hops) = (self.ring.slots(), run.clocks(), usize::from(run.hops()));
+        let (from, to) = run.ends();
+        let of = if run.horizontal { run.from.row } else { run.from.column };
+        let links = self.times.links(Line { horizontal: run.horizontal, ring: self.ring.index(), way, of });
+        // A link leaves each stop but the last.
+        let first = usize::from(if run.is_first_way() { to + 1 } else { from });
+        let links = links.get_mut(first..first + hops).unwrap_or_default();
+        let behind = |place: usize| clocks * (if run.is_first_way() { hops - 1 - place } else { place }) as u64;
+        let free = links.iter().enumerate().map(|(place, free)| free.saturating_sub(behind(place))).max().unwrap_or(0);
+        let leaves = free.min(self.end).max(ready);
+        for (place, link) in links.iter_mut().enumerate() {
+            *link = leaves.saturating_add(behind(place)).saturating_add(slots).max(*link);
+        }
+        leaves
+    }
+
+    /// The ring is in use at every stop of a run but the first.
+    fn in_use(&mut self, run: Run, way: usize) {
+        let Some(select) = select::IN_USE.get(self.ring.index()).map(|select| select + u8::from(run.horizontal)) else { return };
+        if self.report.demands(select) {
+            for hop in 1..=run.hops() {
+                self.count(run.stop(hop), select, 1 << way, self.ring.slots());
+            }
         }
     }
 

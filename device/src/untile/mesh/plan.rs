@@ -31,7 +31,7 @@ const CONTROLLERS: [Stop; 2] = [at(4, 0), at(4, 5)];
 const DEVICES: [Stop; 1] = [at(0, 2)];
 
 /// The box of each place, as [`Stop::unit`] returns it.
-const BOXES: [Option<(Kind, u8)>; ROWS as usize * COLUMNS as usize] = {
+const BOXES: [Option<UnitId>; ROWS as usize * COLUMNS as usize] = {
     let mut boxes = [None; ROWS as usize * COLUMNS as usize];
     let kinds: [(Kind, &[Stop]); 4] = [(Kind::Cha, &TILES), (Kind::EdcUclk, &EDCS), (Kind::McUclk, &CONTROLLERS), (Kind::M2pcie, &DEVICES)];
     let mut kind = 0;
@@ -39,7 +39,7 @@ const BOXES: [Option<(Kind, u8)>; ROWS as usize * COLUMNS as usize] = {
         let (name, stops) = kinds[kind];
         let mut number = 0;
         while number < stops.len() {
-            boxes[stops[number].index()] = Some((name, number as u8));
+            boxes[stops[number].index()] = UnitId::new(name, number as u8);
             number += 1;
         }
         kind += 1;
@@ -82,8 +82,7 @@ impl Stop {
     /// The box whose counters count what its stop does, if a box is there: of two halves of a controller the one with the untile's clock.
     #[must_use]
     pub fn unit(self) -> Option<UnitId> {
-        let (kind, number) = BOXES.get(self.index()).copied().flatten()?;
-        UnitId::new(kind, number)
+        BOXES.get(self.index()).copied().flatten()
     }
 
     /// How many hops a message makes from here to `to`.

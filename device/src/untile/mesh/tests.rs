@@ -12,6 +12,7 @@ use super::devices::{DeviceAccess, from_tile};
 use super::fabric::Mesh;
 use super::message::{Agent, Message, Ring, steps};
 use super::plan::Stop;
+use crate::untile::report::Report;
 
 /// What stops counted: by the place of their box, select and unit mask.
 type Counts = BTreeMap<(usize, u8, u8), u64>;
@@ -20,10 +21,18 @@ fn stop(name: &str) -> Stop {
     Stop::of(UnitId::named(name).unwrap()).unwrap()
 }
 
+impl Report for Counts {
+    fn demands(&self, _select: u8) -> bool {
+        true
+    }
+
+    fn count(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
+        *self.entry((unit.index(), select, umask)).or_default() += amount;
+    }
+}
+
 fn carry(mesh: &mut Mesh, message: &Message, now: u64, counts: &mut Counts) -> u64 {
-    mesh.carry(message, now, |unit, select, umask, amount| {
-        *counts.entry((unit.index(), select, umask)).or_default() += amount;
-    })
+    mesh.carry(message, now, counts)
 }
 
 fn of(counts: &Counts, name: &str, select: u8, umask: u8) -> u64 {

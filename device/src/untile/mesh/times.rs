@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::message::Ring;
 use super::plan::{COLUMNS, ROWS, Stop};
 
 /// Entries of a queue, chosen.
@@ -24,8 +25,6 @@ pub(super) enum At {
     Ingress(usize),
     /// Credits of an agent, by their event and by row.
     Credits(usize, usize),
-    /// A link that leaves the stop: horizontal or not, by ring, and by direction and polarity.
-    Link(bool, usize, usize),
     /// What takes messages out of the ingress, by ring.
     Taker(usize),
     /// The end of throttling of the rings, horizontal or not.
@@ -38,11 +37,16 @@ const VERTICAL: usize = 0;
 const HORIZONTAL: usize = VERTICAL + 7 * QUEUE;
 const INGRESS: usize = HORIZONTAL + 4 * QUEUE;
 const CREDIT: usize = INGRESS + 7 * QUEUE;
-const LINK: usize = CREDIT + 4 * ROWS as usize * CREDITS;
-const TAKER: usize = LINK + 2 * 4 * 4;
+const TAKER: usize = CREDIT + 4 * ROWS as usize * CREDITS;
 const THROTTLE: usize = TAKER + 4;
 const ACKNOWLEDGE: usize = THROTTLE + 2;
 const WORDS: usize = ACKNOWLEDGE + 2;
+/// Links that leave a stop: for each axis and ring, one for each direction and polarity.
+const LINKS: usize = 2 * 4 * WAYS;
+const WAYS: usize = 4;
+const STOPS: usize = ROWS as usize * COLUMNS as usize;
+/// What is saved has the words of each stop together: links are between credits and takers.
+const SAVED: usize = WORDS + LINKS;
 
 impl At {
     const fn place(self) -> (usize, usize) {
@@ -51,7 +55,6 @@ impl At {
             At::Horizontal(ring) => (HORIZONTAL + ring * QUEUE, QUEUE),
             At::Ingress(bit) => (INGRESS + bit * QUEUE, QUEUE),
             At::Credits(event, row) => (CREDIT + (event * ROWS as usize + row) * CREDITS, CREDITS),
-            At::Link(horizontal, ring, way) => (LINK + (horizontal as usize * 4 + ring) * 4 + way, 1),
             At::Taker(ring) => (TAKER + ring, 1),
             At::Throttle(horizontal) => (THROTTLE + horizontal as usize, 1),
             At::Acknowledge(way) => (ACKNOWLEDGE + way, 1),
@@ -67,37 +70,101 @@ pub(super) struct Stay {
     pub(super) full: u64,
 }
 
+/// The links of one direction, ring and polarity along a column or a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub(super) horizontal: bool,
+    pub(super) ring: usize,
+    /// By direction and polarity.
+    pub(super) way: usize,
+    /// The column, or the row.
+    pub(super) of: u8,
+}
+
+impl Line {
+    const fn length(horizontal: bool) -> usize {
+        if horizontal { COLUMNS as usize } else { ROWS as usize }
+    }
+
+    /// Its first word and their number. Links that a message passes are next to each other.
+    fn place(self) -> (usize, usize) {
+        let length = Line::length(self.horizontal);
+        let kind = (usize::from(self.horizontal) * Ring::ALL.len() + self.ring) * WAYS + self.way;
+        (kind * STOPS + usize::from(self.of) * length, length)
+    }
+}
+
 #[derive(Clone, Debug)]
-pub(super) struct Times(Box<[u64]>);
+pub(super) struct Times {
+    /// Of each stop, all but its links.
+    stops: Box<[u64]>,
+    links: Box<[u64]>,
+}
+
+/// The place of a word of `stops` in what is saved.
+const fn saved_place(word: usize) -> usize {
+    let (stop, word) = (word / WORDS, word % WORDS);
+    stop * SAVED + if word < TAKER { word } else { word + LINKS }
+}
+
+/// The same of a word of `links`.
+const fn saved_place_of_link(word: usize) -> usize {
+    let (kind, place) = (word / STOPS, word % STOPS);
+    let horizontal = kind >= LINKS / 2;
+    let length = Line::length(horizontal);
+    let (of, at) = (place / length, place % length);
+    let stop = if horizontal { of * COLUMNS as usize + at } else { at * COLUMNS as usize + of };
+    stop * SAVED + TAKER + kind
+}
+
+/// The word of a stop's link.
+const fn link(stop: usize, kind: usize) -> usize {
+    let horizontal = kind >= LINKS / 2;
+    let (row, column) = (stop / COLUMNS as usize, stop % COLUMNS as usize);
+    let (of, at) = if horizontal { (row, column) } else { (column, row) };
+    kind * STOPS + of * Line::length(horizontal) + at
+}
 
 impl Times {
     pub(super) fn new() -> Times {
-        Times(vec![0; WORDS * usize::from(ROWS) * usize::from(COLUMNS)].into_boxed_slice())
+        Times { stops: vec![0; WORDS * STOPS].into_boxed_slice(), links: vec![0; LINKS * STOPS].into_boxed_slice() }
     }
 
     pub(super) fn footprint(&self) -> usize {
-        size_of_val(&*self.0)
+        size_of_val(&*self.stops) + size_of_val(&*self.links)
     }
 
     fn words(&mut self, stop: Stop, at: At) -> &mut [u64] {
         let (first, count) = at.place();
         let first = stop.index() * WORDS + first;
-        self.0.get_mut(first..first + count).unwrap_or_default()
+        self.stops.get_mut(first..first + count).unwrap_or_default()
+    }
+
+    /// When each link of a line is free, from the first stop of the column or row.
+    pub(super) fn links(&mut self, line: Line) -> &mut [u64] {
+        let (first, count) = line.place();
+        self.links.get_mut(first..first + count).unwrap_or_default()
+    }
+
+    fn word(&self, stop: Stop, at: At, place: usize) -> u64 {
+        self.stops.get(stop.index() * WORDS + at.place().0 + place).copied().unwrap_or(0)
     }
 
     /// When it is free: a queue or credits when the next entry leaves after which one is free.
-    pub(super) fn free(&mut self, stop: Stop, at: At) -> u64 {
-        self.words(stop, at).first().copied().unwrap_or(0)
+    pub(super) fn free(&self, stop: Stop, at: At) -> u64 {
+        self.word(stop, at, 0)
     }
 
     /// When the last entry of a queue leaves.
-    pub(super) fn last(&mut self, stop: Stop, at: At) -> u64 {
-        self.words(stop, at).get(ENTRIES - 1).copied().unwrap_or(0)
+    pub(super) fn last(&self, stop: Stop, at: At) -> u64 {
+        self.word(stop, at, ENTRIES - 1)
     }
 
     /// It is free from `until` on, if not later.
     pub(super) fn hold(&mut self, stop: Stop, at: At, until: u64) {
-        self.words(stop, at).first_mut().into_iter().for_each(|time| *time = until.max(*time));
+        if let Some(time) = self.stops.get_mut(stop.index() * WORDS + at.place().0) {
+            *time = until.max(*time);
+        }
     }
 
     /// Takes a credit that comes back at `until`.
@@ -124,14 +191,25 @@ impl Times {
 
     /// What is not free yet at `now`: where, and how long.
     pub(super) fn save(&self, now: u64) -> Vec<(u32, u64)> {
-        let busy = self.0.iter().enumerate().filter(|(_, time)| **time > now);
-        busy.filter_map(|(place, time)| Some((u32::try_from(place).ok()?, time - now))).collect()
+        let stops = self.stops.iter().enumerate().map(|(word, time)| (saved_place(word), *time));
+        let links = self.links.iter().enumerate().map(|(word, time)| (saved_place_of_link(word), *time));
+        let busy = stops.chain(links).filter(|(_, time)| *time > now);
+        let mut saved: Vec<_> = busy.filter_map(|(place, time)| Some((u32::try_from(place).ok()?, time - now))).collect();
+        saved.sort_unstable();
+        saved
     }
 
     pub(super) fn load(&mut self, saved: &[(u32, u64)], now: u64) {
-        self.0.fill(0);
+        self.stops.fill(0);
+        self.links.fill(0);
         for (place, ahead) in saved {
-            self.0.get_mut(*place as usize).into_iter().for_each(|time| *time = now.saturating_add(*ahead));
+            let (stop, word) = (*place as usize / SAVED, *place as usize % SAVED);
+            let time = match word.checked_sub(TAKER) {
+                None => self.stops.get_mut(stop * WORDS + word),
+                Some(kind @ ..LINKS) => self.links.get_mut(link(stop, kind)),
+                Some(rest) => self.stops.get_mut(stop * WORDS + TAKER + rest - LINKS),
+            };
+            time.into_iter().for_each(|time| *time = now.saturating_add(*ahead));
         }
     }
 }
