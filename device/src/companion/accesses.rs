@@ -14,6 +14,10 @@ use super::signals;
 use super::streams::Written;
 use super::translation::{DATA, PageTables};
 
+/// The page of the local APIC's registers after reset. The core handles accesses to it itself (the chapters on the APIC in volume 3 of
+/// Intel's and volume 2 of AMD's manual).
+const LOCAL_APIC: u64 = 0xFEE0_0000 >> SMALLEST_PAGE;
+
 impl Follower<'_> {
     pub(super) fn access(&mut self, access: &Access, tables: &mut impl PageTables) {
         let profile = &self.system.profile;
@@ -70,15 +74,8 @@ impl Follower<'_> {
             self.keep_at(Request::of(RequestKind::BusLock), access.physical);
         }
         if access.uncached {
-            let (kind, latency) = if stores { (RequestKind::PartialWrite, 0) } else { (RequestKind::PartialRead, u32::from(costs.memory)) };
-            self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
-            if profile.pipeline.is_ia64() {
-                bus::count_uncacheable(access.physical, stores, &mut self.tally);
-            }
-            self.tally.add(Signal::UncacheableRequests, 1);
-            self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
-            if self.system.profile.mesh.hypertransport {
-                self.system.uncached(self.cluster, access.physical, size, stores, &mut self.tally);
+            if !(profile.pipeline.is_x86() && access.physical >> SMALLEST_PAGE == LOCAL_APIC) {
+                self.leave_uncached(access, stores);
             }
             if let Some(pipeline) = self.pipeline() {
                 pipeline.missed(u32::from(costs.memory), Source::Memory);
@@ -95,6 +92,23 @@ impl Follower<'_> {
         for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
             let answer = self.ask(ask, line);
             self.accessed(access, ask, line, translation, answer);
+        }
+    }
+
+    /// An uncached access leaves the core.
+    fn leave_uncached(&mut self, access: &Access, stores: bool) {
+        let profile = &self.system.profile;
+        let (kind, latency) =
+            if stores { (RequestKind::PartialWrite, 0) } else { (RequestKind::PartialRead, u32::from(profile.costs.memory)) };
+        let (is_ia64, linked) = (profile.pipeline.is_ia64(), profile.mesh.hypertransport);
+        self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
+        if is_ia64 {
+            bus::count_uncacheable(access.physical, stores, &mut self.tally);
+        }
+        self.tally.add(Signal::UncacheableRequests, 1);
+        self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
+        if linked {
+            self.system.uncached(self.cluster, access.physical, u64::from(access.size.max(1)), stores, &mut self.tally);
         }
     }
 

@@ -62,9 +62,6 @@ impl Follower<'_> {
         if served == Served::By(Level::First) {
             return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first)));
         }
-        if self.system.has_worked_abroad(self.package) {
-            self.system.report_work_abroad(self.package, Some(&mut self.tally));
-        }
         let answer = match served {
             Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
             Served::By(Level::Second) => {

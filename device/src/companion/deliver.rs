@@ -36,6 +36,9 @@ impl Follower<'_> {
             self.count_idle_links_after(passed);
         }
         if self.is_active() {
+            if self.system.has_worked_abroad(self.package) {
+                self.system.report_work_abroad(self.package, Some(&mut self.tally));
+            }
             self.tally.report(thread.totals());
         }
         events(&self.outcome);

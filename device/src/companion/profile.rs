@@ -209,6 +209,11 @@ pub enum Microarchitecture {
 }
 
 impl Microarchitecture {
+    /// Whether it has local APICs.
+    pub(super) fn is_x86(self) -> bool {
+        matches!(self, Microarchitecture::K8 | Microarchitecture::Knl)
+    }
+
     /// Whether it is that of an Itanium.
     pub(super) fn is_ia64(self) -> bool {
         matches!(self, Microarchitecture::Montecito | Microarchitecture::Itanium)

@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 /// The guests of one PMU: its name and the kind of its [`Assembly`], then a line for each guest. The line has the guest's name; its CPUs;
-/// after a slash the number of chips, if it needs chips with nests and firmware; its footing; its module; and what it does. Footings: every
+/// after a slash the number of chips, if it needs POWER chips with nests and firmware, or nodes of K8; its footing; its module; and what it does. Footings: every
 /// step is a cycle (`steps`); the same, but the companion is needed for events (`events`); the companion is needed and keeps the time
 /// (`companion`).
 macro_rules! guests {
@@ -72,7 +72,7 @@ pub struct Guest {
     pub summary: &'static str,
     /// How many CPUs it needs.
     pub cpus: usize,
-    /// How many chips with nests and host firmware they are divided among; 0 where there are none.
+    /// How many POWER chips with nests and host firmware they are divided among, or how many nodes with memory; 0 where there are none.
     pub chips: usize,
     /// It counts what only the companion makes.
     pub needs_companion: bool,

@@ -49,7 +49,8 @@ pub struct Options {
     pub share_counters: bool,
     /// The companion makes what the engine does not know: caches, translation, prediction, timing.
     pub companion: bool,
-    /// How many POWER chips with nests and host firmware a guest from a file gets; a guest of the project knows itself.
+    /// How many POWER chips with nests and host firmware a guest from a file gets, or how many nodes of K8 with memory; a guest of the project
+    /// knows itself.
     pub chips: usize,
     /// How many POWER chips make a group; 0 if all do.
     pub chips_per_group: usize,
@@ -171,6 +172,15 @@ pub enum RunError {
     Pmus(vm_pmu::topology::BuildError),
     /// The engine refused the guest.
     Machine(MachineError),
+    /// The CPUs cannot be divided among so many nodes.
+    Nodes {
+        /// How many CPUs.
+        cpus: usize,
+        /// How many nodes.
+        nodes: usize,
+        /// The PMU's name.
+        pmu: String,
+    },
     /// The engine of POWER refused the guest.
     PowerMachine(vm_pmu_engines::power::MachineError),
     /// The host firmware of POWER cannot be set up.
@@ -235,6 +245,10 @@ impl fmt::Display for RunError {
             }
             Self::Pmus(error) => write!(f, "the PMUs cannot be built: {error}"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::Nodes { cpus, nodes, pmu } if pmu == "k8" => {
+                write!(f, "{cpus} CPUs cannot be divided among {nodes} nodes: the number of CPUs must be a multiple of that of nodes")
+            }
+            Self::Nodes { nodes, pmu, .. } => write!(f, "a machine of {pmu} has one chip, not {nodes}: leave out `--chips`"),
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::Ia64Machine(error) => write!(f, "the engine refuses the guest: {error}"),

@@ -99,7 +99,7 @@ guests! {
         user_rdpmc "user-rdpmc", hostile "hostile", linux_probe "linux-probe", nmi_watchdog "nmi-watchdog", two_cpus "two-cpus",
         clock "clock",
         chase "chase", stride "stride", page_stride "page-stride", branches "branches", call_depth "call-depth", code "code",
-        false_sharing "false-sharing", dma "dma", self_modifying "self-modifying",
+        false_sharing "false-sharing", dma "dma", nodes "nodes", self_modifying "self-modifying",
     }
     knl {
         probe "probe", count "count", filter "filter", branches "branches", global_control "global-control", overflow "overflow",

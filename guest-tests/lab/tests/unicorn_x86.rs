@@ -84,7 +84,7 @@ macro_rules! guests {
 guests! {
     k8 {
         count, filter, overflow, profile, edge_mask, northbridge, user_rdpmc, hostile, linux_probe, nmi_watchdog, two_cpus, clock, chase,
-        stride, page_stride, branches, call_depth, code, dma, false_sharing, self_modifying,
+        stride, page_stride, branches, call_depth, code, dma, nodes, false_sharing, self_modifying,
     }
     knl {
         probe, count, filter, branches, global_control, overflow, freeze, profile, linux_driver, nmi_watchdog, user_rdpmc, hostile,

@@ -24,7 +24,7 @@ fn access(rig: &Rig, follower: &mut Follower<'_>, access: Access) {
     rig.deliver(follower);
 }
 
-/// Commands, data and releases that a node sent on a link: what its thread reported, and what waits for its next miss.
+/// Commands, data and releases that a node sent on a link: what its thread reported, and what waits until it reports.
 fn sent(rig: &Rig, companion: &Companion, node: usize, link: usize) -> [u64; 3] {
     let shared = companion.system.shared.lock();
     let waiting = |signal| shared.abroad.get(node).map_or(0, |tally| tally.get(signal));

@@ -80,6 +80,20 @@ const COMMANDS: [Signal; 7] = [
 const BLOCKS: [Signal; 4] = [Signal::SizedWritesOf32, Signal::SizedWritesOf64, Signal::SizedReadsOf32, Signal::SizedReadsOf64];
 
 #[test]
+fn accesses_to_the_local_apic_stay_in_the_core() {
+    let (rig, companion) = nodes();
+    let mut follower = follow(&companion, 0);
+    let counts = || [Signal::IoRequestsLocal, Signal::UncacheableRequests, Signal::SizedReadsDoublewords].map(|signal| rig.get(0, signal));
+    let uncached = |address| Access { uncached: true, size: 4, ..load(address) };
+    // Its first and its last register, and what comes after its page.
+    access(&rig, &mut follower, uncached(0xFEE0_0000));
+    access(&rig, &mut follower, uncached(0xFEE0_0FF0));
+    assert_eq!(counts(), [0, 0, 0]);
+    access(&rig, &mut follower, uncached(0xFEE0_1000));
+    assert_eq!(counts(), [1, 1, 1]);
+}
+
+#[test]
 fn a_write_combining_buffer_is_written_whole_or_by_halves() {
     let (rig, companion) = nodes();
     let (mut follower, mut other) = (follow(&companion, 0), follow(&companion, 1));
@@ -135,7 +149,7 @@ fn uncached_accesses_are_of_processors_to_io_of_either_node() {
         access(&rig, &mut followers[0], uncached(AccessKind::Load, 0xE000_0001, 1));
         access(&rig, &mut followers[0], uncached(AccessKind::Store, 0xE000_0008, 8));
         access(&rig, &mut followers[0], uncached(AccessKind::Load, 0xC000_0000, 8));
-        // The second node: three stores of a byte to the first's I/O, which it reports with the next miss.
+        // The second node: three stores of a byte to the first's I/O, which are in its totals when it next reports.
         (0..3).for_each(|number| access(&rig, &mut followers[1], uncached(AccessKind::Store, 0xF000_0000 + number, 1)));
         access(&rig, &mut followers[0], load(0x1000));
     });
@@ -244,7 +258,7 @@ proptest! {
             prop_assert_eq!(io, sum(thread, &COMMANDS[..2]) + sum(thread, &COMMANDS[4..6]));
             prop_assert!(sum(thread, &COMMANDS[2..4]) >= rig.get(thread, Signal::WriteCombiningFlushes));
         }
-        // All I/O is of the first node, which learns of the second's accesses with its next miss.
+        // All I/O is of the first node, which reports the second's accesses when it next reports.
         access(&rig, &mut followers[0].0, load(0x7_0000_0000));
         let of = |first: usize, signal| rig.get(first, signal) + rig.get(first + 1, signal);
         prop_assert_eq!(of(0, Signal::IoRequestsFromRemote), of(2, Signal::IoRequestsRemote));

@@ -1,9 +1,6 @@
 //! `false-sharing`: two CPUs that increment a word each, first in separate lines, then in one line.
 //!
-//! The CPUs take turns, and pass each other the turn by an interrupt that the other one waits for. A line of memory for the turn would be
-//! shared itself, and the order in which CPUs poll it would be open; the local APIC is not cached, so only the words make traffic. What one
-//! CPU did has been counted before the other sees the interrupt: the counts are the same however the machine runs its CPUs. No CPU halts,
-//! because a counter of the northbridge is stopped while its core halts.
+//! The CPUs take [turns](super::turn), so only the words make traffic.
 //!
 //! Both measure the same rounds. Counters 0 and 1 belong to CPU 0, which counts the events of the northbridge with them, that is, of both
 //! CPUs. Each begins a round when the other is ready, and is done when the other has read its counters.
@@ -11,14 +8,12 @@
 use iced_x86::code_asm::*;
 
 use super::measure::{Count, Part, Round, UNUSED, Warm, begin, clear, count, read, rounds};
-use crate::runtime::{APIC, APIC_EOI, APIC_ICR, APIC_IRR, Built, Kernel, here};
+use super::turn;
+use crate::runtime::{Built, Kernel, here};
 use vm_pmu_engines::x86::Image;
 
 /// Turns of each CPU in a round.
 const TURNS: u64 = 50;
-const VECTOR: u8 = 0x62;
-/// The interrupt command that sends the vector to all other CPUs.
-const TO_OTHERS: u32 = 0b11 << 18 | VECTOR as u32;
 
 /// What a turn of each CPU does to its word.
 #[derive(Clone, Copy)]
@@ -93,10 +88,7 @@ pub(super) fn build() -> Built<Image> {
     // Two lines of which none is next to another, and one for both.
     let lines = k.reserve(6 * 64);
     let (own, common) = ([lines, lines + 2 * 64], lines + 4 * 64);
-    k.handler(VECTOR)?;
-    k.apic(APIC_EOI, 0)?;
-    k.a.iretq()?;
-
+    turn::handle(&mut k)?;
     let phases = [
         ("words in two lines", &APART, Access::Increment, own),
         ("words in one line", &INCREMENTS, Access::Increment, [common, common + 8]),
@@ -117,12 +109,17 @@ pub(super) fn build() -> Built<Image> {
             clear(&mut k.a)?;
             turns(k, |k| {
                 touch(k, *access, *word)?;
-                pass(k)?;
-                wait(k)
+                turn::pass(k)?;
+                turn::wait(k)
             })?;
             read(&mut k.a)
         };
-        rounds(&mut k, &format!("CPU 0, {what}"), &turn.first(), &Round { warm: Warm::Rounds(2), before: &wait, window, after: &pass })?;
+        rounds(
+            &mut k,
+            &format!("CPU 0, {what}"),
+            &turn.first(),
+            &Round { warm: Warm::Rounds(2), before: &turn::wait, window, after: &turn::pass },
+        )?;
     }
     k.barrier(done, 2)?;
     k.a.ret()?;
@@ -131,16 +128,21 @@ pub(super) fn build() -> Built<Image> {
         k.barrier(*met, 2)?;
         let window: Part<'_> = &|k| {
             clear(&mut k.a)?;
-            pass(k)?;
+            turn::pass(k)?;
             turns(k, |k| {
-                wait(k)?;
+                turn::wait(k)?;
                 touch(k, *access, *word)?;
-                pass(k)
+                turn::pass(k)
             })?;
             read(&mut k.a)
         };
         let nothing: Part<'_> = &|_| Ok(());
-        rounds(&mut k, &format!("CPU 1, {what}"), &turn.second(), &Round { warm: Warm::Rounds(2), before: nothing, window, after: &wait })?;
+        rounds(
+            &mut k,
+            &format!("CPU 1, {what}"),
+            &turn.second(),
+            &Round { warm: Warm::Rounds(2), before: nothing, window, after: &turn::wait },
+        )?;
     }
     k.barrier(done, 2)?;
     k.a.ret()?;
@@ -161,23 +163,4 @@ fn touch(k: &mut Kernel, access: Access, word: u64) -> Built<()> {
         Access::Increment => k.a.inc(qword_ptr(word)),
         Access::Store => k.a.mov(qword_ptr(word), rbx),
     }
-}
-
-/// Passes the turn to the other CPU.
-fn pass(k: &mut Kernel) -> Built<()> {
-    k.apic(APIC_ICR, TO_OTHERS)
-}
-
-/// Waits for the turn, which may have come already: polls until the interrupt is requested, then takes it.
-fn wait(k: &mut Kernel) -> Built<()> {
-    let a = &mut k.a;
-    let mut again = a.create_label();
-    a.mov(eax, APIC)?;
-    here(a, &mut again)?;
-    a.pause()?;
-    a.test(dword_ptr(rax + APIC_IRR + u32::from(VECTOR) / 32 * 0x10), 1 << (VECTOR % 32))?;
-    a.je(again)?;
-    a.sti()?;
-    a.nop()?;
-    a.cli()
 }

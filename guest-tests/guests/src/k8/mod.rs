@@ -15,12 +15,14 @@ mod filter;
 mod hostile;
 mod linux_probe;
 mod measure;
+mod nodes;
 mod northbridge;
 mod overflow;
 mod page_stride;
 mod part;
 mod self_modifying;
 mod stride;
+mod turn;
 mod two_cpus;
 
 use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
@@ -66,6 +68,7 @@ super::guests! {
     "call-depth" 1 companion call_depth "nests up to 20 calls";
     "code" 1 companion code "jumps through up to 2 MiB of code and up to 1024 pages";
     "dma" 1 companion dma "has a device read and write memory, and counts its requests, the probes and DRAM";
+    "nodes" 2 / 2 companion nodes "reads memory of both nodes, and what the other node modified, while both count requests, probes, DRAM and links";
     "false-sharing" 2 companion false_sharing "has two CPUs write words in one line in turn";
     "self-modifying" 1 companion self_modifying "stores into code, and past the caches";
 }

@@ -89,7 +89,7 @@ pub struct RunArguments {
     /// How many CPUs a guest from a file gets
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub cpus: usize,
-    /// How many POWER chips with nests and host firmware a guest from a file gets, its CPUs divided among them
+    /// How many POWER chips with nests and host firmware a guest from a file gets, or nodes of K8 with memory; its CPUs are divided among them
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub chips: usize,
     /// How many POWER chips make a group; all of them if 0

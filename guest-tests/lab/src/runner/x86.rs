@@ -177,13 +177,18 @@ impl Surroundings {
             return Err(RunError::Machine(MachineError::Cpus { cpus }));
         }
         let lines = Lines::new(cpus);
-        let topology = Topology::of(part, cpus);
+        let nodes = options.chips.max(1);
+        if nodes > cpus || !cpus.is_multiple_of(nodes) || nodes > 1 && part.shape().has_untile {
+            return Err(RunError::Nodes { cpus, nodes, pmu: part.name().to_owned() });
+        }
+        let topology = Topology::of(part, cpus / nodes);
         // Cores come in whole packages of PMUs, even if the machine has fewer CPUs.
-        let layout = Layout::of(part).cores(topology.packages(cpus) * topology.package / topology.core);
+        let layout = Layout::of(part).packages(nodes).cores(topology.packages(cpus / nodes) * topology.package / topology.core);
+        let layout = if nodes > 1 { layout.memory_per_package(ram(part) as u64 / nodes as u64) } else { layout };
         let followed = layout.companion().filter(|_| options.companion && options.cycles == Cycles::Engine);
         // With a clock of the companion's, time must not change its pace with what is counted.
         let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-        let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
+        let followed = followed.map(|builder| builder.threads(cpus / nodes).clock(clock));
         let supply = supply(part, followed.as_ref());
         let mut builder = layout.pmus().supplies(supply.signals).supplies_records(supply.records).pace(pace());
         if options.share_counters {
