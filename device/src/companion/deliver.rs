@@ -35,6 +35,11 @@ impl Follower<'_> {
         if self.counts_idle {
             self.count_idle_links_after(passed);
         }
+        if self.pipelined
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            pipeline.settle_bus(&mut self.tally);
+        }
         if self.is_active() {
             self.tally.report(thread.totals());
         }
