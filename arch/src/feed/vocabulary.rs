@@ -2038,4 +2038,30 @@ signals! {
     DeviceApertureAccesses = "device_aperture_accesses": Event Events,
     /// Accesses to the graphics aperture whose translation its buffer did not have.
     ApertureMisses = "aperture_misses": Event Events,
+    /// The lower bits of the number of requests between the second level and their answers, added up over cycles.
+    BusRequestQueueLow = "bus_request_queue_low": Event Events,
+    /// The upper bits of the number of requests between the second level and their answers, added up over cycles.
+    BusRequestQueueHigh = "bus_request_queue_high": Event Events,
+    /// The lower bits of the number of lines that memory has been asked for and has not begun to send, added up over cycles.
+    BusReadsOutstandingLow = "bus_reads_outstanding_low": Event Events,
+    /// The upper bits of the number of lines that memory has been asked for and has not begun to send, added up over cycles.
+    BusReadsOutstandingHigh = "bus_reads_outstanding_high": Event Events,
+    /// The lower bits of the number of requests that wait for the bus, added up over cycles.
+    BusArbiterQueueLow = "bus_arbiter_queue_low": Event Events,
+    /// The upper bits of the number of requests that wait for the bus, added up over cycles.
+    BusArbiterQueueHigh = "bus_arbiter_queue_high": Event Events,
+    /// The lower bits of the number of writes that have not left for the bus, added up over cycles.
+    BusWriteQueueLow = "bus_write_queue_low": Event Events,
+    /// The upper bits of the number of writes that have not left for the bus, added up over cycles.
+    BusWriteQueueHigh = "bus_write_queue_high": Event Events,
+    /// The lower bits of the number of clean castouts that wait for the bus, added up over cycles.
+    BusCastoutQueueLow = "bus_castout_queue_low": Event Events,
+    /// The upper bits of the number of clean castouts that wait for the bus, added up over cycles.
+    BusCastoutQueueHigh = "bus_castout_queue_high": Event Events,
+    /// The lower bits of the number of transactions that are on the bus, added up over cycles.
+    BusInOrderQueueLow = "bus_in_order_queue_low": Event Events,
+    /// The upper bits of the number of transactions that are on the bus, added up over cycles.
+    BusInOrderQueueHigh = "bus_in_order_queue_high": Event Events,
+    /// Bus clocks in which data are on the bus that follow other data at once.
+    BusBackToBackCycles = "bus_back_to_back_cycles": Event Events,
 }

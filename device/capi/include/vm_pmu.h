@@ -8353,6 +8353,58 @@ typedef enum VmPmuSignal {
    * Accesses to the graphics aperture whose translation its buffer did not have.
    */
   VM_PMU_SIGNAL_APERTURE_MISSES = 975,
+  /**
+   * The lower bits of the number of requests between the second level and their answers, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_REQUEST_QUEUE_LOW = 976,
+  /**
+   * The upper bits of the number of requests between the second level and their answers, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_REQUEST_QUEUE_HIGH = 977,
+  /**
+   * The lower bits of the number of lines that memory has been asked for and has not begun to send, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_READS_OUTSTANDING_LOW = 978,
+  /**
+   * The upper bits of the number of lines that memory has been asked for and has not begun to send, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_READS_OUTSTANDING_HIGH = 979,
+  /**
+   * The lower bits of the number of requests that wait for the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_ARBITER_QUEUE_LOW = 980,
+  /**
+   * The upper bits of the number of requests that wait for the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_ARBITER_QUEUE_HIGH = 981,
+  /**
+   * The lower bits of the number of writes that have not left for the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_WRITE_QUEUE_LOW = 982,
+  /**
+   * The upper bits of the number of writes that have not left for the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_WRITE_QUEUE_HIGH = 983,
+  /**
+   * The lower bits of the number of clean castouts that wait for the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_CASTOUT_QUEUE_LOW = 984,
+  /**
+   * The upper bits of the number of clean castouts that wait for the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_CASTOUT_QUEUE_HIGH = 985,
+  /**
+   * The lower bits of the number of transactions that are on the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_IN_ORDER_QUEUE_LOW = 986,
+  /**
+   * The upper bits of the number of transactions that are on the bus, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_IN_ORDER_QUEUE_HIGH = 987,
+  /**
+   * Bus clocks in which data are on the bus that follow other data at once.
+   */
+  VM_PMU_SIGNAL_BUS_BACK_TO_BACK_CYCLES = 988,
 } VmPmuSignal;
 
 /*

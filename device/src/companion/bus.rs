@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use vm_pmu_arch::feed::Signal;
 
+use super::bytes::{Damaged, Reader, Writer};
 use super::streams::Written;
 use super::tally::Tally;
 
@@ -14,7 +15,7 @@ use super::tally::Tally;
 const PORTS: Range<u64> = 0x0FFF_FC00_0000..0x1000_0000_0000;
 
 /// Bus clocks for a line of 128 bytes.
-const LINE_CLOCKS: u64 = 128 / (2 * 16);
+pub(super) const LINE_CLOCKS: u64 = 128 / (2 * 16);
 
 /// Bytes of the largest pieces that combined stores are written in.
 const PIECE: u32 = 32;
@@ -30,8 +31,103 @@ pub(super) fn count_uncacheable(physical: u64, stores: bool, tally: &mut Tally) 
     transact(signal, tally);
 }
 
+/// What a transaction of a core asks of the bus and its queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Work {
+    /// BRL and BRIL.
+    LineReads,
+    /// BIL.
+    Invalidations,
+    /// BRP, and reads of I/O.
+    PartialReads,
+    /// BWP and writes of I/O that nobody waits for.
+    Posted,
+    /// BWL.
+    LineWrites,
+    /// BWP of combined stores.
+    Pieces,
+    /// Clean castouts.
+    Castouts,
+    /// Lines that snoops of others have found modified.
+    ImplicitWrites,
+    /// No transaction: lines that the third level had.
+    ThirdHits,
+}
+
+/// Kinds of work, and bits for how much there is of each. More than fits is as much as fits.
+const WORKS: [Work; 9] = [
+    Work::LineReads,
+    Work::Invalidations,
+    Work::PartialReads,
+    Work::Posted,
+    Work::LineWrites,
+    Work::Pieces,
+    Work::Castouts,
+    Work::ImplicitWrites,
+    Work::ThirdHits,
+];
+const WORK_BITS: u32 = 7;
+const MOST_WORK: u64 = (1 << WORK_BITS) - 1;
+
+/// How much of each kind of [`Work`] a core has made the bus do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Carried(u64);
+
+impl Carried {
+    pub(super) const NONE: Carried = Carried(0);
+
+    #[inline]
+    pub(super) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// So much more of `work`.
+    pub(super) fn add(&mut self, work: Work, amount: u64) {
+        let more = amount.min(MOST_WORK - self.count(work));
+        self.0 += more << (WORK_BITS * work as u32);
+    }
+
+    /// What others have done besides.
+    pub(super) fn join(&mut self, other: Carried) {
+        if !other.is_none() {
+            WORKS.into_iter().for_each(|work| self.add(work, other.count(work)));
+        }
+    }
+
+    pub(super) fn count(self, work: Work) -> u64 {
+        self.0 >> (WORK_BITS * work as u32) & MOST_WORK
+    }
+
+    pub(super) fn save(self, writer: &mut Writer) {
+        writer.word(self.0);
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Carried, Damaged> {
+        Ok(Carried(Some(reader.word()?).filter(|word| *word >> (WORK_BITS * WORKS.len() as u32) == 0).ok_or(Damaged)?))
+    }
+}
+
 /// Counts a transaction of this kind.
 pub(super) fn transact(kind: Signal, tally: &mut Tally) {
+    ask(kind, tally);
+    count_transaction(kind, tally);
+}
+
+/// Notes what a transaction of this kind asks of the bus.
+pub(super) fn ask(kind: Signal, tally: &mut Tally) {
+    let work = match kind {
+        Signal::BusLineReadsData | Signal::BusLineReadsInstruction | Signal::BusOwnershipReads => Work::LineReads,
+        Signal::BusInvalidations => Work::Invalidations,
+        Signal::BusPartialReads | Signal::BusIoReads => Work::PartialReads,
+        Signal::BusLineWrites => Work::LineWrites,
+        Signal::BusCleanCastouts => Work::Castouts,
+        _ => Work::Posted,
+    };
+    tally.carried.add(work, 1);
+}
+
+fn count_transaction(kind: Signal, tally: &mut Tally) {
     tally.add(kind, 1);
     tally.add(Signal::BusTransactions, 1);
     move_data(kind, tally);
@@ -55,7 +151,8 @@ pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
     let bytes = |from: u32, size: u32| (written.mask >> from.min(127)) as u64 & ((1 << size) - 1);
     let mut count = |signal| {
         tally.add(signal, 1);
-        transact(Signal::BusPartialWrites, tally);
+        tally.carried.add(Work::Pieces, 1);
+        count_transaction(Signal::BusPartialWrites, tally);
     };
     for begin in (0..u128::BITS).step_by(PIECE as usize) {
         if bytes(begin, PIECE) == u64::from(u32::MAX) {

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
+use super::bus::Work;
 use super::bytes::{Damaged, Reader, Writer};
 use super::line::{Line, LineState};
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
@@ -282,7 +283,12 @@ impl Cluster {
         tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
         tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
-        FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| tally.add(*signal, count));
+        FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| {
+            tally.add(*signal, count);
+            if *signal == Signal::SnoopAnswersModified {
+                tally.carried.add(Work::ImplicitWrites, count);
+            }
+        });
         mail.code_invalidations != 0
     }
 

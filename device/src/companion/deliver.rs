@@ -35,6 +35,11 @@ impl Follower<'_> {
         if self.counts_idle {
             self.count_idle_links_after(passed);
         }
+        if self.pipelined
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            pipeline.settle_bus(&mut self.tally);
+        }
         if self.is_active() {
             if self.system.has_worked_abroad(self.package) {
                 self.system.report_work_abroad(self.package, Some(&mut self.tally));

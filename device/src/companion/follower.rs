@@ -433,13 +433,16 @@ impl<'a> Follower<'a> {
         }
         if self.is_fetched(instruction) {
             self.fetch(instruction, tables);
+            self.carry(true);
         }
         let locked = instruction.accesses.first().is_some_and(|access| access.locked);
         if locked || instruction.class.writes_out() {
             self.write_out();
+            self.carry(false);
         }
         for access in instruction.accesses {
             self.access(access, tables);
+            self.carry(false);
         }
         if self.system.profile.costs.second_floating != 0 {
             self.load_floating(instruction);

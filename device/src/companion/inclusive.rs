@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::bus;
+use super::bus::{self, Work};
 use super::cluster::{
     Ask, Cluster, CoreCaches, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill,
 };
@@ -252,6 +252,7 @@ impl Cluster {
         let third = self.third.as_mut()?;
         let found = if fill == Fill::Victims { third.remove(outer, outer) } else { third.touch(outer, outer) };
         tally.add(Signal::L3References, 1);
+        tally.carried.add(Work::ThirdHits, u64::from(found.is_some()));
         tally.add(if ask.writes() { Signal::L3Writes } else { Signal::L3Reads }, 1);
         let (hit, specific) = match (ask, found.is_some()) {
             (Ask::Fetch, true) => (Signal::L3Hits, Some(Signal::L3InstructionDemandHits)),

@@ -44,6 +44,7 @@ mod bundle;
 mod bundle_predictor;
 mod bus;
 mod bytes;
+mod carrying;
 mod clock;
 mod cluster;
 mod cores;

@@ -42,6 +42,7 @@ pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
     };
     tally.add(block, 1);
     tally.add(kind, 1);
+    bus::ask(kind, tally);
     bus::move_data(kind, tally);
     tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
     tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));

@@ -2,6 +2,8 @@
 
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
+use super::bus::Carried;
+
 /// Events since they were last added to the totals, by signal.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
@@ -9,11 +11,13 @@ pub(super) struct Tally {
     /// The signals that are demanded and that the companion supplies.
     wanted: [Signal; Signal::COUNT],
     count: usize,
+    /// What the bus has carried since somebody last asked.
+    pub(super) carried: Carried,
 }
 
 impl Tally {
     pub(super) const fn new() -> Tally {
-        Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0 }
+        Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE }
     }
 
     /// A signal occurred `amount` times.
@@ -28,6 +32,7 @@ impl Tally {
     pub(super) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
+        self.carried = Carried::NONE;
         for signal in demand.signals().iter().filter(|signal| made(*signal)) {
             if let Some(place) = self.wanted.get_mut(self.count) {
                 *place = signal;

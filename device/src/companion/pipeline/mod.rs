@@ -27,6 +27,7 @@ mod touch;
 
 use alloc::boxed::Box;
 
+use super::bus::Carried;
 use super::bytes::{Damaged, Reader, Writer};
 use super::instruction::{Access, Instruction};
 use super::outcome::Outcome;
@@ -95,6 +96,9 @@ struct Found {
     line: u32,
     /// Where its code comes from, if the first level did not have it.
     code: Option<Source>,
+    /// What the bus carries for its code, and for it apart from its accesses.
+    fetched: Carried,
+    carried: Carried,
     /// What the prefetcher of data asked memory and other caches for meanwhile.
     prefetches: [Prefetch; PREFETCHES],
     prefetched: usize,
@@ -113,6 +117,8 @@ impl Found {
         walk: 0,
         line: 0,
         code: None,
+        fetched: Carried::NONE,
+        carried: Carried::NONE,
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
         prefetched: 0,
         castouts: (0, 0),
@@ -135,6 +141,7 @@ impl Found {
         self.count = 0;
         (self.translation, self.walk, self.line) = (0, 0, 0);
         self.code = None;
+        (self.fetched, self.carried) = (Carried::NONE, Carried::NONE);
         self.prefetched = 0;
         self.castouts = (0, 0);
         self.snooped = (0, 0);
@@ -280,7 +287,8 @@ impl Pipeline {
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
         let (states, events) = signals(model);
         let reason = model == Microarchitecture::Power9 && power9::has_reason_of(signal);
-        signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || reason
+        let on_the_bus = model.is_ia64() && ia64::bus::supplies(signal);
+        signal == Signal::Cycles || on_the_bus || states.contains(&signal) || events.contains(&signal) || reason
     }
 
     /// Sets the demanded signals, whether the pipeline keeps time, and whether records ask what became of each instruction. Cycles that have not been reported are dropped. While time stands
@@ -295,6 +303,11 @@ impl Pipeline {
             core.watches = power9::is_watched(self.wanted);
             core.told = told;
             core.quiet = core.is_quiet();
+        }
+        match &mut self.core {
+            Core::Montecito(core) => core.sync_bus(&wants),
+            Core::Itanium(core) => core.sync_bus(&wants),
+            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => {}
         }
         if let Some(track) = self.core.track_mut() {
             track.clear();
@@ -315,6 +328,27 @@ impl Pipeline {
         found.walk = found.walk.saturating_add(if walked { translation } else { 0 });
         found.line = found.line.saturating_add(line);
         found.code = source.or(found.code);
+    }
+
+    /// The bus carries this for the code of the instruction, or for its present access, or for itself if it has made none.
+    pub(super) fn carried(&mut self, carried: Carried, fetched: bool) {
+        let found = &mut self.found;
+        let place = match found.touches.get_mut(found.count.wrapping_sub(1)) {
+            _ if fetched => &mut found.fetched,
+            Some(touch) => &mut touch.carried,
+            None => &mut found.carried,
+        };
+        place.join(carried);
+    }
+
+    /// Counts what was in the queues of the bus in the cycles that have been reported.
+    #[inline]
+    pub(super) fn settle_bus(&mut self, tally: &mut Tally) {
+        match &mut self.core {
+            Core::Montecito(core) => core.settle_bus(tally),
+            Core::Itanium(core) => core.settle_bus(tally),
+            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => {}
+        }
     }
 
     /// The instruction makes an access, to the line with this number.

@@ -1,5 +1,6 @@
 //! What an access of an instruction found.
 
+use super::super::bus::Carried;
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::super::cluster::Level;
 use super::super::instruction::{Access, AccessKind};
@@ -64,6 +65,8 @@ pub(super) struct Touch {
     pub(super) latency: u32,
     /// Where they come from, if it missed.
     pub(super) source: Source,
+    /// What the bus carries for it.
+    pub(super) carried: Carried,
 }
 
 impl Touch {
@@ -80,6 +83,7 @@ impl Touch {
         translation: 0,
         latency: 0,
         source: Source::Second,
+        carried: Carried::NONE,
     };
 
     pub(super) fn new(access: &Access, line: u64) -> Touch {
@@ -115,6 +119,7 @@ impl Touch {
         let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));
         writer.words(&[self.address, self.line, u64::from(self.size), number(&AccessKind::ALL, &self.kind), flags]);
         writer.words(&[u64::from(self.translation), u64::from(self.latency), number(&Source::ALL, &self.source)]);
+        self.carried.save(writer);
     }
 
     pub(super) fn load(reader: &mut Reader<'_>) -> Result<Touch, Damaged> {
@@ -136,6 +141,7 @@ impl Touch {
             translation,
             latency,
             source: pick(&Source::ALL, reader)?,
+            carried: Carried::load(reader)?,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! A group in flight: what it needs, makes and accesses.
 
+use super::super::super::bus::Carried;
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::ia64_register::PREDICATES;
 use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
@@ -78,6 +79,9 @@ pub(in super::super) struct Group {
     /// Clocks of walks for the register stack engine, and of translations that its accesses find in the second level.
     pub(in super::super) stack_walk: u64,
     pub(in super::super) stack_transfer: u64,
+    /// What the bus carries for it apart from its accesses, and the longest time until the data of that.
+    pub(in super::super) carried: Carried,
+    pub(in super::super) carried_latency: u64,
     /// The floating-point unit has to see whether an operation raises an exception.
     pub(in super::super) checks: bool,
     pub(in super::super) serializes: bool,
@@ -104,6 +108,8 @@ impl Default for Group {
             stack: Stack::default(),
             stack_walk: 0,
             stack_transfer: 0,
+            carried: Carried::NONE,
+            carried_latency: 0,
             checks: false,
             serializes: false,
             fences: false,
@@ -162,6 +168,7 @@ impl Group {
 
     /// Takes an instruction.
     pub(in super::super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
+        self.carried.join(found.carried);
         let access = self.access(instruction, found, row);
         self.registers(instruction, row, access);
         self.checks |= instruction.operation.as_ref().is_some_and(|operation| operation.may_trap);
@@ -181,6 +188,8 @@ impl Group {
             if matches!(touch.kind, AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore) {
                 let clocks = if touch.walked { &mut self.stack_walk } else { &mut self.stack_transfer };
                 *clocks += u64::from(touch.translation);
+                self.carried.join(touch.carried);
+                self.carried_latency = self.carried_latency.max(u64::from(touch.latency.max(touch.translation)));
             } else if let Some(place) = self.references.get_mut(usize::from(self.accesses)) {
                 *place = Reference { touch: *touch, floating: row.floating, special: row.special, arrival: 0 };
                 last = self.accesses;
@@ -251,6 +260,8 @@ impl Group {
         let stack = &self.stack;
         writer.words(&[u64::from(stack.spills), u64::from(stack.fills), u64::from(stack.loads)]);
         writer.words(&[u64::from(stack.waits), stack.keeps, u64::from(stack.switches), self.stack_walk, self.stack_transfer]);
+        self.carried.save(writer);
+        writer.word(self.carried_latency);
         let flags = [self.checks, self.serializes, self.fences, self.writes_special];
         flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
         writer.words(&[self.executed, self.renamed]);
@@ -287,6 +298,7 @@ impl Group {
         group.stack.switches = small(reader, 1)? == 1;
         let mut clocks = || Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged);
         (group.stack_walk, group.stack_transfer) = (clocks()?, clocks()?);
+        (group.carried, group.carried_latency) = (Carried::load(reader)?, time(reader, 0)?);
         (group.checks, group.serializes) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         (group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         (group.executed, group.renamed) = (time(reader, now)?, time(reader, now)?);

@@ -5,11 +5,14 @@
 pub(super) mod bench;
 pub(super) mod branches;
 pub(super) mod buffer;
+pub(super) mod bus;
 pub(super) mod course;
 pub(super) mod flight;
 pub(super) mod flush;
 pub(super) mod group;
+mod live;
 #[cfg(test)]
 pub(super) mod programs;
 pub(super) mod rows;
 pub(super) mod values;
+mod waiting;

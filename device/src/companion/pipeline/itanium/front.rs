@@ -50,16 +50,21 @@ impl FrontEnd {
         self.buffer.known = known + clocks;
     }
 
-    /// The bundle at `address` comes to be executed, after all that are before it. `last`: the clock of the last dispersal. Returns the clock
-    /// from which it can be dispersed.
-    pub(super) fn arrive(&mut self, address: u64, found: &Found, last: u64) -> u64 {
+    /// The first clock in which it can look something up.
+    pub(super) fn looks_up(&self) -> u64 {
+        self.buffer.known
+    }
+
+    /// The bundle at `address` comes to be executed, after all that are before it; the bus brings its line so much later. `last`: the clock of
+    /// the last dispersal. Returns the clock from which it can be dispersed.
+    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64) -> u64 {
         if self.buffer.arrive(address, last) != Arrival::Together {
             self.idle(Cause::Translation, u64::from(found.translation));
             if found.line != 0 {
                 let (cause, wait) = match found.code {
                     Some(Source::Second) | None => (Cause::Second, SECOND),
                     Some(Source::Third) => (Cause::Third, THIRD),
-                    Some(_) => (Cause::Memory, u64::from(found.line) + FIRST),
+                    Some(_) => (Cause::Memory, u64::from(found.line) + FIRST + late),
                 };
                 self.idle(cause, wait);
             }

@@ -1,6 +1,7 @@
 //! What accesses ask of EXE and DET (PI13, PI15, PI17).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::ia64::bus::{Bus, Timing};
 use super::super::ia64::group::{Group, Reference};
 use super::super::ia64::rows::Special;
 use super::super::memory::{Misses, Store, Stores};
@@ -13,6 +14,9 @@ const SECOND: u64 = 6;
 /// Lines on their way that are remembered. How many the part has is not public, so nothing waits for a place.
 const LINES: usize = 32;
 
+/// The bus of 133 MHz of a part of 800 MHz: D128.
+const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 21, low_bits: 2 };
+
 /// The memory side.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
@@ -21,11 +25,12 @@ pub(super) struct Memory {
     buffer: Ring<8>,
     left: u64,
     lines: Misses<LINES>,
+    pub(super) bus: Bus,
 }
 
 impl Memory {
     pub(super) fn new() -> Memory {
-        Memory { stores: Stores::new(), buffer: Ring::new(), left: 0, lines: Misses::new() }
+        Memory { stores: Stores::new(), buffer: Ring::new(), left: 0, lines: Misses::new(), bus: Bus::new(BUS) }
     }
 
     /// A group executes in clock `now`: when do the data of its accesses come, if nothing holds them?
@@ -62,6 +67,7 @@ impl Memory {
             if reference.touch.translation != 0 {
                 reference.arrival += translations;
             }
+            self.carry(reference, executed, translations, now);
             if reference.touch.stores() {
                 full = self.buffer.room(1).saturating_sub(now).max(full);
                 self.left = (executed + SECOND).max(self.left + 1);
@@ -70,7 +76,24 @@ impl Memory {
                 self.stores.push(Store { address: touch.address, size: touch.size, written: self.left, ..Store::default() });
             }
         }
+        if !group.carried.is_none() {
+            self.bus.carry(group.carried, executed, group.carried_latency, now);
+        }
         translations.max(full)
+    }
+
+    /// The bus carries what an access needs, `translated` clocks after it executed. Its data come so much later.
+    fn carry(&mut self, reference: &mut Reference, executed: u64, translated: u64, now: u64) {
+        let touch = &reference.touch;
+        if touch.carried.is_none() {
+            return;
+        }
+        // Of a walk alone, what it read.
+        let latency = if touch.missed { u64::from(touch.latency) } else { u64::from(touch.translation) };
+        let late = self.bus.carry(touch.carried, executed + translated, latency, now);
+        if !touch.stores() {
+            reference.arrival += late;
+        }
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
@@ -78,12 +101,14 @@ impl Memory {
         self.buffer.save(writer);
         writer.word(self.left);
         self.lines.save(writer);
+        self.bus.save(writer);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.stores.load(reader, now)?;
         self.buffer.load(reader, now)?;
         self.left = time(reader, now)?;
-        self.lines.load(reader, now)
+        self.lines.load(reader, now)?;
+        self.bus.load(reader, now)
     }
 }

@@ -1,6 +1,7 @@
 //! The in-order pipeline of the first Itanium. Rules PI1 to PI31 and their sources are in `docs/notes/pipelines-ia64.md`. Left out is what
 //! needs the operands of floating-point operations (PI31).
 
+mod bus;
 mod dispersal;
 mod front;
 mod latencies;
@@ -114,7 +115,8 @@ impl Core {
         let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(number, slot);
         if enters {
             self.empty(tally);
-            self.ready = self.front.arrive(instruction.address, found, self.dispersed);
+            let late = self.carry_code(found);
+            self.ready = self.front.arrive(instruction.address, found, late, self.dispersed);
         }
         let ((unit, word), template) = bundle.map_or(((Unit::M, 0), Template::Other), |bundle| (bundle.decoded(), bundle.kind()));
         let (port, row) = rows::of(instruction, bundle.map(Bundle::decoded));

@@ -81,13 +81,18 @@ impl FrontEnd {
         }
     }
 
-    /// The bundle at `address` comes to be executed, after all that are before it. `last`: the clock of the last dispersal. Returns the clock
-    /// from which it can be dispersed.
-    pub(super) fn arrive(&mut self, address: u64, found: &Found, last: u64, tally: &mut Tally) -> u64 {
+    /// The first clock in which it can look something up.
+    pub(super) fn looks_up(&self) -> u64 {
+        self.buffer.known
+    }
+
+    /// The bundle at `address` comes to be executed, after all that are before it; the bus brings its line so much later. `last`: the clock of
+    /// the last dispersal. Returns the clock from which it can be dispersed.
+    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, tally: &mut Tally) -> u64 {
         (self.behind, self.turned) = (self.turned, false);
         let arrival = self.buffer.arrive(address, last);
         if arrival != Arrival::Together {
-            self.look_up(found, tally);
+            self.look_up(found, late, tally);
         }
         if arrival == Arrival::Second {
             self.unreached(tally);
@@ -97,7 +102,7 @@ impl FrontEnd {
     }
 
     /// PM35, PM36: the next pair is looked up, waited for and delivered.
-    fn look_up(&mut self, found: &Found, tally: &mut Tally) {
+    fn look_up(&mut self, found: &Found, late: u64, tally: &mut Tally) {
         if found.translation != 0 {
             self.idle(Cause::Translation, self.buffer.known + u64::from(found.translation), tally);
         }
@@ -105,7 +110,7 @@ impl FrontEnd {
             let wait = match found.code {
                 Some(Source::Second) | None => SECOND,
                 Some(Source::Third) => THIRD,
-                Some(_) => u64::from(found.line) + 1,
+                Some(_) => u64::from(found.line) + 1 + late,
             };
             self.idle(Cause::Miss, self.buffer.known + wait, tally);
             self.idle(Cause::Fill, self.buffer.known + 1, tally);

@@ -2,6 +2,7 @@
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::AccessKind;
+use super::super::ia64::bus::{Bus, Timing};
 use super::super::ia64::group::{Group, Reference};
 use super::super::ia64::rows::Special;
 use super::super::memory::{Misses, Store, Stores};
@@ -14,6 +15,8 @@ const SECOND: u64 = 5;
 /// From a spill to the NaT bit that it collected (PM20), and from a write of a register to its serialization (PM21).
 const COLLECTED: u64 = 5;
 const SERIALIZED: u64 = 12;
+/// The bus of 266 MHz of a part of 1.6 GHz: D128.
+const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 14, low_bits: 3 };
 /// Bits of an address within a slot of a spill; UNAT has 64 of them.
 const SLOT_BITS: u32 = 3;
 
@@ -65,6 +68,7 @@ pub(super) struct Memory {
     queue: Entries<32>,
     second: Misses<16>,
     first: Misses<8>,
+    pub(super) bus: Bus,
     /// When the last ordered access is done, and when all loads have their data.
     ordered: u64,
     loaded: u64,
@@ -83,6 +87,7 @@ impl Memory {
             queue: Entries::new(),
             second: Misses::new(),
             first: Misses::new(),
+            bus: Bus::new(BUS),
             ordered: 0,
             loaded: 0,
             written: 0,
@@ -145,7 +150,7 @@ impl Memory {
                 late = u64::from(touch.translation);
                 asked.wait(State::Transfer, late);
             }
-            late += self.through_queues(reference, executed, now, &mut asked);
+            late += self.through_queues(reference, executed, late, now, &mut asked);
             reference.arrival += late;
             if touch.loads() {
                 self.loaded = self.loaded.max(reference.arrival);
@@ -160,6 +165,9 @@ impl Memory {
                 _ => {}
             }
         }
+        if !group.carried.is_none() {
+            self.bus.carry(group.carried, executed, group.carried_latency, now);
+        }
         asked.wait(State::Walk, walks);
         if group.fences {
             self.ordered = self.ordered.max(self.left).max(self.loaded);
@@ -167,9 +175,9 @@ impl Memory {
         asked
     }
 
-    /// PM17, PM18: an access takes its places. Returns how much later its data come.
-    fn through_queues(&mut self, reference: &Reference, executed: u64, now: u64, asked: &mut Asked) -> u64 {
-        let touch = &reference.touch;
+    /// PM17, PM18: an access takes its places, `walked` clocks after it executed. Returns how much later its data come.
+    fn through_queues(&mut self, reference: &mut Reference, executed: u64, walked: u64, now: u64, asked: &mut Asked) -> u64 {
+        let touch = reference.touch;
         let stores = touch.stores();
         let mut late = 0;
         if stores {
@@ -180,13 +188,21 @@ impl Memory {
             self.stores.push(Store { address: touch.address, size: touch.size, written: self.left, ..Store::default() });
         }
         let loads = touch.kind == AccessKind::Load && !stores;
+        let fills = loads && touch.missed && !reference.floating;
+        if fills {
+            late = self.first.room().saturating_sub(now);
+            asked.wait(State::FillBuffer, late);
+        }
+        if !touch.carried.is_none() {
+            // Of a walk alone, what it read.
+            let latency = if touch.missed { reference.arrival.saturating_sub(executed) } else { u64::from(touch.translation) };
+            let later = self.bus.carry(touch.carried, executed + walked + late, latency, now);
+            reference.arrival += if stores { 0 } else { later };
+        }
         if !(stores || reference.floating || touch.missed) {
             return late;
         }
-        if loads && !reference.floating {
-            let room = self.first.room().saturating_sub(now);
-            asked.wait(State::FillBuffer, room);
-            late += room;
+        if fills {
             self.first.request(touch.line, executed + late, reference.arrival.saturating_sub(executed));
         }
         let room = self.queue.room().saturating_sub(now);
@@ -217,6 +233,7 @@ impl Memory {
         self.queue.save(writer);
         self.second.save(writer);
         self.first.save(writer);
+        self.bus.save(writer);
         writer.words(&[self.left, self.ordered, self.loaded, self.written]);
         writer.words(&self.collected);
     }
@@ -227,6 +244,7 @@ impl Memory {
         self.queue.load(reader, now)?;
         self.second.load(reader, now)?;
         self.first.load(reader, now)?;
+        self.bus.load(reader, now)?;
         for each in [&mut self.left, &mut self.ordered, &mut self.loaded, &mut self.written] {
             *each = time(reader, now)?;
         }

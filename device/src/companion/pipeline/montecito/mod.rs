@@ -1,6 +1,7 @@
 //! The in-order pipeline of Montecito, for a thread alone on its core. Rules PM1 to PM44 and their sources are in
 //! `docs/notes/pipelines-ia64.md`. Left out are the size of the ALAT (PM47) and queues that threads share (PM56).
 
+mod bus;
 mod dispersal;
 mod front;
 mod latencies;
@@ -125,7 +126,8 @@ impl Core {
         let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(address, slot);
         if enters {
             self.empty(tally);
-            self.ready = self.front.arrive(instruction.address, found, self.dispersed, tally);
+            let late = self.carry_code(found);
+            self.ready = self.front.arrive(instruction.address, found, late, self.dispersed, tally);
             self.miss_code(found.code, found.line);
         }
         let (unit, template) = bundle.map_or((Unit::M, Template::Other), |bundle| (bundle.decoded().0, bundle.kind()));

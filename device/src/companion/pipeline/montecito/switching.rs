@@ -91,7 +91,7 @@ impl Switching {
 
 impl Core {
     /// The last clock that has been reported.
-    fn reported(&self) -> u64 {
+    pub(super) fn reported(&self) -> u64 {
         (self.clock - 1).saturating_sub(self.track.passed())
     }
 

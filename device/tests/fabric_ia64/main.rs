@@ -1,104 +1,19 @@
 //! The bus of Itanium processors, read through PMC and PMD: what was done is listed here, and what it counts is worked out by hand.
 
-use vm_pmu::Context;
-use vm_pmu::arch::event::{Catalogue, Entry, Fidelity};
-use vm_pmu::arch::montecito::Pmc;
-use vm_pmu::arch::registry::Part;
-use vm_pmu::companion::{
-    Access, AccessKind, Builder, CacheGeometry, Caches, Class, Clock, Companion, Fill, Follower, Instruction, Profile, Untranslated, parts,
-};
-use vm_pmu::topology::{self, Machine};
+mod formulas;
+mod in_time;
+mod system;
 
-/// PSR.up, bit 2.
-const UP: u64 = 1 << 2;
+use vm_pmu::arch::event::{Catalogue, Entry, Fidelity};
+use vm_pmu::arch::registry::Part;
+use vm_pmu::companion::{AccessKind, Builder, Class, Clock, Companion, Profile, parts};
+
+use system::{System, companion};
+
 /// A physical address of the ports.
 const PORT: u64 = 0x0FFF_FC00_0000;
 /// Bytes of a line on the bus of Montecito.
 const LINE: u64 = 128;
-
-type Quiet = fn(usize, u32);
-
-/// Two packages whose threads are followed. Thread 0 counts.
-struct System<'a> {
-    machine: Machine<Quiet>,
-    followers: Vec<Follower<'a>>,
-    companion: &'a Companion,
-    /// Where the next instruction of each thread is.
-    next: u64,
-}
-
-/// A companion of two packages with one core each, whose third level has so many bytes.
-fn companion(part: &Profile, third: u64) -> Companion {
-    let caches = Caches { third: Some((CacheGeometry::lru(third, 4), Fill::Inclusive)), ..part.caches };
-    let threads = threads(part);
-    Builder::of(&Profile { caches, ..*part }).packages(2).threads(threads).clock(Clock::Companion).always().build()
-}
-
-fn threads(part: &Profile) -> usize {
-    usize::from(part.threads)
-}
-
-impl<'a> System<'a> {
-    /// One of this part. Counter 4 of its first thread counts event `select` with `umask`.
-    fn new(companion: &'a Companion, select: u32, umask: u32) -> System<'a> {
-        let part = companion.profile();
-        let quiet: Quiet = |_, _| {};
-        let machine = topology::Builder::new(part.name).unwrap().packages(2).threads(threads(part)).build(quiet).unwrap();
-        for number in 0..machine.threads() {
-            machine.thread(number).unwrap().set_context(Context::ia64(UP, 0));
-        }
-        let mut pmc = Pmc::default();
-        pmc.set_plm(0b1111);
-        pmc.set_es(u8::try_from(select).unwrap());
-        pmc.set_umask(u8::try_from(umask).unwrap());
-        pmc.set_ism(0b10);
-        let thread = machine.thread(0).unwrap();
-        thread.mov_to_pmc(4, pmc.bits()).unwrap();
-        let mut followers: Vec<_> = (0..machine.threads()).map(|number| companion.follower(number).unwrap()).collect();
-        for follower in &mut followers {
-            follower.sync(&machine.thread(follower.number()).unwrap().demand());
-        }
-        System { machine, followers, companion, next: 0x10_0000 }
-    }
-
-    fn run(&mut self, number: usize, class: Class, accesses: &[Access]) {
-        let address = self.next + ((number as u64) << 32);
-        self.next += 16;
-        let instruction = Instruction { address, physical: address, length: 16, class, accesses, ..Instruction::default() };
-        let Some(follower) = self.followers.get_mut(number) else { return };
-        follower.execute(&instruction, &mut Untranslated(14));
-        follower.deliver(&self.machine.thread(number).unwrap(), &[], |_| {});
-    }
-
-    fn access(&mut self, number: usize, kind: AccessKind, address: u64, size: u8) {
-        self.run(number, Class::Simple, &[Access { address, physical: address, size, kind, ..Access::default() }]);
-    }
-
-    fn load(&mut self, number: usize, address: u64) {
-        self.access(number, AccessKind::Load, address, 8);
-    }
-
-    fn store(&mut self, number: usize, address: u64) {
-        self.access(number, AccessKind::Store, address, 8);
-    }
-
-    fn uncacheable(&mut self, kind: AccessKind, physical: u64) {
-        self.run(0, Class::Simple, &[Access { address: physical, physical, size: 8, kind, uncached: true, ..Access::default() }]);
-    }
-
-    fn device(&mut self, physical: u64, size: u64, writes: bool) {
-        let (totals, demand) = (&self.machine.devices(0).unwrap().totals, self.machine.device_demand(0).unwrap());
-        self.companion.device_access(physical, size, writes, totals, &demand);
-    }
-
-    fn count(&mut self) -> u64 {
-        // A snoop is seen by the next request of the second level.
-        for number in 0..self.followers.len() {
-            self.load(number, 0x7000_0000 + number as u64 * 0x1_0000);
-        }
-        self.machine.thread(0).unwrap().mov_from_pmd(4).unwrap()
-    }
-}
 
 /// Each kind of transaction once or more, by the first core, by that of the other package and by a device.
 fn everything(system: &mut System<'_>) {
@@ -141,6 +56,12 @@ fn everything(system: &mut System<'_>) {
     for number in 0..1_500 {
         let kind = if number % 2 == 0 { AccessKind::Load } else { AccessKind::Store };
         system.access(0, kind, 0x4000_0000 + number * LINE, 8);
+    }
+    // The first thread fills its third level with clean lines, and with modified ones, and asks for as many at once as it can.
+    for kind in [AccessKind::Load, AccessKind::Store] {
+        (0..512).for_each(|number| system.access(0, kind, 0x5000_0000 + number * LINE, 8));
+        system.prefetch(0x6000_0000, 48, LINE);
+        system.rest(2_000);
     }
 }
 
@@ -296,4 +217,26 @@ fn a_line_comes_into_the_second_level_in_a_state() {
     let at = |name: &str| read(&companion(&parts::MONTECITO, 12 << 20), name, work);
     // `count` asks for one more line that nobody has.
     assert_eq!(["M", "E", "S"].map(|state| at(&format!("L2D_FILL_MESI_STATE.{state}"))), [1, 2, 1]);
+}
+
+#[test]
+fn a_package_of_two_cores_gives_one_answer() {
+    // Two packages with two cores of two threads each. The first core and the second have something, and the third asks.
+    let montecito = &parts::MONTECITO;
+    let work = |system: &mut System<'_>| {
+        // The second core has a line modified that the first does not have; and both have another.
+        system.store(2, 0x20_0000);
+        system.load(4, 0x20_0000);
+        system.load(0, 0x30_0000);
+        system.load(2, 0x30_0000);
+        system.load(4, 0x30_0000);
+    };
+    let at = |name: &str| {
+        let companion = Builder::of(montecito).packages(2).threads(4).clock(Clock::Companion).always().build();
+        read(&companion, name, work)
+    };
+    // The first core does not have the first line, which its package has modified.
+    assert_eq!([at("SI_SCB_INSERTS.HITM.SELF"), at("SI_SCB_SIGNOFFS.HITM")], [0, 1]);
+    // It has the second line when the second core asks, which is of its own package, and when the third does.
+    assert_eq!([at("SI_SCB_INSERTS.HIT.SELF"), at("SI_SCB_SIGNOFFS.HIT")], [2, 2]);
 }

@@ -1,0 +1,30 @@
+//! What the bus does for the pipeline (FB1 of the note on the fabric).
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::tally::Tally;
+use super::super::Found;
+use super::Core;
+
+impl Core {
+    /// The bus carries what the code of an instruction needs, which is looked up now. Returns how much later the code comes.
+    pub(super) fn carry_code(&mut self, found: &Found) -> u64 {
+        if found.fetched.is_none() {
+            return 0;
+        }
+        let begin = self.front.looks_up() + u64::from(found.translation);
+        self.memory.bus.carry(found.fetched, begin, u64::from(found.line.max(found.translation)) + 1, self.clock)
+    }
+
+    /// The demand has changed.
+    pub(in super::super) fn sync_bus(&mut self, wants: impl Fn(Signal) -> bool) {
+        self.memory.bus.sync(self.reported() + 1, wants);
+    }
+
+    /// Counts what was on the bus in the clocks that have been reported.
+    #[inline]
+    pub(in super::super) fn settle_bus(&mut self, tally: &mut Tally) {
+        let now = self.reported() + 1;
+        self.memory.bus.settle(now, tally);
+    }
+}
