@@ -100,6 +100,8 @@ struct Found {
     prefetched: usize,
     /// How many lines left the second level meanwhile, and how many the third.
     castouts: (u32, u32),
+    /// How many of those of the second level were modified.
+    written_back: u32,
     /// How many lines snoops of others found in the second level since, and how many in the third.
     snooped: (u32, u32),
     continuation: Continuation,
@@ -116,6 +118,7 @@ impl Found {
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
         prefetched: 0,
         castouts: (0, 0),
+        written_back: 0,
         snooped: (0, 0),
         continuation: Continuation::Sequential,
     };
@@ -137,6 +140,7 @@ impl Found {
         self.code = None;
         self.prefetched = 0;
         self.castouts = (0, 0);
+        self.written_back = 0;
         self.snooped = (0, 0);
         self.continuation = Continuation::Sequential;
     }
@@ -279,8 +283,12 @@ impl Pipeline {
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
         let (states, events) = signals(model);
-        let reason = model == Microarchitecture::Power9 && power9::has_reason_of(signal);
-        signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || reason
+        let more = match model {
+            Microarchitecture::Power9 => power9::has_reason_of(signal),
+            Microarchitecture::Montecito => montecito::QUEUE.contains(&signal),
+            _ => false,
+        };
+        signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || more
     }
 
     /// Sets the demanded signals, whether the pipeline keeps time, and whether records ask what became of each instruction. Cycles that have not been reported are dropped. While time stands
@@ -295,6 +303,9 @@ impl Pipeline {
             core.watches = power9::is_watched(self.wanted);
             core.told = told;
             core.quiet = core.is_quiet();
+        }
+        if let Core::Montecito(core) = &mut self.core {
+            core.observe(montecito::QUEUE.iter().chain(&montecito::QUEUE_STATES).any(|signal| wants(*signal)));
         }
         if let Some(track) = self.core.track_mut() {
             track.clear();
@@ -366,9 +377,10 @@ impl Pipeline {
         }
     }
 
-    /// So many lines left the second level because of the instruction, and so many the third.
-    pub(super) fn cast_out(&mut self, second: u32, third: u32) {
+    /// So many lines left the second level because of the instruction, so many of them modified, and so many the third.
+    pub(super) fn cast_out(&mut self, second: u32, modified: u32, third: u32) {
         self.found.castouts = (second, third);
+        self.found.written_back = modified;
     }
 
     /// Snoops of other clusters have found so many lines in the second level, and in the third.
