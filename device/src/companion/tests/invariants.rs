@@ -504,6 +504,9 @@ fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) ->
         stalls::waits(0x6000_0000 + (number << 20), |instruction| rig.run(&mut follower.0, instruction));
     }
     written_out(|instruction| rig.run(&mut followers[0].0, instruction));
+    if name == "montecito" {
+        second::crowd(|instruction| rig.run(&mut followers[0].0, instruction));
+    }
     if name == "power9" {
         for round in 0..27 {
             rivals(round, |second, instruction| rig.run(&mut followers[usize::from(second)].0, instruction));

@@ -38,7 +38,7 @@ impl Core {
         self.front.load(reader, now)?;
         self.values.load(reader, now)?;
         self.memory.load(reader, now)?;
-        self.second.load(reader, now)?;
+        self.second.load(reader, self.clock)?;
         self.stack = time(reader, now)?;
         self.switching.load(reader, now)
     }

@@ -54,6 +54,7 @@ impl SecondQueue {
         }
         self.fills.load(reader, now)?;
         self.number = Some(reader.word()?).filter(|number| (1..1 << 62).contains(number)).ok_or(Damaged)?;
+        self.reported = now;
         (self.looked, self.clock) = (time(reader, now)?, time(reader, now)?);
         (self.waiting.at, self.waiting.count) = (time(reader, now)?, small(reader, OPERATIONS)?);
         for operation in &mut self.waiting.operations {
