@@ -2064,4 +2064,94 @@ signals! {
     BusInOrderQueueHigh = "bus_in_order_queue_high": Event Events,
     /// Bus clocks in which data are on the bus that follow other data at once.
     BusBackToBackCycles = "bus_back_to_back_cycles": Event Events,
+    /// Operations of the second level's queue that are cancelled: recirculations beyond one a cycle, and short ways of accesses that are not aligned.
+    L2QueueCancelsRecirculation = "l2_queue_cancels_recirculation": Event Events,
+    /// Operations of the second level's queue that are cancelled behind a cancelled store to the same place.
+    L2QueueCancelsCancelledStore = "l2_queue_cancels_cancelled_store": Event Events,
+    /// Operations of the second level's queue that are cancelled by an older store to the same place in the first stage of its pipeline.
+    L2QueueCancelsStoreFirstStage = "l2_queue_cancels_store_first_stage": Event Events,
+    /// The same, with the store in the second stage.
+    L2QueueCancelsStoreSecondStage = "l2_queue_cancels_store_second_stage": Event Events,
+    /// The same, with the store in the third stage.
+    L2QueueCancelsStoreThirdStage = "l2_queue_cancels_store_third_stage": Event Events,
+    /// The same, with the store in the fourth stage.
+    L2QueueCancelsStoreFourthStage = "l2_queue_cancels_store_fourth_stage": Event Events,
+    /// Operations of the second level's queue that are cancelled behind an acquire.
+    L2QueueCancelsAcquire = "l2_queue_cancels_acquire": Event Events,
+    /// Operations of the second level's queue that release or act as releases, and are cancelled for an older one.
+    L2QueueCancelsRelease = "l2_queue_cancels_release": Event Events,
+    /// Operations that are cancelled on a way around the second level's queue, for a bank of the data array.
+    L2QueueCancelsBank = "l2_queue_cancels_bank": Event Events,
+    /// Semaphores in the second level's queue that are cancelled for an older operation.
+    L2QueueCancelsSemaphore = "l2_queue_cancels_semaphore": Event Events,
+    /// Operations of the second level's queue that are cancelled since more were issued than there are ports.
+    L2QueueCancelsOversubscription = "l2_queue_cancels_oversubscription": Event Events,
+    /// Operations of the second level's queue that are cancelled for data that come in.
+    L2QueueCancelsFill = "l2_queue_cancels_fill": Event Events,
+    /// Operations of the second level's queue that are cancelled for data that are read to be written back.
+    L2QueueCancelsWriteBack = "l2_queue_cancels_write_back": Event Events,
+    /// Operations of the second level's queue that wait for acceptance or synchronize, and are cancelled for an older one.
+    L2QueueCancelsSynchronization = "l2_queue_cancels_synchronization": Event Events,
+    /// Stores in the second level's queue that are cancelled for data that come in.
+    L2QueueCancelsFillStore = "l2_queue_cancels_fill_store": Event Events,
+    /// Stores in the second level's queue that are cancelled since the buffer of their data is read for a line that comes in.
+    L2QueueCancelsStoreData = "l2_queue_cancels_store_data": Event Events,
+    /// Operations of the second level's queue that are cancelled, for whatever reason.
+    L2QueueCancels = "l2_queue_cancels": Event Events,
+    /// Operations of the second level's queue that are cancelled late behind an acquire of their issue group.
+    L2QueueLateCancelsSibling = "l2_queue_late_cancels_sibling": Event Events,
+    /// Operations that are cancelled late on the short way around the second level's queue, since they act as releases.
+    L2QueueLateCancelsBypass = "l2_queue_late_cancels_bypass": Event Events,
+    /// Cycles in which the second level's queue is full.
+    L2QueueFullCycles = "l2_queue_full_cycles": State Cycles,
+    /// Cycles in which the second level's queue has an operation that releases, or acts as a release.
+    L2QueueReleaseCycles = "l2_queue_release_cycles": State Cycles,
+    /// Cycles in which the second level's queue has an acquire.
+    L2QueueAcquireCycles = "l2_queue_acquire_cycles": State Cycles,
+    /// Cycles in which all lines that the second level can ask for are on their way.
+    L2FillBufferFullCycles = "l2_fill_buffer_full_cycles": State Cycles,
+    /// Cycles in which the second level has as many modified lines to write back as it can.
+    L2VictimBufferFullCycles = "l2_victim_buffer_full_cycles": State Cycles,
+    /// Loads that go the short way around the second level's queue.
+    L2QueueShortBypasses = "l2_queue_short_bypasses": Event Events,
+    /// Loads that go the longer way around the second level's queue.
+    L2QueueLongBypasses = "l2_queue_long_bypasses": Event Events,
+    /// Misses of the second level that go around its queue to the third.
+    L2QueueMissBypasses = "l2_queue_miss_bypasses": Event Events,
+    /// Ways of misses around the second level's queue that are given up, since the access is none that may take it.
+    L2QueueMissBypassesInvalid = "l2_queue_miss_bypasses_invalid": Event Events,
+    /// Ways of misses around the second level's queue that are given up, for the memory attribute or the order.
+    L2QueueMissBypassesSpeculative = "l2_queue_miss_bypasses_speculative": Event Events,
+    /// Operations that enter the second level's queue as hits.
+    L2QueueHits = "l2_queue_hits": Event Events,
+    /// Operations that hit and are forced to go round the second level's queue again.
+    L2QueueHitsHeld = "l2_queue_hits_held": Event Events,
+    /// Operations that enter the second level's queue as misses of a line on its way.
+    L2QueueFillHits = "l2_queue_fill_hits": Event Events,
+    /// Operations that enter the second level's queue as misses, and behind one that goes round again.
+    L2QueueMissesBehindRecirculation = "l2_queue_misses_behind_recirculation": Event Events,
+    /// Operations that enter the second level's queue as misses, beside a miss of the same set.
+    L2QueueMissesSameSet = "l2_queue_misses_same_set": Event Events,
+    /// Operations that enter the second level's queue as misses of a line that another in the queue has missed.
+    L2QueueMissesBehindMiss = "l2_queue_misses_behind_miss": Event Events,
+    /// Operations that enter the second level's queue as misses of a line that was missed a cycle before.
+    L2QueueMissesOneBehindMiss = "l2_queue_misses_one_behind_miss": Event Events,
+    /// Reads that enter the second level's queue and miss a line that another has missed.
+    L2QueueSecondaryReads = "l2_queue_secondary_reads": Event Events,
+    /// Writes that enter the second level's queue and miss a line that another has missed.
+    L2QueueSecondaryWrites = "l2_queue_secondary_writes": Event Events,
+    /// Operations of the second level's queue that are sent round again.
+    L2QueueRecirculations = "l2_queue_recirculations": Event Events,
+    /// Integer loads that the second level completes.
+    L2QueueIssuedIntegerLoads = "l2_queue_issued_integer_loads": Event Events,
+    /// Floating-point loads that the second level completes.
+    L2QueueIssuedFloatingLoads = "l2_queue_issued_floating_loads": Event Events,
+    /// Semaphores and stores that read first, completed by the second level.
+    L2QueueIssuedModifications = "l2_queue_issued_modifications": Event Events,
+    /// Other stores that the second level completes.
+    L2QueueIssuedStores = "l2_queue_issued_stores": Event Events,
+    /// Prefetches that the second level completes.
+    L2QueueIssuedPrefetches = "l2_queue_issued_prefetches": Event Events,
+    /// Operations other than loads, stores and prefetches that the second level completes.
+    L2QueueIssuedOthers = "l2_queue_issued_others": Event Events,
 }

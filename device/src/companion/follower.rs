@@ -389,7 +389,7 @@ impl<'a> Follower<'a> {
         self.outcome = Outcome::default();
         self.told = !self.is_plain(instruction);
         if self.told {
-            let before = if self.pipelined { self.castouts() } else { (0, 0) };
+            let before = if self.pipelined { self.castouts() } else { [0; 3] };
             self.follow(instruction, tables);
             if self.pipelined {
                 self.cast_out(before);
@@ -450,21 +450,26 @@ impl<'a> Follower<'a> {
         self.branch(instruction);
     }
 
-    /// Lines that have left the second level and the third, since these were last reported.
+    /// Lines that have left the second level, those of them that were modified, and lines that have left the third, since these were last
+    /// reported.
     #[inline]
-    fn castouts(&self) -> (u64, u64) {
-        let second = self.tally.get(Signal::L2CastoutsModified).wrapping_add(self.tally.get(Signal::L2CastoutsClean));
-        (second, self.tally.get(Signal::L3Castouts))
+    fn castouts(&self) -> [u64; 3] {
+        let modified = self.tally.get(Signal::L2CastoutsModified);
+        [modified.wrapping_add(self.tally.get(Signal::L2CastoutsClean)), modified, self.tally.get(Signal::L3Castouts)]
     }
 
     /// Tells the pipeline of the lines that have left since there were so many `before`.
     #[inline]
-    fn cast_out(&mut self, before: (u64, u64)) {
+    fn cast_out(&mut self, before: [u64; 3]) {
         let now = self.castouts();
         if now != before
             && let Some(pipeline) = self.pipeline()
         {
-            pipeline.cast_out(now.0.wrapping_sub(before.0) as u32, now.1.wrapping_sub(before.1) as u32);
+            let [second, modified, third] = core::array::from_fn(|level| {
+                let of = |counts: [u64; 3]| counts.get(level).copied().unwrap_or(0);
+                of(now).wrapping_sub(of(before)) as u32
+            });
+            pipeline.cast_out(second, modified, third);
         }
     }
 

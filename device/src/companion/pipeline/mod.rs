@@ -104,6 +104,8 @@ struct Found {
     prefetched: usize,
     /// How many lines left the second level meanwhile, and how many the third.
     castouts: (u32, u32),
+    /// How many of those of the second level were modified.
+    written_back: u32,
     /// How many lines snoops of others found in the second level since, and how many in the third.
     snooped: (u32, u32),
     continuation: Continuation,
@@ -122,6 +124,7 @@ impl Found {
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
         prefetched: 0,
         castouts: (0, 0),
+        written_back: 0,
         snooped: (0, 0),
         continuation: Continuation::Sequential,
     };
@@ -144,6 +147,7 @@ impl Found {
         (self.fetched, self.carried) = (Carried::NONE, Carried::NONE);
         self.prefetched = 0;
         self.castouts = (0, 0);
+        self.written_back = 0;
         self.snooped = (0, 0);
         self.continuation = Continuation::Sequential;
     }
@@ -286,9 +290,13 @@ impl Pipeline {
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
         let (states, events) = signals(model);
-        let reason = model == Microarchitecture::Power9 && power9::has_reason_of(signal);
-        let on_the_bus = model.is_ia64() && ia64::bus::supplies(signal);
-        signal == Signal::Cycles || on_the_bus || states.contains(&signal) || events.contains(&signal) || reason
+        let more = match model {
+            Microarchitecture::Power9 => power9::has_reason_of(signal),
+            Microarchitecture::Montecito => montecito::QUEUE.contains(&signal) || ia64::bus::supplies(signal),
+            Microarchitecture::Itanium => ia64::bus::supplies(signal),
+            Microarchitecture::K8 | Microarchitecture::Knl => false,
+        };
+        signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || more
     }
 
     /// Sets the demanded signals, whether the pipeline keeps time, and whether records ask what became of each instruction. Cycles that have not been reported are dropped. While time stands
@@ -305,7 +313,10 @@ impl Pipeline {
             core.quiet = core.is_quiet();
         }
         match &mut self.core {
-            Core::Montecito(core) => core.sync_bus(&wants),
+            Core::Montecito(core) => {
+                core.sync_bus(&wants);
+                core.observe(montecito::QUEUE.iter().chain(&montecito::QUEUE_STATES).any(|signal| wants(*signal)));
+            }
             Core::Itanium(core) => core.sync_bus(&wants),
             Core::K8(_) | Core::Knl(_) | Core::Power9(_) => {}
         }
@@ -400,9 +411,10 @@ impl Pipeline {
         }
     }
 
-    /// So many lines left the second level because of the instruction, and so many the third.
-    pub(super) fn cast_out(&mut self, second: u32, third: u32) {
+    /// So many lines left the second level because of the instruction, so many of them modified, and so many the third.
+    pub(super) fn cast_out(&mut self, second: u32, modified: u32, third: u32) {
         self.found.castouts = (second, third);
+        self.found.written_back = modified;
     }
 
     /// Snoops of other clusters have found so many lines in the second level, and in the third.

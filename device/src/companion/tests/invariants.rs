@@ -525,6 +525,7 @@ fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) ->
     written_out(|instruction| rig.run(&mut followers[0].0, instruction));
     if name == "montecito" {
         displaced(|instruction| rig.run(&mut followers[0].0, instruction));
+        second::crowd(|instruction| rig.run(&mut followers[0].0, instruction));
     }
     if name == "power9" {
         for round in 0..27 {

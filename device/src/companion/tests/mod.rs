@@ -14,6 +14,7 @@ mod reach;
 mod requests;
 mod rules;
 mod samples;
+mod second;
 mod stalls;
 mod threads;
 

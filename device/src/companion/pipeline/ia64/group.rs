@@ -42,8 +42,21 @@ pub(in super::super) struct Reference {
     /// For floating-point registers.
     pub(in super::super) floating: bool,
     pub(in super::super) special: Special,
+    /// A modified line left the second level because of it.
+    pub(in super::super) evicts: bool,
     /// When its data are here.
     pub(in super::super) arrival: u64,
+}
+
+/// What a group sends to the second level apart from accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) struct Singles {
+    /// `mf`, `mf.a` and `sync.i`.
+    pub(in super::super) fences: bool,
+    pub(in super::super) accepts: bool,
+    pub(in super::super) synchronizes: bool,
+    /// It flushes a line.
+    pub(in super::super) flushes: bool,
 }
 
 /// What the register stack engine does for a group.
@@ -86,6 +99,7 @@ pub(in super::super) struct Group {
     pub(in super::super) checks: bool,
     pub(in super::super) serializes: bool,
     pub(in super::super) fences: bool,
+    pub(in super::super) singles: Singles,
     /// It writes a control or application register, or PSR.
     pub(in super::super) writes_special: bool,
     /// The clock in which it executed, and the one in which its REN began.
@@ -113,6 +127,7 @@ impl Default for Group {
             checks: false,
             serializes: false,
             fences: false,
+            singles: Singles::default(),
             writes_special: false,
             executed: 0,
             renamed: 0,
@@ -174,16 +189,22 @@ impl Group {
         self.checks |= instruction.operation.as_ref().is_some_and(|operation| operation.may_trap);
         match row.special {
             Special::Serialize => self.serializes |= is_executed(instruction),
-            Special::Fence => self.fences |= is_executed(instruction),
+            Special::Fence | Special::Accept => {
+                self.fences |= is_executed(instruction);
+                let single = if row.special == Special::Fence { &mut self.singles.fences } else { &mut self.singles.accepts };
+                *single |= is_executed(instruction);
+            }
+            Special::Synchronize => self.singles.synchronizes |= is_executed(instruction),
             Special::Stack | Special::LoadStack | Special::ReadStack => self.stack.waits = true,
             Special::Bank => self.stack.switches = true,
-            Special::None | Special::Acquire | Special::Spill | Special::Fill => {}
+            Special::None | Special::Acquire | Special::Spill | Special::Fill | Special::Release => {}
         }
     }
 
     /// Takes its accesses. Returns the one that brings its data.
     fn access(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) -> u8 {
         let mut last = NO_ACCESS;
+        self.singles.flushes |= instruction.accesses.iter().any(|access| access.kind == AccessKind::Flush);
         for touch in found.touches() {
             if matches!(touch.kind, AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore) {
                 let clocks = if touch.walked { &mut self.stack_walk } else { &mut self.stack_transfer };
@@ -191,7 +212,8 @@ impl Group {
                 self.carried.join(touch.carried);
                 self.carried_latency = self.carried_latency.max(u64::from(touch.latency.max(touch.translation)));
             } else if let Some(place) = self.references.get_mut(usize::from(self.accesses)) {
-                *place = Reference { touch: *touch, floating: row.floating, special: row.special, arrival: 0 };
+                let evicts = touch.missed && found.written_back != 0;
+                *place = Reference { touch: *touch, floating: row.floating, special: row.special, evicts, arrival: 0 };
                 last = self.accesses;
                 self.accesses += 1;
             }
@@ -253,7 +275,7 @@ impl Group {
         }
         for each in &self.references {
             each.touch.save(writer);
-            writer.words(&[u64::from(each.floating), number(&Special::ALL, &each.special), each.arrival]);
+            writer.words(&[u64::from(each.floating), number(&Special::ALL, &each.special), u64::from(each.evicts), each.arrival]);
         }
         writer.words(&[self.qualifying, self.deciding]);
         writer.words(&self.predicates);
@@ -264,6 +286,8 @@ impl Group {
         writer.word(self.carried_latency);
         let flags = [self.checks, self.serializes, self.fences, self.writes_special];
         flags.iter().for_each(|flag| writer.word(u64::from(*flag)));
+        let singles = [self.singles.fences, self.singles.accepts, self.singles.synchronizes, self.singles.flushes];
+        writer.word(singles.iter().rev().fold(0, |singles, single| singles << 1 | u64::from(*single)));
         writer.words(&[self.executed, self.renamed]);
     }
 
@@ -286,6 +310,7 @@ impl Group {
                 touch: Touch::load(reader)?,
                 floating: small(reader, 1)? == 1,
                 special: pick(&Special::ALL, reader)?,
+                evicts: small(reader, 1)? == 1,
                 arrival: time(reader, now)?,
             };
         }
@@ -301,6 +326,9 @@ impl Group {
         (group.carried, group.carried_latency) = (Carried::load(reader)?, time(reader, 0)?);
         (group.checks, group.serializes) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         (group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
+        let singles = small(reader, 0b1111)?;
+        let single = |bit: u32| singles >> bit & 1 == 1;
+        group.singles = Singles { fences: single(0), accepts: single(1), synchronizes: single(2), flushes: single(3) };
         (group.executed, group.renamed) = (time(reader, now)?, time(reader, now)?);
         Ok(group)
     }

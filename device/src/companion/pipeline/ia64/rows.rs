@@ -193,10 +193,16 @@ pub(in super::super) enum Special {
     Spill,
     /// `ld8.fill`.
     Fill,
+    /// A releasing store.
+    Release,
+    /// `mf.a`.
+    Accept,
+    /// `sync.i`.
+    Synchronize,
 }
 
 impl Special {
-    pub(in super::super) const ALL: [Special; Special::Fill as usize + 1] = [
+    pub(in super::super) const ALL: [Special; Special::Synchronize as usize + 1] = [
         Special::None,
         Special::Stack,
         Special::LoadStack,
@@ -207,6 +213,9 @@ impl Special {
         Special::Acquire,
         Special::Spill,
         Special::Fill,
+        Special::Release,
+        Special::Accept,
+        Special::Synchronize,
     ];
 }
 
@@ -288,7 +297,9 @@ fn system(word: u64) -> Row {
             (0, 0xA) => row(Port::Memory0).asks(Special::LoadStack),
             (0, 0xC) => row(Port::Memory0).asks(Special::Stack),
             (1, _) => row(Port::Load),
-            (2, 2 | 3) => row(Port::Memory0).asks(Special::Fence),
+            (2, 2) => row(Port::Memory0).asks(Special::Fence),
+            (2, 3) => row(Port::Memory0).asks(Special::Accept),
+            (3, 3) => row(Port::Memory0).asks(Special::Synchronize),
             (3, 0) => row(Port::Memory0).asks(Special::Serialize),
             (2 | 3, 0..4) => row(Port::Memory0),
             (2, 8) => to_register(word, row(Port::Memory2)),
@@ -360,10 +371,15 @@ fn memory(word: u64) -> Row {
         (4, true) if !by_register => match x6 {
             0x1C..=0x1F => row(Port::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
             0x28 | 0x2C => load,
-            0x30 | 0x34 => store,
+            0x30 => store,
+            0x34 => store.asks(Special::Release),
             _ => row(Port::Store).makes(Producer::Load).uses(Consumer::Store).asks(Special::Acquire),
         },
-        (4 | 5, _) if x6 >= 0x30 => store.asks(if x6 == 0x3B { Special::Spill } else { Special::None }),
+        (4 | 5, _) if x6 >= 0x30 => store.asks(match x6 {
+            0x34..=0x37 => Special::Release,
+            0x3B => Special::Spill,
+            _ => Special::None,
+        }),
         (4 | 5, _) => load.asks(match x6 >> 2 {
             5 | 0xA => Special::Acquire,
             6 if x6 == 0x1B => Special::Fill,

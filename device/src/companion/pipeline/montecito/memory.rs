@@ -23,6 +23,8 @@ const SLOT_BITS: u32 = 3;
 /// What DET is asked for, one number of clocks a reason.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
+    /// Clocks for the order that was there before the group.
+    ordered: u64,
     clocks: [u64; Asked::REASONS.len()],
 }
 
@@ -52,9 +54,21 @@ impl Asked {
         Asked::REASONS.into_iter().zip(self.clocks)
     }
 
+    /// How long the group waits before its accesses go on to the second level: not for what they order themselves.
+    pub(super) fn before(&self) -> u64 {
+        let others = self.of().filter(|(reason, _)| *reason != State::Ordering).map(|(_, clocks)| clocks);
+        others.max().unwrap_or(0).max(self.ordered)
+    }
+
     pub(super) fn most(&self) -> u64 {
         self.clocks.into_iter().max().unwrap_or(0)
     }
+}
+
+/// Whether an access goes on to the second level.
+pub(super) fn passes(reference: &Reference) -> bool {
+    let touch = &reference.touch;
+    touch.stores() || reference.floating || touch.missed
 }
 
 /// The memory side of a thread.
@@ -132,7 +146,7 @@ impl Memory {
 
     /// A group comes to DET in clock `now`. Its arrivals are brought up to date.
     pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> Asked {
-        let mut asked = Asked::default();
+        let mut asked = Asked { ordered: self.ordered.saturating_sub(now), ..Asked::default() };
         if group.serializes && self.written != 0 {
             asked.wait(State::Serialization, (self.written + SERIALIZED).saturating_sub(now));
         }
@@ -199,7 +213,7 @@ impl Memory {
             let later = self.bus.carry(touch.carried, executed + walked + late, latency, now);
             reference.arrival += if stores { 0 } else { later };
         }
-        if !(stores || reference.floating || touch.missed) {
+        if !passes(reference) {
             return late;
         }
         if fills {

@@ -7,6 +7,7 @@ mod front;
 mod latencies;
 mod memory;
 mod saved;
+mod second;
 mod signals;
 mod switching;
 #[cfg(test)]
@@ -27,6 +28,8 @@ use dispersal::{End, Window};
 use front::{Cause, FrontEnd};
 use latencies::latency;
 use memory::{Asked, Memory};
+use second::SecondQueue;
+pub(super) use second::{SIGNALS as QUEUE, STATES as QUEUE_STATES};
 pub(super) use signals::{EVENTS, STATES};
 use signals::{IDLE_STATES, REASONS, State};
 use switching::Switching;
@@ -75,6 +78,7 @@ pub(super) struct Core {
     front: FrontEnd,
     values: Values,
     memory: Memory,
+    second: SecondQueue,
     /// When the last write of a register of the register stack engine is done.
     stack: u64,
     switching: Switching,
@@ -107,6 +111,7 @@ impl Core {
             front: FrontEnd::new(1),
             values: Values::new(),
             memory: Memory::new(),
+            second: SecondQueue::new(),
             stack: 0,
             switching: Switching::new(),
         }
@@ -151,6 +156,14 @@ impl Core {
             group.add(instruction, found, &row);
         }
         self.turn(instruction, found, row.port, template, tally);
+        if self.second.observed {
+            self.second.report(tally);
+        }
+    }
+
+    /// Whether anything of the second level's queue is counted.
+    pub(super) fn observe(&mut self, observed: bool) {
+        self.second.observe(observed, self.clock);
     }
 
     /// Where execution goes on, and whether the group ends.
@@ -312,10 +325,13 @@ impl Core {
 
     /// PM16 to PM21: the group in DET. Registers that its loads bring are late by as much as the loads.
     fn detect(&mut self, now: u64) -> Asked {
-        let Core { flight, memory, values, .. } = self;
+        let Core { flight, memory, second, values, .. } = self;
         let Some(group) = flight.get_mut(DET) else { return Asked::default() };
         let asked = memory.detect(group, now);
         values.bring(group);
+        if second.observed {
+            second.take(group, now + asked.before());
+        }
         asked
     }
 
@@ -399,10 +415,10 @@ impl Core {
         let mut left = clocks;
         while left != 0 {
             let (cause, most) = self.front.reports.peek().unwrap_or((front::DELIVERS, left));
-            let now = most.min(left);
+            let (queue, now) = if self.second.observed { self.second.hold(most.min(left)) } else { (0, most.min(left)) };
             self.front.reports.take(now);
             let idle = IDLE_STATES.get(usize::from(cause).wrapping_sub(1)).map_or(0, |state| 1 << *state as u8);
-            self.track.pass(states | idle, now);
+            self.track.pass(states | idle | queue << State::Queue as u8, now);
             left -= now;
         }
     }

@@ -18,6 +18,7 @@ impl Core {
         self.front.save(writer);
         self.values.save(writer);
         self.memory.save(writer);
+        self.second.save(writer);
         writer.word(self.stack);
         self.switching.save(writer);
     }
@@ -37,6 +38,7 @@ impl Core {
         self.front.load(reader, now)?;
         self.values.load(reader, now)?;
         self.memory.load(reader, now)?;
+        self.second.load(reader, self.clock)?;
         self.stack = time(reader, now)?;
         self.switching.load(reader, now)
     }

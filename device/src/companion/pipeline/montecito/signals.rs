@@ -2,6 +2,8 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::second::STATES as QUEUE;
+
 /// States of a clock, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -80,9 +82,11 @@ pub(super) enum State {
     IdleFull,
     /// DET waits for the floating-point unit.
     FloatingPoint,
+    /// The first of the states of the second level's queue, which are the last.
+    Queue,
 }
 
-pub(super) const STATE_COUNT: usize = State::FloatingPoint as usize + 1;
+pub(super) const STATE_COUNT: usize = State::Queue as usize + QUEUE.len();
 
 /// The states of which a clock has exactly one (PM5).
 pub(super) const REASONS: u64 = (1 << (State::RegisterStack as u64 + 1)) - 1;
@@ -130,6 +134,11 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::FetchIdleBubbleCycles,
     Signal::FetchIdleFullCycles,
     Signal::StallFloatingPointCycles,
+    QUEUE[0],
+    QUEUE[1],
+    QUEUE[2],
+    QUEUE[3],
+    QUEUE[4],
 ];
 
 /// Bundles that the front end does not deliver, by cause: those of [`super::front::Cause`] in their order.

@@ -1,0 +1,124 @@
+//! How operations come to the data array, and what cancels them there.
+
+use super::counts::Count;
+use super::entries::{ALL, Entry, State};
+use super::operation::Order;
+use super::{LONG, SHORT, STAGES, SecondQueue};
+
+/// Ports of the data array (M 2.3.3.2).
+const PORTS: u32 = 4;
+
+/// What is taken of the data array in a clock.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    ports: u32,
+    banks: u16,
+}
+
+/// Why an operation is cancelled, and what it then waits for.
+type Cancel = (Count, Option<u64>);
+
+impl SecondQueue {
+    /// L8: the queue issues the oldest operations that have their banks to themselves; then those come that go around it.
+    pub(super) fn access(&mut self, now: u64) {
+        let mut taken = Taken::default();
+        for state in [State::Queued, State::Long, State::Short] {
+            while let Some((place, entry)) = self.entries.ready(state, now) {
+                let banks = entry.operation.banks();
+                let held = state == State::Queued && (taken.ports == PORTS || taken.banks & banks != 0);
+                if held {
+                    self.entries.set(place, Entry { at: now + 1, ..entry });
+                    continue;
+                }
+                self.attempt(place, entry, now, &mut taken);
+            }
+        }
+    }
+
+    fn attempt(&mut self, place: usize, entry: Entry, now: u64, taken: &mut Taken) {
+        let Some((count, blocker)) = self.obstacle(&entry, now, *taken) else {
+            taken.ports += 1;
+            taken.banks |= entry.operation.banks();
+            match entry.state {
+                State::Short => self.count(Count::ShortBypass),
+                State::Long => self.count(Count::LongBypass),
+                _ => {}
+            }
+            let passes = Entry { state: State::Flight, at: now + STAGES, tried: now, cancelled: false, ..entry };
+            return self.entries.set(place, passes);
+        };
+        self.cancel(count);
+        if count == Count::Acquire && self.has_sibling_acquire(&entry) {
+            self.count(Count::LateSibling);
+        }
+        if count == Count::Release && entry.state == State::Short {
+            self.count(Count::LateBypass);
+        }
+        // L9: what nothing has to be done before tries the long way.
+        let (state, at) = if entry.state == State::Short && blocker.is_none() {
+            (State::Long, now + LONG - SHORT)
+        } else {
+            (State::Queued, now + STAGES)
+        };
+        self.entries.set(place, Entry { state, at, tried: now, cancelled: true, blocker, ..entry });
+    }
+
+    /// L10: the first reason that cancels an operation, in this order.
+    fn obstacle(&self, entry: &Entry, now: u64, taken: Taken) -> Option<Cancel> {
+        let operation = &entry.operation;
+        if operation.order != Order::None && self.has_older(entry.number) {
+            match operation.order {
+                Order::Release | Order::Fence => return Some((Count::Release, Some(ALL))),
+                Order::Semaphore => return Some((Count::Semaphore, Some(ALL))),
+                Order::Synchronization => return Some((Count::Synchronization, Some(ALL))),
+                Order::None | Order::Acquire => {}
+            }
+        }
+        if let Some(number) = self.acquire_before(entry) {
+            return Some((Count::Acquire, Some(number)));
+        }
+        if let Some(cancel) = self.chunk_before(entry, now) {
+            return Some(cancel);
+        }
+        let banks = operation.banks();
+        if entry.state == State::Short && operation.is_misaligned() {
+            return Some((Count::Recirculation, None));
+        }
+        let of_array = [
+            (taken.ports >= PORTS, Count::Oversubscription),
+            (taken.banks & banks != 0, Count::Bank),
+            (self.fills.written(now) & banks != 0, if operation.kind.writes() { Count::FillStore } else { Count::Fill }),
+            (self.fills.read(now) & banks != 0, Count::WriteBack),
+            (operation.kind.writes() && self.fills.merge(now), Count::StoreData),
+        ];
+        of_array.into_iter().find(|(holds, _)| *holds).map(|(_, count)| (count, None))
+    }
+
+    /// The last acquire before an operation that is not done.
+    fn acquire_before(&self, entry: &Entry) -> Option<u64> {
+        let queued = self.entries.before(entry.number).filter(|each| each.operation.order.acquires()).map(|each| each.number);
+        let asked = self.fills.before(entry.number).filter(|fill| fill.acquires).map(|fill| fill.number);
+        queued.chain(asked).max()
+    }
+
+    /// Whether an acquire that is not done is of the same group.
+    fn has_sibling_acquire(&self, entry: &Entry) -> bool {
+        let queued = self.entries.before(entry.number).any(|each| each.operation.order.acquires() && each.looked == entry.looked);
+        queued || self.fills.before(entry.number).any(|fill| fill.acquires && fill.looked == entry.looked)
+    }
+
+    /// What the last operation before this one on the same chunk does to it. A store behind one that goes through the array follows it there.
+    fn chunk_before(&self, entry: &Entry, now: u64) -> Option<Cancel> {
+        let conflicting = self.entries.before(entry.number).filter(|each| each.operation.conflicts(&entry.operation));
+        let last = conflicting.max_by_key(|each| each.number)?;
+        let reads = entry.operation.kind.reads() && last.operation.kind.writes();
+        let blocker = Some(last.number);
+        let clocks = now.saturating_sub(last.tried);
+        match last.state {
+            State::Flight if reads => Count::STAGES.get(clocks as usize).map(|stage| (*stage, blocker)),
+            State::Flight => None,
+            _ if reads && last.cancelled && (1..STAGES).contains(&clocks) => Some((Count::CancelledStore, blocker)),
+            _ => Some((Count::Release, blocker)),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The entries of the queue.
+
+use super::operation::{Kind, Operation, set};
+
+/// How many there are (M table 2-9).
+pub(super) const ENTRIES: usize = 32;
+/// What waits for all operations before it waits for this number.
+pub(super) const ALL: u64 = u64::MAX;
+
+/// What becomes of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum State {
+    /// There is none.
+    #[default]
+    Free,
+    /// A load on the short way around the queue,
+    Short,
+    /// or on the long one.
+    Long,
+    /// It waits to be issued.
+    Queued,
+    /// It goes through the data array.
+    Flight,
+    /// It waits to be sent round.
+    Recirculates,
+    /// It waits for a line that another has asked for.
+    Limbo,
+    /// It waits to ask for its line.
+    Missing,
+}
+
+impl State {
+    pub(super) const STATES: [State; State::Missing as usize + 1] =
+        [State::Free, State::Short, State::Long, State::Queued, State::Flight, State::Recirculates, State::Limbo, State::Missing];
+}
+
+/// An entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Entry {
+    pub(super) operation: Operation,
+    /// Its number, in the order of the program.
+    pub(super) number: u64,
+    /// The clock in which it looked its line up.
+    pub(super) looked: u64,
+    pub(super) state: State,
+    /// When its state goes on.
+    pub(super) at: u64,
+    /// When it came to the data array last, and whether it was cancelled.
+    pub(super) tried: u64,
+    pub(super) cancelled: bool,
+    /// It acts as a release, since one before it has the same chunk.
+    pub(super) effective: bool,
+    /// The number of the operation that it waits for, or [`ALL`].
+    pub(super) blocker: Option<u64>,
+}
+
+impl Entry {
+    pub(super) fn is_taken(&self) -> bool {
+        self.state != State::Free
+    }
+
+    /// Whether it waits for others.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.is_taken() && self.blocker.is_some()
+    }
+
+    /// Whether it is ready for the data array in clock `now`.
+    fn is_ready(&self, now: u64) -> bool {
+        matches!(self.state, State::Short | State::Long | State::Queued) && self.blocker.is_none() && self.at <= now
+    }
+
+    /// Whether its line is missing, and nothing has asked for it yet.
+    fn is_missing(&self) -> bool {
+        self.operation.missed && matches!(self.state, State::Missing | State::Recirculates)
+    }
+}
+
+/// The entries, in no order.
+#[derive(Clone, Debug)]
+pub(super) struct Entries {
+    pub(super) all: [Entry; ENTRIES],
+}
+
+impl Entries {
+    pub(super) fn new() -> Entries {
+        Entries { all: [Entry::default(); ENTRIES] }
+    }
+
+    pub(super) fn any(&self, has: impl Fn(&Entry) -> bool) -> bool {
+        self.all.iter().any(|entry| entry.is_taken() && has(entry))
+    }
+
+    pub(super) fn have_room(&self) -> bool {
+        self.all.iter().any(|entry| !entry.is_taken())
+    }
+
+    pub(super) fn get(&self, place: usize) -> Option<&Entry> {
+        self.all.get(place)
+    }
+
+    pub(super) fn set(&mut self, place: usize, entry: Entry) {
+        if let Some(cell) = self.all.get_mut(place) {
+            *cell = entry;
+        }
+    }
+
+    pub(super) fn put(&mut self, entry: Entry) {
+        if let Some(cell) = self.all.iter_mut().find(|each| !each.is_taken()) {
+            *cell = entry;
+        }
+    }
+
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.any(|entry| entry.number == number)
+    }
+
+    /// Those before an operation.
+    pub(super) fn before(&self, number: u64) -> impl Iterator<Item = &Entry> {
+        self.all.iter().filter(move |entry| entry.is_taken() && entry.number < number)
+    }
+
+    /// Whether an operation in the queue is about to ask for `line`, and when the last that misses it looked it up.
+    pub(super) fn missing(&self, line: u64) -> (bool, Option<u64>) {
+        let of_line = || self.all.iter().filter(|entry| entry.is_missing() && entry.operation.line() == line);
+        (of_line().any(|entry| entry.state == State::Missing), of_line().map(|entry| entry.looked).max())
+    }
+
+    /// Whether an operation that looked its line up in clock `now` misses one of this set.
+    pub(super) fn miss_in(&self, number: u64, now: u64) -> bool {
+        self.any(|entry| entry.is_missing() && entry.looked == now && set(entry.operation.line()) == number)
+    }
+
+    /// Whether one waits to ask for its line.
+    pub(super) fn miss(&self) -> bool {
+        self.any(|entry| entry.state == State::Missing)
+    }
+
+    /// Whether one waits to be sent round.
+    pub(super) fn recirculate(&self) -> bool {
+        self.any(|entry| entry.state == State::Recirculates)
+    }
+
+    /// The first in this state whose time has come.
+    pub(super) fn oldest(&self, state: State, now: u64) -> Option<(usize, Entry)> {
+        self.first(|entry| entry.state == state && entry.at <= now)
+    }
+
+    /// The first that goes to the third level. Misses wait while no line can be asked for.
+    pub(super) fn to_send(&self, asks: bool, now: u64) -> Option<(usize, Entry)> {
+        self.first(|entry| entry.state == State::Missing && entry.at <= now && (asks || entry.operation.uncached))
+    }
+
+    /// The first in this state that is ready for the data array.
+    pub(super) fn ready(&self, state: State, now: u64) -> Option<(usize, Entry)> {
+        self.first(|entry| entry.state == state && entry.is_ready(now))
+    }
+
+    fn first(&self, is: impl Fn(&Entry) -> bool) -> Option<(usize, Entry)> {
+        let entries = self.all.iter().copied().enumerate().filter(|(_, entry)| is(entry));
+        entries.min_by_key(|(_, entry)| entry.number)
+    }
+
+    /// Removes one that waits for `line`.
+    pub(super) fn take_from_limbo(&mut self, line: u64) -> Option<Kind> {
+        self.take(|entry| entry.state == State::Limbo && entry.operation.line() == line)
+    }
+
+    /// Removes one that is through the data array.
+    pub(super) fn take_completed(&mut self, now: u64) -> Option<Kind> {
+        self.take(|entry| entry.state == State::Flight && entry.at <= now)
+    }
+
+    fn take(&mut self, is: impl Fn(&Entry) -> bool) -> Option<Kind> {
+        let entry = self.all.iter_mut().find(|entry| is(entry))?;
+        Some(core::mem::take(entry).operation.kind)
+    }
+
+    /// The next clock in which anything becomes of them. Misses wait while no line can be asked for.
+    pub(super) fn next(&self, asks: bool) -> Option<u64> {
+        let timed = self.all.iter().filter(|entry| match entry.state {
+            State::Free | State::Limbo => false,
+            State::Missing => asks || entry.operation.uncached,
+            State::Short | State::Long | State::Queued => entry.blocker.is_none(),
+            State::Flight | State::Recirculates => true,
+        });
+        timed.map(|entry| entry.at).min()
+    }
+}

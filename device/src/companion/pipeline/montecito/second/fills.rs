@@ -1,0 +1,150 @@
+//! Lines that the second level has asked for, and what moving them takes of its data array.
+
+use super::super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::saving::{number, pick};
+use super::super::super::{small, time};
+use super::operation::{Kind, Operation, PARTS, banks_of};
+
+/// Lines on their way, each with the line that it displaces (M 2.3.3.2).
+pub(super) const FILLS: usize = 16;
+
+/// A line on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Fill {
+    /// The place is taken, until the line is written.
+    pub(super) taken: bool,
+    /// Its first part is here.
+    pub(super) came: bool,
+    /// A store takes part in it.
+    pub(super) writes: bool,
+    /// What asked for it acquires.
+    pub(super) acquires: bool,
+    /// The line that it displaces is modified.
+    evicts: bool,
+    pub(super) line: u64,
+    /// The part that is needed first.
+    part: u64,
+    /// The number and the kind of the operation that asked for it.
+    pub(super) number: u64,
+    pub(super) kind: Kind,
+    /// The clock in which that looked the line up, the one from which the line is asked for, and the one of its first part.
+    pub(super) looked: u64,
+    from: u64,
+    pub(super) arrival: u64,
+}
+
+impl Fill {
+    /// When its place is free.
+    pub(super) fn until(&self) -> u64 {
+        self.arrival + PARTS
+    }
+
+    fn is_missing(&self) -> bool {
+        self.taken && !self.came
+    }
+}
+
+/// The lines on their way.
+#[derive(Clone, Debug)]
+pub(super) struct Fills {
+    pub(super) all: [Fill; FILLS],
+}
+
+impl Fills {
+    pub(super) fn new() -> Fills {
+        Fills { all: [Fill::default(); FILLS] }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.all.iter().any(|fill| !fill.taken)
+    }
+
+    /// Whether each place is taken, and whether each has a line to write back.
+    pub(super) fn are_full(&self) -> (bool, bool) {
+        (self.all.iter().all(|fill| fill.taken), self.all.iter().all(|fill| fill.taken && fill.evicts))
+    }
+
+    /// The line that is on its way.
+    pub(super) fn find(&self, line: u64) -> Option<&Fill> {
+        self.all.iter().find(|fill| fill.is_missing() && fill.line == line)
+    }
+
+    /// Those that operations before `number` wait for.
+    pub(super) fn before(&self, number: u64) -> impl Iterator<Item = &Fill> {
+        self.all.iter().filter(move |fill| fill.is_missing() && fill.number < number)
+    }
+
+    /// An operation that looked its line up in clock `looked` asks for it in clock `now`.
+    pub(super) fn ask(&mut self, operation: &Operation, number: u64, looked: u64, now: u64) {
+        let Some(place) = self.all.iter_mut().find(|fill| !fill.taken) else { return };
+        *place = Fill {
+            taken: true,
+            came: false,
+            writes: operation.kind.writes(),
+            acquires: operation.order.acquires(),
+            evicts: operation.evicts,
+            line: operation.line(),
+            part: operation.part(),
+            number,
+            kind: operation.kind,
+            looked,
+            from: now,
+            // What asks from L1D is in the next clock.
+            arrival: (now + operation.latency).saturating_sub(1).max(now + 1),
+        };
+    }
+
+    /// The next clock in which anything becomes of them.
+    pub(super) fn next(&self) -> Option<u64> {
+        let taken = self.all.iter().filter(|fill| fill.taken);
+        taken.map(|fill| if fill.came { fill.until() } else { fill.arrival }).min()
+    }
+
+    /// The banks that lines are written to in clock `now`.
+    pub(super) fn written(&self, now: u64) -> u16 {
+        let moving = self.all.iter().filter(|fill| fill.taken && (fill.arrival..fill.until()).contains(&now));
+        moving.fold(0, |banks, fill| banks | banks_of(fill.line, fill.part + now - fill.arrival))
+    }
+
+    /// The banks that are read in clock `now`, to write lines back.
+    pub(super) fn read(&self, now: u64) -> u16 {
+        let moving = self.all.iter().filter(|fill| fill.taken && fill.evicts && (fill.from..fill.from + PARTS).contains(&now));
+        moving.fold(0, |banks, fill| banks | banks_of(fill.line, now - fill.from))
+    }
+
+    /// Whether a line that comes in clock `now` takes the data of stores.
+    pub(super) fn merge(&self, now: u64) -> bool {
+        self.all.iter().any(|fill| fill.taken && fill.writes && fill.arrival == now)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        for fill in &self.all {
+            let flags = [fill.taken, fill.came, fill.writes, fill.acquires, fill.evicts];
+            let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));
+            writer.words(&[flags, fill.line, fill.part, fill.number, number(&Kind::ALL, &fill.kind)]);
+            writer.words(&[fill.looked, fill.from, fill.arrival]);
+        }
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for fill in &mut self.all {
+            let flags = small(reader, 0b1_1111)?;
+            let flag = |bit: u32| flags >> bit & 1 == 1;
+            *fill = Fill {
+                taken: flag(0),
+                came: flag(1),
+                writes: flag(2),
+                acquires: flag(3),
+                evicts: flag(4),
+                line: reader.word()?,
+                part: u64::from(small(reader, PARTS as usize - 1)?),
+                number: reader.word()?,
+                kind: pick(&Kind::ALL, reader)?,
+                looked: time(reader, now)?,
+                from: time(reader, now)?,
+                arrival: time(reader, now)?,
+            };
+        }
+        Ok(())
+    }
+}

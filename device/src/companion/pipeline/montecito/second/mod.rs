@@ -1,0 +1,301 @@
+//! The queue of the second level of data, and the ways around it: what becomes of each operation in it, clock by clock. The rules, L1 to L16,
+//! are in `docs/notes/fabric-ia64.md`.
+//!
+//! It is only kept while something of it is counted, and holds nothing back: data come when the pipeline says.
+
+mod attempt;
+mod counts;
+mod entries;
+mod fills;
+mod observed;
+mod operation;
+mod saved;
+mod states;
+#[cfg(test)]
+mod tests;
+
+use super::super::super::tally::Tally;
+pub(in super::super) use counts::SIGNALS;
+use counts::{COUNTS, Count};
+use entries::{Entries, Entry, State};
+use fills::Fills;
+use operation::{Operation, set};
+pub(in super::super) use states::STATES;
+use states::Waiting;
+
+/// From stage L1D to the first stage of the data array: by the short way, by the long one, and through the queue (L2).
+const SHORT: u64 = 1;
+const LONG: u64 = 3;
+const THROUGH: u64 = 5;
+/// From the first stage of the data array to the end, where a cancelled operation is in the queue again (L2).
+const STAGES: u64 = 4;
+/// From stage L1D to the first clock in which the queue sends an operation round, or a miss on (L2).
+const ISSUE: u64 = 4;
+
+/// The queue.
+#[derive(Clone, Debug)]
+pub(super) struct SecondQueue {
+    /// Whether anything of it is counted.
+    pub(super) observed: bool,
+    entries: Entries,
+    fills: Fills,
+    /// The number of the next operation.
+    number: u64,
+    /// The clock in which the last group looked its lines up.
+    looked: u64,
+    /// The first clock whose happenings are to come.
+    clock: u64,
+    /// The clock that the pipeline reports next, and the group that enters before that is later than its own.
+    reported: u64,
+    waiting: Waiting,
+    counts: [u64; COUNTS],
+    /// Whether any count has not been reported.
+    counted: bool,
+}
+
+impl SecondQueue {
+    pub(super) fn new() -> SecondQueue {
+        SecondQueue {
+            observed: false,
+            entries: Entries::new(),
+            fills: Fills::new(),
+            number: 1,
+            looked: 0,
+            clock: 0,
+            reported: 0,
+            waiting: Waiting::default(),
+            counts: [0; COUNTS],
+            counted: false,
+        }
+    }
+
+    /// From clock `now` on it is kept, or not. It begins empty.
+    pub(super) fn observe(&mut self, observed: bool, now: u64) {
+        if !observed && self.number != 1 {
+            *self = SecondQueue::new();
+        }
+        self.observed = observed;
+        self.reported = now;
+        self.counts = [0; COUNTS];
+    }
+
+    /// Reports what has been counted.
+    pub(super) fn report(&mut self, tally: &mut Tally) {
+        if !core::mem::take(&mut self.counted) {
+            return;
+        }
+        for (signal, count) in SIGNALS.iter().zip(&mut self.counts) {
+            tally.add(*signal, core::mem::take(count));
+        }
+    }
+
+    fn count(&mut self, count: Count) {
+        self.add(count, 1);
+    }
+
+    /// Counts a cancel for this reason.
+    fn cancel(&mut self, reason: Count) {
+        self.count(reason);
+        self.count(Count::Cancel);
+    }
+
+    fn add(&mut self, count: Count, amount: u64) {
+        if let Some(cell) = self.counts.get_mut(count as usize) {
+            *cell += amount;
+            self.counted = true;
+        }
+    }
+
+    /// Operations of a group are in stage L1D in clock `now`, which is later than that of the group before.
+    fn enter(&mut self, now: u64, operations: &[Operation]) {
+        self.looked = now.max(self.looked + 1);
+        self.advance(self.looked + 1);
+        for (place, operation) in operations.iter().enumerate() {
+            if self.entries.have_room() {
+                self.look_up(operation, self.looked, place == 0);
+            } else if !operation.uncached {
+                // L1: the pipeline has gone on with it.
+                self.count(Count::completed(operation.kind));
+            }
+        }
+    }
+
+    /// L3 to L6: what an operation finds in clock `now`, and the way that it takes.
+    fn look_up(&mut self, operation: &Operation, now: u64, first: bool) {
+        let number = self.number;
+        self.number += 1;
+        let effective = self.entries.before(number).any(|entry| entry.operation.conflicts(operation));
+        let entry = Entry { operation: *operation, number, looked: now, effective, ..Entry::default() };
+        let line = operation.line();
+        let asked = self.fills.find(line).map(|fill| fill.looked);
+        let (waits, queued) = self.entries.missing(line);
+        let beside = operation.looks_up()
+            && (self.entries.miss_in(operation.set(), now)
+                || self.fills.all.iter().any(|fill| fill.taken && fill.looked == now && set(fill.line) == operation.set()));
+        let misses = operation.missed || asked.is_some() || queued.is_some();
+        let held = |state, at| Entry { state, at, ..entry };
+        let found = match () {
+            () if operation.uncached => {
+                if first && !self.entries.miss() {
+                    self.count(Count::SpeculativeMissBypass);
+                }
+                return self.entries.put(held(State::Missing, now + ISSUE));
+            }
+            () if !operation.looks_up() => return self.entries.put(held(State::Queued, now + THROUGH)),
+            () if !misses && operation.kind.writes() && beside => Count::HeldHit,
+            () if !misses => Count::Hit,
+            () if beside => Count::SameSet,
+            () if now != 0 && [asked, queued].contains(&Some(now - 1)) => Count::OneBehindMiss,
+            () if waits => Count::BehindMiss,
+            () if asked.is_some() => Count::FillHit,
+            () if self.entries.recirculate() => Count::BehindRecirculation,
+            () => return self.miss(entry, first),
+        };
+        self.count(found);
+        if matches!(found, Count::OneBehindMiss | Count::BehindMiss | Count::FillHit) {
+            self.add(Count::SecondaryRead, u64::from(operation.kind.reads()));
+            self.add(Count::SecondaryWrite, u64::from(operation.kind.writes()));
+        }
+        if first && !self.entries.miss() {
+            self.count(Count::InvalidMissBypass);
+        }
+        self.entries.put(match found {
+            Count::Hit if operation.kind.loads() => held(State::Short, now + SHORT),
+            Count::Hit => held(State::Queued, now + THROUGH),
+            Count::BehindMiss | Count::FillHit => held(State::Limbo, 0),
+            _ => held(State::Recirculates, now + ISSUE),
+        });
+    }
+
+    /// L6: the first miss of a line. The first access of a group tries the way around the queue.
+    fn miss(&mut self, entry: Entry, first: bool) {
+        let (operation, now) = (entry.operation, entry.looked);
+        let tries = first && !self.entries.miss() && self.fills.has_room();
+        let passes = operation.kind.loads() && !entry.effective;
+        if tries && passes {
+            self.count(Count::MissBypass);
+            return self.fills.ask(&operation, entry.number, now, now + 1);
+        }
+        if tries {
+            self.count(if entry.effective { Count::SpeculativeMissBypass } else { Count::InvalidMissBypass });
+        }
+        self.entries.put(Entry { state: State::Missing, at: now + ISSUE, ..entry });
+    }
+
+    /// The next clock in which anything happens.
+    fn next(&self) -> Option<u64> {
+        let fills = self.fills.next();
+        let entries = self.entries.next(self.fills.has_room());
+        // What has been held back longer is done at once.
+        [fills, entries].into_iter().flatten().min().map(|next| next.max(self.clock))
+    }
+
+    /// Everything that happens before clock `end`.
+    fn advance(&mut self, end: u64) {
+        while let Some(next) = self.next().filter(|next| *next < end) {
+            self.step(next);
+            self.clock = next + 1;
+        }
+        self.clock = self.clock.max(end);
+    }
+
+    /// What happens in clock `now`.
+    fn step(&mut self, now: u64) {
+        let came = self.come(now);
+        self.complete(now);
+        self.release(now);
+        self.recirculate(now, came);
+        self.send(now);
+        self.access(now);
+    }
+
+    /// L12: lines come, with everything that waits for them. Returns whether one came.
+    fn come(&mut self, now: u64) -> bool {
+        let mut came = false;
+        for place in 0..self.fills.all.len() {
+            let Some(fill) = self.fills.all.get_mut(place).filter(|fill| fill.taken) else { continue };
+            if fill.came {
+                fill.taken = fill.until() > now;
+                continue;
+            }
+            if fill.arrival > now {
+                continue;
+            }
+            fill.came = true;
+            let (line, kind) = (fill.line, fill.kind);
+            self.count(Count::completed(kind));
+            came = true;
+            while let Some(kind) = self.entries.take_from_limbo(line) {
+                self.count(Count::completed(kind));
+                if let Some(fill) = self.fills.all.get_mut(place) {
+                    fill.writes |= kind.writes();
+                }
+            }
+        }
+        came
+    }
+
+    /// Operations are through the data array.
+    fn complete(&mut self, now: u64) {
+        while let Some(kind) = self.entries.take_completed(now) {
+            self.count(Count::completed(kind));
+        }
+    }
+
+    /// L11: what was held back can be issued again once what held it is done.
+    fn release(&mut self, now: u64) {
+        for place in 0..entries::ENTRIES {
+            let Some(entry) = self.entries.get(place).filter(|entry| entry.is_blocked()) else { continue };
+            if self.blocker_is_done(entry) {
+                let at = (entry.tried + STAGES).max(now + 1);
+                self.entries.set(place, Entry { blocker: None, at, ..*entry });
+            }
+        }
+    }
+
+    fn blocker_is_done(&self, entry: &Entry) -> bool {
+        match entry.blocker {
+            None => true,
+            Some(entries::ALL) => !self.has_older(entry.number),
+            Some(number) => !self.entries.has(number) && self.fills.before(number + 1).all(|fill| fill.number != number),
+        }
+    }
+
+    /// Whether anything before an operation is not done.
+    fn has_older(&self, number: u64) -> bool {
+        self.entries.before(number).next().is_some() || self.fills.before(number).next().is_some()
+    }
+
+    /// L7: one operation a clock goes round, unless a line comes.
+    fn recirculate(&mut self, now: u64, came: bool) {
+        let mut issued = came;
+        while let Some((place, entry)) = self.entries.oldest(State::Recirculates, now) {
+            if issued {
+                self.cancel(Count::Recirculation);
+                self.entries.set(place, Entry { at: now + 1, ..entry });
+                continue;
+            }
+            issued = true;
+            self.count(Count::Recirculated);
+            let line = entry.operation.line();
+            let (waits, _) = self.entries.missing(line);
+            let next = if waits || self.fills.find(line).is_some() {
+                Entry { state: State::Limbo, at: 0, ..entry }
+            } else if entry.operation.missed {
+                Entry { state: State::Missing, at: now + 1, ..entry }
+            } else {
+                Entry { state: State::Queued, at: now + THROUGH, ..entry }
+            };
+            self.entries.set(place, next);
+        }
+    }
+
+    /// L6: one miss a clock goes to the third level, if a place is free for its line.
+    fn send(&mut self, now: u64) {
+        let Some((place, entry)) = self.entries.to_send(self.fills.has_room(), now) else { return };
+        if !entry.operation.uncached {
+            self.fills.ask(&entry.operation, entry.number, entry.looked, now);
+        }
+        self.entries.set(place, Entry::default());
+    }
+}

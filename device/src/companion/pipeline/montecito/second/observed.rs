@@ -1,0 +1,54 @@
+//! What the queue observes of a group of the pipeline.
+
+use super::super::super::super::instruction::AccessKind;
+use super::super::super::Source;
+use super::super::super::ia64::group::{Group, Reference};
+use super::super::super::ia64::rows::Special;
+use super::super::memory::passes;
+use super::SecondQueue;
+use super::operation::{Kind, Operation, Order};
+
+impl SecondQueue {
+    /// The accesses of a group are in stage L1D in clock `now`.
+    pub(in super::super) fn take(&mut self, group: &Group, now: u64) {
+        let accesses = group.references().iter().filter(|reference| passes(reference)).map(|reference| access(reference, now));
+        self.wait(now, accesses.chain(others(group)));
+    }
+}
+
+fn access(reference: &Reference, now: u64) -> Operation {
+    let touch = &reference.touch;
+    let kind = match touch.kind {
+        _ if touch.locked => Kind::Modification,
+        _ if touch.stores() => Kind::of_store(touch.size),
+        AccessKind::PrefetchLoad | AccessKind::PrefetchStore | AccessKind::PrefetchOnce => Kind::Prefetch,
+        _ if reference.floating => Kind::FloatingLoad,
+        _ => Kind::IntegerLoad,
+    };
+    let order = match reference.special {
+        _ if touch.locked => Order::Semaphore,
+        Special::Acquire => Order::Acquire,
+        Special::Release => Order::Release,
+        _ => Order::None,
+    };
+    let operation = Operation::new(kind, touch.line >> 1, touch.address, touch.size).ordered(order);
+    if touch.uncached || touch.kind == AccessKind::StreamingStore {
+        operation.uncacheable()
+    } else if touch.missed && touch.source != Source::Second {
+        operation.missing(reference.arrival.saturating_sub(now), reference.evicts)
+    } else {
+        operation
+    }
+}
+
+/// `mf`, `mf.a`, `sync.i` and flushes of lines.
+fn others(group: &Group) -> impl Iterator<Item = Operation> {
+    let singles = group.singles;
+    let all = [
+        (singles.fences, Order::Fence),
+        (singles.accepts, Order::Synchronization),
+        (singles.synchronizes, Order::Synchronization),
+        (singles.flushes, Order::None),
+    ];
+    all.into_iter().filter(|(has, _)| *has).map(|(_, order)| Operation::bare(order))
+}

@@ -1,0 +1,183 @@
+//! What enters the queue of the second level.
+
+/// Bits of an address within a line, a bank, and the chunk by which stores are matched.
+const LINE_BITS: u32 = 7;
+const BANK_BITS: u32 = 4;
+const CHUNK_BITS: u32 = 2;
+/// Banks of the data array, and those that a line has.
+const BANKS: u32 = 16;
+const LINE_BANKS: u64 = 8;
+/// Sets of the cache: bits 14:7 of an address (M table 2-9).
+const SETS: u64 = 256;
+/// Stores of fewer bytes read first. Chosen: the chunk by which stores are matched.
+const WHOLE: u8 = 1 << CHUNK_BITS;
+
+/// The kinds of operations that L2D_OPS_ISSUED tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) enum Kind {
+    /// An integer load.
+    #[default]
+    IntegerLoad,
+    /// A floating-point load.
+    FloatingLoad,
+    /// A semaphore, or a store that reads first.
+    Modification,
+    /// Another store.
+    Store,
+    /// A prefetch.
+    Prefetch,
+    /// Neither load nor store.
+    Other,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; Kind::Other as usize + 1] =
+        [Kind::IntegerLoad, Kind::FloatingLoad, Kind::Modification, Kind::Store, Kind::Prefetch, Kind::Other];
+
+    /// The kind of a store of so many bytes.
+    pub(in super::super) fn of_store(size: u8) -> Kind {
+        if size < WHOLE { Kind::Modification } else { Kind::Store }
+    }
+
+    /// Whether it brings data to registers and changes nothing.
+    pub(super) fn loads(self) -> bool {
+        matches!(self, Kind::IntegerLoad | Kind::FloatingLoad)
+    }
+
+    pub(super) fn reads(self) -> bool {
+        matches!(self, Kind::IntegerLoad | Kind::FloatingLoad | Kind::Modification | Kind::Prefetch)
+    }
+
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Kind::Modification | Kind::Store)
+    }
+}
+
+/// What an operation asks of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) enum Order {
+    #[default]
+    None,
+    /// What follows it waits.
+    Acquire,
+    /// It waits for all before it.
+    Release,
+    /// A semaphore: both.
+    Semaphore,
+    /// `mf`: both.
+    Fence,
+    /// `mf.a` or `sync.i`: it waits for all before it.
+    Synchronization,
+}
+
+impl Order {
+    pub(super) const ALL: [Order; Order::Synchronization as usize + 1] =
+        [Order::None, Order::Acquire, Order::Release, Order::Semaphore, Order::Fence, Order::Synchronization];
+
+    pub(super) fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::Semaphore | Order::Fence)
+    }
+
+    pub(super) fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::Fence)
+    }
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) struct Operation {
+    /// The place of its first byte: the number of its line, then the byte in it.
+    pub(super) place: u64,
+    /// How many bytes; none if it has no address.
+    pub(super) size: u8,
+    pub(super) kind: Kind,
+    pub(super) order: Order,
+    /// It goes around the cache.
+    pub(super) uncached: bool,
+    /// The cache does not have its line, and a modified line makes room for it.
+    pub(super) missed: bool,
+    pub(super) evicts: bool,
+    /// From stage L1D to its data, if it misses and nothing holds it.
+    pub(super) latency: u64,
+}
+
+impl Operation {
+    /// One on `size` bytes at `address`, in line `line` of 128 bytes.
+    pub(in super::super) fn new(kind: Kind, line: u64, address: u64, size: u8) -> Operation {
+        Operation { place: line << LINE_BITS | address & ((1 << LINE_BITS) - 1), size: size.max(1), kind, ..Operation::default() }
+    }
+
+    /// One without an address.
+    pub(in super::super) fn bare(order: Order) -> Operation {
+        Operation { kind: Kind::Other, order, ..Operation::default() }
+    }
+
+    pub(in super::super) fn ordered(self, order: Order) -> Operation {
+        Operation { order, ..self }
+    }
+
+    /// It misses, and its data come so long after stage L1D.
+    pub(in super::super) fn missing(self, latency: u64, evicts: bool) -> Operation {
+        Operation { missed: true, evicts, latency: latency.max(1), ..self }
+    }
+
+    pub(in super::super) fn uncacheable(self) -> Operation {
+        Operation { uncached: true, missed: false, ..self }
+    }
+
+    /// Whether it looks a line up.
+    pub(super) fn looks_up(&self) -> bool {
+        self.size != 0 && !self.uncached
+    }
+
+    pub(super) fn line(&self) -> u64 {
+        self.place >> LINE_BITS
+    }
+
+    pub(super) fn set(&self) -> u64 {
+        set(self.line())
+    }
+
+    /// The part of its line that it needs first.
+    pub(super) fn part(&self) -> u64 {
+        self.place >> (BANK_BITS + 1) & (PARTS - 1)
+    }
+
+    /// Its banks, one bit each.
+    pub(super) fn banks(&self) -> u16 {
+        if !self.looks_up() {
+            return 0;
+        }
+        let (first, last) = (self.place >> BANK_BITS, self.place.wrapping_add(u64::from(self.size) - 1) >> BANK_BITS);
+        (0..=last.wrapping_sub(first).min(LINE_BANKS)).fold(0, |banks, bank| banks | 1 << (first.wrapping_add(bank) % u64::from(BANKS)))
+    }
+
+    /// Whether it is not on a multiple of its size.
+    pub(super) fn is_misaligned(&self) -> bool {
+        let size = u64::from(self.size.max(1)).next_power_of_two();
+        self.place % size != 0
+    }
+
+    /// Whether it has a chunk of four bytes in common with another, and one of them writes.
+    pub(super) fn conflicts(&self, other: &Operation) -> bool {
+        let last = |of: &Operation| of.place.wrapping_add(u64::from(of.size) - 1) >> CHUNK_BITS;
+        self.looks_up()
+            && other.looks_up()
+            && (self.kind.writes() || other.kind.writes())
+            && self.place >> CHUNK_BITS <= last(other)
+            && other.place >> CHUNK_BITS <= last(self)
+    }
+}
+
+/// The set of a line.
+pub(super) fn set(line: u64) -> u64 {
+    line % SETS
+}
+
+/// Parts of 32 bytes in which a line is moved, one a clock (M 2.3.3.3).
+pub(super) const PARTS: u64 = 4;
+
+/// The banks of part `part` of `line`, one bit each.
+pub(super) fn banks_of(line: u64, part: u64) -> u16 {
+    0b11 << (line % 2 * LINE_BANKS + part % PARTS * 2)
+}

@@ -1,0 +1,90 @@
+//! What holds of the queue in the clocks that the pipeline reports.
+
+use vm_pmu_arch::feed::Signal;
+
+use super::SecondQueue;
+use super::operation::Operation;
+
+/// Operations of a group: its accesses, and what has no address.
+pub(super) const OPERATIONS: usize = 10;
+
+/// What holds in a clock, in the order of [`STATES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(in super::super) enum Held {
+    /// All entries are taken.
+    Full,
+    /// One releases, or acts as a release.
+    Release,
+    /// One acquires.
+    Acquire,
+    /// As many lines as can be are on their way.
+    Fills,
+    /// Each of them displaces a modified one.
+    Victims,
+}
+
+/// The signals of these, in their order.
+pub(in super::super::super) const STATES: [Signal; Held::Victims as usize + 1] = [
+    Signal::L2QueueFullCycles,
+    Signal::L2QueueReleaseCycles,
+    Signal::L2QueueAcquireCycles,
+    Signal::L2FillBufferFullCycles,
+    Signal::L2VictimBufferFullCycles,
+];
+
+/// A group that is in stage L1D in a clock that has not been reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Waiting {
+    pub(super) at: u64,
+    pub(super) operations: [Operation; OPERATIONS],
+    pub(super) count: u8,
+}
+
+impl SecondQueue {
+    /// A group will be in stage L1D in clock `now`.
+    pub(super) fn wait(&mut self, now: u64, operations: impl Iterator<Item = Operation>) {
+        self.admit();
+        self.waiting.at = now;
+        for (operation, place) in operations.zip(&mut self.waiting.operations) {
+            *place = operation;
+            self.waiting.count += 1;
+        }
+    }
+
+    /// The group that waits enters.
+    fn admit(&mut self) {
+        let Waiting { at, operations, count } = self.waiting;
+        self.waiting.count = 0;
+        if let Some(operations) = operations.get(..usize::from(count)).filter(|operations| !operations.is_empty()) {
+            self.enter(at, operations);
+        }
+    }
+
+    /// L13: the pipeline reports up to `most` clocks. Returns what holds, one bit for each of [`Held`], and in how many of them.
+    pub(in super::super) fn hold(&mut self, most: u64) -> (u64, u64) {
+        if self.waiting.at < self.reported {
+            self.admit();
+        }
+        self.advance(self.reported + 1);
+        let waits = (self.waiting.count != 0).then_some(self.waiting.at + 1);
+        let ends = [self.next(), waits, Some(self.reported + most)];
+        let end = ends.into_iter().flatten().min().unwrap_or(0).max(self.reported + 1);
+        let clocks = end - self.reported;
+        self.reported = end;
+        (self.held(), clocks)
+    }
+
+    fn held(&self) -> u64 {
+        let (fills, victims) = self.fills.are_full();
+        [
+            (Held::Full, !self.entries.have_room()),
+            (Held::Release, self.entries.any(|entry| entry.effective || entry.operation.order.releases())),
+            (Held::Acquire, self.entries.any(|entry| entry.operation.order.acquires())),
+            (Held::Fills, fills),
+            (Held::Victims, victims),
+        ]
+        .into_iter()
+        .fold(0, |held, (state, holds)| held | u64::from(holds) << state as u8)
+    }
+}
