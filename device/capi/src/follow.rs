@@ -16,7 +16,7 @@ use crate::machine::{VmPmuMachine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
 use crate::record::VM_PMU_STAGES;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
-use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, PREDICTIONS, STORE_OUTCOMES, TRANSLATIONS, number, pick};
+use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES, PREDICTIONS, STORE_OUTCOMES, TRANSLATIONS, number, pick};
 
 /// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
 /// ignored. Call vm_pmu_follow_deliver() next.
@@ -183,6 +183,8 @@ pub struct VmPmuOutcome {
     pub fabric_scope: u8,
     /// How often it was repeated, each time farther.
     pub fabric_retries: u8,
+    /// VmPmuFlush: why its first attempt was flushed, with `stages`.
+    pub flush: u8,
 }
 
 fn translation(value: Translation) -> u8 {
@@ -232,6 +234,7 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         reload_source: reload_source.unwrap_or(0),
         fabric_scope: outcome.scope,
         fabric_retries: outcome.retries,
+        flush: number(&FLUSHES, &outcome.flush),
     }
 }
 

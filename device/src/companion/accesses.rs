@@ -136,6 +136,8 @@ impl Follower<'_> {
             // The line was here, but the permission to write it had to be requested.
             return;
         }
+        let beyond = matches!(level, Some(Level::Third) | None);
+        self.tally.add(Signal::L3TransientPrefetches, u64::from(ask == Ask::PrefetchOnce && beyond));
         self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
         // Where stores are written through, the prefetcher does not follow their misses.
         let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;

@@ -22,9 +22,9 @@ impl PageTables for Direct {
 }
 
 /// A thread of POWER9 whose companion keeps time.
-struct Sampling {
+pub(super) struct Sampling {
     machine: Machine<fn(usize, u32)>,
-    companion: Companion,
+    pub(super) companion: Companion,
 }
 
 /// MMCRA\[RAND_SAMP_ELIG] 100: what matches the match array is sampled, each time.
@@ -32,7 +32,7 @@ const MATCHED: u8 = 4;
 /// MMCR0\[PMAE]: SIER has the sample.
 const PMAE: u64 = 1 << (63 - 37);
 /// A register that is ready.
-const FREE: Register = Register(200);
+pub(super) const FREE: Register = Register(200);
 
 impl Sampling {
     /// Two chips of one core.
@@ -41,7 +41,7 @@ impl Sampling {
     }
 
     /// So many chips of so many cores.
-    fn of(chips: usize, cores: usize) -> Sampling {
+    pub(super) fn of(chips: usize, cores: usize) -> Sampling {
         Sampling::built(Builder::new("power9").unwrap(), chips, cores)
     }
 
@@ -64,16 +64,22 @@ impl Sampling {
         self.machine.thread(0).unwrap().write(Address::Spr(register), value).unwrap();
     }
 
-    fn read(&self, register: u16) -> u64 {
+    pub(super) fn read(&self, register: u16) -> u64 {
         self.machine.thread(0).unwrap().read(Address::Spr(register)).unwrap()
     }
 
     /// Counts the event of this code, and sets the threshold.
-    fn program(&self, code: u64, (start, end): (u8, u8)) {
+    pub(super) fn program(&self, code: u64, stages: (u8, u8)) {
+        self.program_all(&[code], stages);
+    }
+
+    /// The same of several events.
+    pub(super) fn program_all(&self, codes: &[u64], (start, end): (u8, u8)) {
         let mut control = ThreadControl::default();
         control.set_run(true);
         self.machine.thread(0).unwrap().set_context(Context::power(0, control.bits()));
-        let encoding = encode(&[EventCode::from_bits(code)], Options::default()).unwrap();
+        let codes: Vec<_> = codes.iter().map(|code| EventCode::from_bits(*code)).collect();
+        let encoding = encode(&codes, Options::default()).unwrap();
         let mut mmcra = Mmcra::default();
         mmcra.set_sample_enable(true);
         mmcra.set_rand_samp_elig(MATCHED);
@@ -87,26 +93,26 @@ impl Sampling {
 }
 
 /// What a thread executes.
-struct Thread<'a> {
+pub(super) struct Thread<'a> {
     sampling: &'a Sampling,
-    follower: Follower<'a>,
+    pub(super) follower: Follower<'a>,
     /// Where the entry of the next page is read.
     table: Option<u64>,
 }
 
 impl<'a> Thread<'a> {
-    fn new(sampling: &'a Sampling) -> Thread<'a> {
+    pub(super) fn new(sampling: &'a Sampling) -> Thread<'a> {
         Thread::numbered(sampling, 0)
     }
 
-    fn numbered(sampling: &'a Sampling, number: usize) -> Thread<'a> {
+    pub(super) fn numbered(sampling: &'a Sampling, number: usize) -> Thread<'a> {
         let mut follower = sampling.companion.follower(number).unwrap();
         follower.sync(&sampling.machine.thread(number).unwrap().demand());
         Thread { sampling, follower, table: None }
     }
 
     /// Executes an instruction that needs no fetch, and reports it, as the one that is sampled or as another.
-    fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
+    pub(super) fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
         let pmu = self.sampling.machine.thread(self.follower.number()).unwrap();
         self.follower.execute(instruction, &mut Direct(self.table));
         self.follower.deliver(&pmu, &[], |outcome| {
@@ -143,6 +149,7 @@ impl<'a> Thread<'a> {
                 stages: outcome.stages,
                 stall: outcome.stall,
                 stall_reason: outcome.stall_reason,
+                flush: outcome.flush,
                 ..Sample::default()
             };
             pmu.record(&Record { branch, memory, sample, cycles: outcome.cycles.unwrap_or(1), ..Record::at(0x1000) });
@@ -150,7 +157,7 @@ impl<'a> Thread<'a> {
         });
     }
 
-    fn load(&mut self, address: u64, sampled: bool) {
+    pub(super) fn load(&mut self, address: u64, sampled: bool) {
         let accesses = [load(address)];
         let operation = Some(Operation { width: 8, addresses: &[FREE], writes: &[Register(1)], ..Operation::default() });
         self.run(&Instruction { class: Class::Load, operation, accesses: &accesses, ..Instruction::default() }, sampled);
@@ -163,7 +170,7 @@ impl<'a> Thread<'a> {
     }
 
     /// Everything before completes before what comes.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.run(&Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() }, false);
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
             stall: outcome.stall,
             stall_reason: outcome.stall_reason,
             real_address: step.access.map_or(0, |access| access.real),
+            flush: outcome.flush,
             ..Sample::default()
         },
     }
