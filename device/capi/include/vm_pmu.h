@@ -1030,6 +1030,39 @@ typedef uint8_t VmPmuFabricCommand;
 #endif // __cplusplus
 
 /**
+ * Why the load/store unit flushed an instruction that was then executed again.
+ */
+enum VmPmuFlush
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It was not flushed, or this is not known.
+   */
+  VM_PMU_FLUSH_NONE = 0,
+  /**
+   * A load had its data before an older store of the same bytes knew its address.
+   */
+  VM_PMU_FLUSH_STORE_HIT_LOAD = 1,
+  /**
+   * The same, where the store has another effective address.
+   */
+  VM_PMU_FLUSH_ALIAS = 2,
+  /**
+   * A load that reserves met an older one that waited.
+   */
+  VM_PMU_FLUSH_RESERVATION = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuFlush VmPmuFlush;
+#else
+typedef uint8_t VmPmuFlush;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * What a request beyond a core's own caches is for.
  */
 enum VmPmuRequestKind
@@ -2240,6 +2273,10 @@ typedef struct {
    * 2 bits: how busy the local memory was.
    */
   uint8_t fabric_memory_busy;
+  /**
+   * VmPmuFlush: why its first attempt was flushed.
+   */
+  uint8_t flush;
 } VmPmuRecord;
 
 /**
@@ -2856,6 +2893,10 @@ typedef struct {
    * How often it was repeated, each time farther.
    */
   uint8_t fabric_retries;
+  /**
+   * VmPmuFlush: why its first attempt was flushed, with `stages`.
+   */
+  uint8_t flush;
 } VmPmuOutcome;
 
 /**
@@ -7542,7 +7583,7 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_CASTOUTS_WITHOUT_MACHINE = 772,
   /**
-   * Fetches of code that came to the second-level cache while it worked on their line.
+   * Fetches of code that came to the second-level cache while it got their line for a load or another fetch.
    */
   VM_PMU_SIGNAL_FETCHES_BEHIND_OTHER = 773,
   /**
@@ -8353,6 +8394,46 @@ typedef enum VmPmuSignal {
    * Accesses to the graphics aperture whose translation its buffer did not have.
    */
   VM_PMU_SIGNAL_APERTURE_MISSES = 975,
+  /**
+   * Loads that waited as the second level got their line for a fetch of code.
+   */
+  VM_PMU_SIGNAL_LOADS_BEHIND_FETCH = 976,
+  /**
+   * Fetches of code that came to the second-level cache while it got their line for a store.
+   */
+  VM_PMU_SIGNAL_FETCHES_BEHIND_STORE = 977,
+  /**
+   * Loads of the first load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE0 = 978,
+  /**
+   * Loads of the second load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE1 = 979,
+  /**
+   * Loads of the third load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE2 = 980,
+  /**
+   * Loads of the fourth load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE3 = 981,
+  /**
+   * Lines that a device put into the third-level cache of the core.
+   */
+  VM_PMU_SIGNAL_L3_LINES_INJECTED = 982,
+  /**
+   * Cycles in which the first write-inject machine of the third-level cache works.
+   */
+  VM_PMU_SIGNAL_THIRD_INJECT_MACHINE0_CYCLES = 983,
+  /**
+   * Cycles in which the write-inject machine of the third-level cache works that is sampled then.
+   */
+  VM_PMU_SIGNAL_THIRD_INJECT_MACHINE_SAMPLE_CYCLES = 984,
+  /**
+   * Touches of a line that will not be used again, which the second-level cache passed on to the third.
+   */
+  VM_PMU_SIGNAL_L3_TRANSIENT_PREFETCHES = 985,
 } VmPmuSignal;
 
 /*
