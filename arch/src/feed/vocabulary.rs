@@ -2058,4 +2058,6 @@ signals! {
     ThirdInjectMachineSampleCycles = "third_inject_machine_sample_cycles": State Cycles,
     /// Touches of a line that will not be used again, which the second-level cache passed on to the third.
     L3TransientPrefetches = "l3_transient_prefetches": Event Events,
+    /// Demand misses of a line that a stream of the prefetcher has asked for, which pass over the one before it.
+    DataPrefetchStreamHitsAhead = "data_prefetch_stream_hits_ahead": Event Events,
 }

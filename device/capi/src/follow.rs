@@ -128,6 +128,8 @@ pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
 pub const VM_PMU_OUTCOME_WALK_SOURCE: u32 = 1 << 5;
 /// In VmPmuOutcome::flags: `reload_source` is known.
 pub const VM_PMU_OUTCOME_RELOAD_SOURCE: u32 = 1 << 6;
+/// In VmPmuOutcome::flags: a cache that had the line in state T gave it, for VM_PMU_RECORD_TAGGED_INTERVENTION.
+pub const VM_PMU_OUTCOME_TAGGED_INTERVENTION: u32 = 1 << 7;
 
 /// The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 #[derive(Clone, Copy, Debug)]
@@ -210,7 +212,8 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
             | flag(fetch.prefetch, VM_PMU_OUTCOME_FETCH_PREFETCH)
             | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES)
             | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE)
-            | flag(reload_source.is_some(), VM_PMU_OUTCOME_RELOAD_SOURCE),
+            | flag(reload_source.is_some(), VM_PMU_OUTCOME_RELOAD_SOURCE)
+            | flag(outcome.tagged_intervention(), VM_PMU_OUTCOME_TAGGED_INTERVENTION),
         latency: outcome.latency,
         fetch_latency: fetch.latency,
         cycles: outcome.cycles.unwrap_or(0),

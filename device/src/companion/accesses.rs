@@ -148,6 +148,7 @@ impl Follower<'_> {
             self.tally.add(Signal::DataPrefetchStreamsBegun, u64::from(grown.begun));
             self.tally.add(Signal::DataPrefetchStreamHits, u64::from(grown.continued));
             self.tally.add(Signal::DataPrefetchStreamsUnused, u64::from(grown.unused));
+            self.tally.add(Signal::DataPrefetchStreamHitsAhead, u64::from(grown.ahead));
             let Some(target) = grown.target else { return };
             let (level, source, latency) = self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
             if let (None, Some(pipeline)) = (level, self.pipeline()) {

@@ -74,6 +74,12 @@ impl Outcome {
         code(self.source, self.prefetched)
     }
 
+    /// Whether a cache that had the line in state T gave it: one of another chip, which had it clean.
+    #[must_use]
+    pub fn tagged_intervention(&self) -> bool {
+        self.command == FabricCommand::Read && self.source.is_of_another_packages_cache() && !self.source.was_modified()
+    }
+
     /// The same code of the line that the last page-table entry was read from.
     #[must_use]
     pub fn walk_code(&self) -> Option<u8> {

@@ -227,6 +227,7 @@ const PREFETCHER: &[Signal] = &[
     Signal::DataPrefetchStreamsBegun,
     Signal::DataPrefetchStreamHits,
     Signal::DataPrefetchStreamsUnused,
+    Signal::DataPrefetchStreamHitsAhead,
     Signal::DataPrefetchesFromOtherCore,
     Signal::DataPrefetchesFromOtherPackage,
     Signal::DataPrefetchesFromLocalMemory,

@@ -144,6 +144,7 @@ impl<'a> Thread<'a> {
                     command: outcome.command,
                     scope: outcome.scope,
                     retries: outcome.retries,
+                    tagged_intervention: outcome.tagged_intervention(),
                     ..Default::default()
                 },
                 stages: outcome.stages,
@@ -315,6 +316,18 @@ fn a_store_to_a_line_that_others_share_claims_it() {
     };
     // The answer of others takes 100 cycles.
     assert_eq!(OF_STORES.map(|code| counted(code, execute)), [100, 1, 0, 1, 100, 0]);
+}
+
+#[test]
+fn a_read_of_a_clean_line_of_another_chip_is_answered_from_state_t() {
+    // PM_MRK_FAB_RSP_RD_T_INTV. What the other chip has modified, and what memory gives, is not.
+    let read = |before: fn(&mut Thread<'_>)| {
+        counted(0x1_015E, |thread, other| {
+            before(other);
+            thread.load(0x10_0000, true);
+        })
+    };
+    assert_eq!([read(|other| other.load(0x10_0000, false)), read(|other| other.store(0x10_0000, false)), read(|_| {})], [1, 0, 0]);
 }
 
 #[test]

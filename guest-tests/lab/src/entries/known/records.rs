@@ -17,11 +17,12 @@ const BEHIND_OTHER: u32 = 1 << 0x03;
 ///
 /// ```
 /// use vm_pmu::arch::event::{Amount, Fidelity, Test};
+/// use vm_pmu::arch::feed::FabricCommand;
 /// use vm_pmu_lab::entries::known::records::fidelity;
 ///
 /// assert_eq!(fidelity(&[Test::Branch, Test::Taken], Amount::One), Fidelity::Exact);
 /// assert_eq!(fidelity(&[Test::Branch, Test::Mispredicted], Amount::One), Fidelity::Approximate);
-/// assert_eq!(fidelity(&[Test::TaggedIntervention], Amount::One), Fidelity::Embedder);
+/// assert_eq!(fidelity(&[Test::Fabric(FabricCommand::Kill)], Amount::One), Fidelity::Embedder);
 /// ```
 #[must_use]
 pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
@@ -74,10 +75,11 @@ fn of_test(test: Test) -> Fidelity {
         | Test::FetchBeyond
         | Test::StoreForwarded
         | Test::Flushed(_)
+        | Test::TaggedIntervention
         | Test::StoreIntervention
         | Test::Fabric(FabricCommand::Read | FabricCommand::ReadToModify | FabricCommand::Claim) => Fidelity::Approximate,
         Test::Source(codes) if codes & (SOURCES | BEHIND_STORE | BEHIND_OTHER) != 0 => Fidelity::Approximate,
         Test::WalkSource(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
-        Test::Source(_) | Test::WalkSource(_) | Test::Fabric(_) | Test::TaggedIntervention => Fidelity::Embedder,
+        Test::Source(_) | Test::WalkSource(_) | Test::Fabric(_) => Fidelity::Embedder,
     }
 }
