@@ -51,6 +51,7 @@ fn test(word: &str) -> Result<String, String> {
     let reached = |stage: &str| Ok(format!("Test::Reached(Stage::{stage})"));
     let is = |traits: &str| Ok(format!("Test::Is(Traits::{traits})"));
     let fabric = |command: &str| Ok(format!("Test::Fabric(FabricCommand::{command})"));
+    let flushed = |cause: &str| Ok(format!("Test::Flushed(Flush::{cause})"));
     let page = |bits: u8| Ok(format!("Test::Page({bits})"));
     if let Some(codes) = word.strip_prefix("source:") {
         return Ok(format!("Test::Source({:#x})", codes_of(codes)?));
@@ -86,6 +87,9 @@ fn test(word: &str) -> Result<String, String> {
         "page:16M" => page(24),
         "page:1G" => page(30),
         "page:16G" => page(34),
+        "flushed:store_hit_load" => flushed("StoreHitLoad"),
+        "flushed:alias" => flushed("Alias"),
+        "flushed:reservation" => flushed("Reservation"),
         "fabric:read" => fabric("Read"),
         "fabric:rwitm" => fabric("ReadToModify"),
         "fabric:dclaim" => fabric("Claim"),

@@ -1,7 +1,7 @@
 //! What makes the count of an event, where it is not simply the sum of its signals.
 
 use super::NestedEvent;
-use crate::feed::{FabricCommand, Stage, Traits};
+use crate::feed::{FabricCommand, Flush, Stage, Traits};
 
 /// A condition on the thread's state under which the signals of an event count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,6 +113,8 @@ pub enum Test {
     Fabric(FabricCommand),
     /// A cache that held the line in state T gave it.
     TaggedIntervention,
+    /// Its first attempt was flushed for this reason.
+    Flushed(Flush),
 }
 
 /// What a sampled instruction adds to a counter.

@@ -27,7 +27,7 @@ pub use reasons::{Reason, Reasons};
 
 use encoding::{Lists, NO_MASK, Properties};
 
-use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
+use crate::feed::{FabricCommand, Flush, Scope, Signal, Stage, Traits, Unit};
 
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 

@@ -38,7 +38,7 @@ pub use demand::{Demand, Occasion, Records};
 pub use nested::{GuestLevel, NestedStep, NestedWalk, PageSize};
 pub use record::{Branch, BranchKind, DataSource, Fetch, Memory, Prediction, Record, Translation};
 pub use request::{HeldAs, Request, RequestKind, Snoop, Supplier};
-pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
+pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, Flush, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
 pub use set::SignalSet;
 pub use signal::{Kind, Signal, Unit};
 pub use supply::Supply;

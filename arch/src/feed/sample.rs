@@ -138,6 +138,20 @@ pub enum StoreOutcome {
     Intervention,
 }
 
+/// Why the load/store unit flushed an instruction that was then executed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Flush {
+    /// It was not flushed, or this is not reported.
+    #[default]
+    None,
+    /// A load had its data before an older store of the same bytes knew its address.
+    StoreHitLoad,
+    /// The same, where the store has another effective address.
+    Alias,
+    /// A load that reserves met an older one that waited.
+    Reservation,
+}
+
 /// A command to the fabric between caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FabricCommand {
@@ -286,4 +300,6 @@ pub struct Sample {
     pub real_address: u64,
     /// The states that the lines of the last-level cache had before it: of the line that it found there, or of the one that it replaced.
     pub line_states: LineStates,
+    /// Why its first attempt was flushed.
+    pub flush: Flush,
 }

@@ -1621,7 +1621,7 @@ signals! {
     StoresWithoutMachine = "stores_without_machine": Event Events,
     /// Castouts of the second-level cache while each of its castout machines worked.
     CastoutsWithoutMachine = "castouts_without_machine": Event Events,
-    /// Fetches of code that came to the second-level cache while it worked on their line.
+    /// Fetches of code that came to the second-level cache while it got their line for a load or another fetch.
     FetchesBehindOther = "fetches_behind_other": Event Events,
     /// Demand misses of the data cache on a line that a prefetch had asked for and that was still on its way.
     LoadsMergedWithPrefetch = "loads_merged_with_prefetch": Event Events,
@@ -2154,4 +2154,26 @@ signals! {
     L2QueueIssuedPrefetches = "l2_queue_issued_prefetches": Event Events,
     /// Operations other than loads, stores and prefetches that the second level completes.
     L2QueueIssuedOthers = "l2_queue_issued_others": Event Events,
+    /// Loads that waited as the second level got their line for a fetch of code.
+    LoadsBehindFetch = "loads_behind_fetch": Event Events,
+    /// Fetches of code that came to the second-level cache while it got their line for a store.
+    FetchesBehindStore = "fetches_behind_store": Event Events,
+    /// Loads of the first load/store slice whose line the table of predicted ways does not have.
+    WayPredictionMissesSlice0 = "way_prediction_misses_slice0": Event Events,
+    /// Loads of the second load/store slice whose line the table of predicted ways does not have.
+    WayPredictionMissesSlice1 = "way_prediction_misses_slice1": Event Events,
+    /// Loads of the third load/store slice whose line the table of predicted ways does not have.
+    WayPredictionMissesSlice2 = "way_prediction_misses_slice2": Event Events,
+    /// Loads of the fourth load/store slice whose line the table of predicted ways does not have.
+    WayPredictionMissesSlice3 = "way_prediction_misses_slice3": Event Events,
+    /// Lines that a device put into the third-level cache of the core.
+    L3LinesInjected = "l3_lines_injected": Event Events,
+    /// Cycles in which the first write-inject machine of the third-level cache works.
+    ThirdInjectMachine0Cycles = "third_inject_machine0_cycles": State Cycles,
+    /// Cycles in which the write-inject machine of the third-level cache works that is sampled then.
+    ThirdInjectMachineSampleCycles = "third_inject_machine_sample_cycles": State Cycles,
+    /// Touches of a line that will not be used again, which the second-level cache passed on to the third.
+    L3TransientPrefetches = "l3_transient_prefetches": Event Events,
+    /// Demand misses of a line that a stream of the prefetcher has asked for, which pass over the one before it.
+    DataPrefetchStreamHitsAhead = "data_prefetch_stream_hits_ahead": Event Events,
 }

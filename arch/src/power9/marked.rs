@@ -166,6 +166,7 @@ impl<'a> Life<'a> {
             Test::StoreIntervention => sample.store_outcome == StoreOutcome::Intervention,
             Test::Fabric(command) => sample.fabric.command == command,
             Test::TaggedIntervention => sample.fabric.tagged_intervention,
+            Test::Flushed(cause) => sample.flush == cause,
         }
     }
 
@@ -257,7 +258,7 @@ fn among(code: Option<u8>, codes: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{Branch, Fabric, FabricCommand, Sample, Stages};
+    use crate::feed::{Branch, Fabric, FabricCommand, Flush, Sample, Stages};
     extern crate std;
     use std::vec::Vec;
 
@@ -466,12 +467,14 @@ mod tests {
             page_bits: 21,
             store_outcome: StoreOutcome::Intervention,
             traits: Traits::PROBE | Traits::STORE_FORWARDED,
+            flush: Flush::Alias,
             ..Sample::default()
         };
         let stated = with(Record::at(0), sample);
         let tests = [
             Test::Fabric(FabricCommand::Claim),
             Test::TaggedIntervention,
+            Test::Flushed(Flush::Alias),
             Test::Page(21),
             Test::StoreIntervention,
             Test::StoreForwarded,

@@ -50,6 +50,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuFetchSource",
     "VmPmuStoreOutcome",
     "VmPmuFabricCommand",
+    "VmPmuFlush",
     "VmPmuRequestKind",
     "VmPmuSupplier",
     "VmPmuSnoop",

@@ -16,7 +16,7 @@ use crate::machine::{VmPmuMachine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
 use crate::record::VM_PMU_STAGES;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
-use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, PREDICTIONS, STORE_OUTCOMES, TRANSLATIONS, number, pick};
+use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES, PREDICTIONS, STORE_OUTCOMES, TRANSLATIONS, number, pick};
 
 /// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
 /// ignored. Call vm_pmu_follow_deliver() next.
@@ -128,6 +128,8 @@ pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
 pub const VM_PMU_OUTCOME_WALK_SOURCE: u32 = 1 << 5;
 /// In VmPmuOutcome::flags: `reload_source` is known.
 pub const VM_PMU_OUTCOME_RELOAD_SOURCE: u32 = 1 << 6;
+/// In VmPmuOutcome::flags: a cache that had the line in state T gave it, for VM_PMU_RECORD_TAGGED_INTERVENTION.
+pub const VM_PMU_OUTCOME_TAGGED_INTERVENTION: u32 = 1 << 7;
 
 /// The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +185,8 @@ pub struct VmPmuOutcome {
     pub fabric_scope: u8,
     /// How often it was repeated, each time farther.
     pub fabric_retries: u8,
+    /// VmPmuFlush: why its first attempt was flushed, with `stages`.
+    pub flush: u8,
 }
 
 fn translation(value: Translation) -> u8 {
@@ -208,7 +212,8 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
             | flag(fetch.prefetch, VM_PMU_OUTCOME_FETCH_PREFETCH)
             | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES)
             | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE)
-            | flag(reload_source.is_some(), VM_PMU_OUTCOME_RELOAD_SOURCE),
+            | flag(reload_source.is_some(), VM_PMU_OUTCOME_RELOAD_SOURCE)
+            | flag(outcome.tagged_intervention(), VM_PMU_OUTCOME_TAGGED_INTERVENTION),
         latency: outcome.latency,
         fetch_latency: fetch.latency,
         cycles: outcome.cycles.unwrap_or(0),
@@ -232,6 +237,7 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         reload_source: reload_source.unwrap_or(0),
         fabric_scope: outcome.scope,
         fabric_retries: outcome.retries,
+        flush: number(&FLUSHES, &outcome.flush),
     }
 }
 

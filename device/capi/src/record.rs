@@ -7,8 +7,8 @@ use crate::machine::{VmPmuMachine, thread};
 use crate::pointer::{Growing, take};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::vocabulary::{
-    BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, PREDICTIONS, REQUEST_KINDS, SNOOPS, STORE_OUTCOMES, SUPPLIERS, TRANSLATIONS, UNITS,
-    pick,
+    BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES, PREDICTIONS, REQUEST_KINDS, SNOOPS, STORE_OUTCOMES, SUPPLIERS, TRANSLATIONS,
+    UNITS, pick,
 };
 
 /// In VmPmuRecord::flags: the branch was taken.
@@ -117,6 +117,8 @@ pub struct VmPmuRecord {
     pub fabric_transaction: u8,
     /// 2 bits: how busy the local memory was.
     pub fabric_memory_busy: u8,
+    /// VmPmuFlush: why its first attempt was flushed.
+    pub flush: u8,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -196,6 +198,7 @@ fn sample(given: &VmPmuRecord) -> Result<Sample, Failure> {
         stall_reason: given.stall_reason,
         real_address: given.real_address,
         line_states: LineStates::from_bits(given.line_states).ok_or_else(|| unknown(given.line_states.into(), "line states"))?,
+        flush: pick(&FLUSHES, given.flush, "flush")?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The properties of instructions and requests, as numbers of the interface.
 
 use vm_pmu::arch::feed::{
-    BranchKind, DataSource, ExecutionUnit, FabricCommand, FetchSource, HeldAs, Prediction, RequestKind, Snoop, Stage, StoreOutcome,
+    BranchKind, DataSource, ExecutionUnit, FabricCommand, FetchSource, Flush, HeldAs, Prediction, RequestKind, Snoop, Stage, StoreOutcome,
     Supplier, Translation,
 };
 
@@ -173,6 +173,20 @@ pub enum VmPmuFabricCommand {
     Kill = 4,
 }
 
+/// Why the load/store unit flushed an instruction that was then executed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum VmPmuFlush {
+    /// It was not flushed, or this is not known.
+    None = 0,
+    /// A load had its data before an older store of the same bytes knew its address.
+    StoreHitLoad = 1,
+    /// The same, where the store has another effective address.
+    Alias = 2,
+    /// A load that reserves met an older one that waited.
+    Reservation = 3,
+}
+
 /// What a request beyond a core's own caches is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -342,6 +356,8 @@ pub(crate) const STORE_OUTCOMES: [StoreOutcome; 4] =
 pub(crate) const FABRIC_COMMANDS: [FabricCommand; 5] =
     [FabricCommand::None, FabricCommand::Read, FabricCommand::ReadToModify, FabricCommand::Claim, FabricCommand::Kill];
 
+pub(crate) const FLUSHES: [Flush; 4] = [Flush::None, Flush::StoreHitLoad, Flush::Alias, Flush::Reservation];
+
 pub(crate) const REQUEST_KINDS: [RequestKind; 15] = RequestKind::ALL;
 
 pub(crate) const SUPPLIERS: [Supplier; 12] = [
@@ -398,6 +414,7 @@ mod tests {
         assert_eq!(at(&FETCH_SOURCES, VmPmuFetchSource::Beyond as u8), FetchSource::Beyond);
         assert_eq!(at(&STORE_OUTCOMES, VmPmuStoreOutcome::Intervention as u8), StoreOutcome::Intervention);
         assert_eq!(at(&FABRIC_COMMANDS, VmPmuFabricCommand::Kill as u8), FabricCommand::Kill);
+        assert_eq!(at(&FLUSHES, VmPmuFlush::Reservation as u8), Flush::Reservation);
         assert_eq!(at(&REQUEST_KINDS, VmPmuRequestKind::PartialRead as u8), RequestKind::PartialRead);
         assert_eq!(at(&REQUEST_KINDS, VmPmuRequestKind::WriteBack as u8), RequestKind::WriteBack);
         assert_eq!(at(&REQUEST_KINDS, VmPmuRequestKind::CodeReadPrefetch as u8), RequestKind::CodeReadPrefetch);

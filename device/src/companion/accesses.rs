@@ -150,6 +150,8 @@ impl Follower<'_> {
             // The line was here, but the permission to write it had to be requested.
             return;
         }
+        let beyond = matches!(level, Some(Level::Third) | None);
+        self.tally.add(Signal::L3TransientPrefetches, u64::from(ask == Ask::PrefetchOnce && beyond));
         self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
         // Where stores are written through, the prefetcher does not follow their misses.
         let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;
@@ -160,6 +162,7 @@ impl Follower<'_> {
             self.tally.add(Signal::DataPrefetchStreamsBegun, u64::from(grown.begun));
             self.tally.add(Signal::DataPrefetchStreamHits, u64::from(grown.continued));
             self.tally.add(Signal::DataPrefetchStreamsUnused, u64::from(grown.unused));
+            self.tally.add(Signal::DataPrefetchStreamHitsAhead, u64::from(grown.ahead));
             let Some(target) = grown.target else { return };
             let (level, source, latency) = self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
             if let (None, Some(pipeline)) = (level, self.pipeline()) {

@@ -31,9 +31,10 @@ impl Follower<'_> {
         // The line of code that is being executed, which the mail may take away.
         let executed = self.line;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written, held, taken, prefetched, snooped) = {
+        let (served, inner_bits, code_written, held, taken, prefetched, snooped, injected) = {
             let mut cluster = cluster.lock();
             let snooped = if cluster.mail.snoops == 0 { (0, 0) } else { cluster.mail.worked() };
+            let injected = cluster.mail.injected as u32;
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
             }
@@ -44,12 +45,13 @@ impl Follower<'_> {
                 None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
             };
             let prefetched = core::mem::take(&mut cluster.prefetched);
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched, snooped)
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched, snooped, injected)
         };
-        if snooped != (0, 0)
+        if (snooped != (0, 0) || injected != 0)
             && let Some(pipeline) = self.pipeline()
         {
             pipeline.snooped(snooped.0, snooped.1);
+            pipeline.injected(injected);
         }
         if let Some(taken) = taken {
             self.lines_taken(&taken, executed);

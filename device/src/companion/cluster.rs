@@ -121,6 +121,8 @@ pub(super) struct Mail {
     pub(super) data_invalidations: u64,
     pub(super) code_invalidations: u64,
     pub(super) quadwords: u64,
+    /// Lines that devices put into the third level.
+    pub(super) injected: u64,
     /// What the snoops found, in the order of [`FINDINGS`].
     found: [u64; FINDINGS.len()],
 }
@@ -159,6 +161,11 @@ impl Mail {
     /// Its package answers a snoop.
     pub(super) fn sign_off(&mut self, strongest: LineState) {
         self.count(SIGNOFFS, strongest);
+    }
+
+    /// What the last snoop found does not count; `before` is the mail before it.
+    pub(super) fn forget_findings(&mut self, before: &Mail) {
+        self.found = before.found;
     }
 
     /// Counts a miss, a hit or a hit of a modified line among the three answers that begin there.
@@ -283,6 +290,7 @@ impl Cluster {
         tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
         tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
+        tally.add(Signal::L3LinesInjected, mail.injected);
         FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| {
             tally.add(*signal, count);
             if *signal == Signal::SnoopAnswersModified {
@@ -458,7 +466,8 @@ impl Cluster {
         for sets in [Some(&self.second), self.second_code.as_ref(), self.third.as_ref()].into_iter().flatten() {
             sets.save(writer);
         }
-        writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations, self.mail.quadwords]);
+        writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations]);
+        writer.words(&[self.mail.quadwords, self.mail.injected]);
         writer.words(&self.mail.found);
     }
 
@@ -477,6 +486,7 @@ impl Cluster {
             data_invalidations: reader.word()?,
             code_invalidations: reader.word()?,
             quadwords: reader.word()?,
+            injected: reader.word()?,
             found: [0; FINDINGS.len()],
         };
         reader.words(&mut self.mail.found)?;

@@ -8,6 +8,7 @@ use super::gart::By;
 use super::hypertransport::Transaction;
 use super::memory::{Memory, Traffic};
 use super::profile::Protocol;
+use super::reach::Reach;
 use super::signals;
 use super::sized::{self, Piece, SizedWrites};
 use super::system::{Shared, System};
@@ -28,22 +29,25 @@ pub enum DeviceOperation {
     Write,
     /// It has an atomic operation done at the memory.
     Atomic,
+    /// It writes, and offers whole lines to the caches: a third level of victims whose cores have a copy takes the line instead of memory. Elsewhere it
+    /// is a [`Write`](DeviceOperation::Write).
+    Inject,
 }
 
 impl DeviceOperation {
     /// Every operation, in their order.
-    pub const ALL: [DeviceOperation; DeviceOperation::Atomic as usize + 1] =
-        [DeviceOperation::Read, DeviceOperation::DisplayRead, DeviceOperation::Write, DeviceOperation::Atomic];
+    pub const ALL: [DeviceOperation; DeviceOperation::Inject as usize + 1] =
+        [DeviceOperation::Read, DeviceOperation::DisplayRead, DeviceOperation::Write, DeviceOperation::Atomic, DeviceOperation::Inject];
 
     const fn writes(self) -> bool {
-        matches!(self, DeviceOperation::Write | DeviceOperation::Atomic)
+        matches!(self, DeviceOperation::Write | DeviceOperation::Atomic | DeviceOperation::Inject)
     }
 
     const fn signal(self) -> Signal {
         match self {
             DeviceOperation::Read => Signal::UpstreamReads,
             DeviceOperation::DisplayRead => Signal::UpstreamDisplayReads,
-            DeviceOperation::Write | DeviceOperation::Atomic => Signal::UpstreamWrites,
+            DeviceOperation::Write | DeviceOperation::Atomic | DeviceOperation::Inject => Signal::UpstreamWrites,
         }
     }
 }
@@ -122,14 +126,14 @@ impl System {
         let home = self.home(outer);
         let package = package.map_or(home, |package| package.min(self.layout.packages.saturating_sub(1)));
         match operation {
-            DeviceOperation::Write => SizedWrites::of(piece, line).count(tally),
+            DeviceOperation::Write | DeviceOperation::Inject => SizedWrites::of(piece, line).count(tally),
             DeviceOperation::Atomic => tally.add(Signal::SizedReadModifyWrites, 1),
             DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read(piece, tally),
         }
         let mut shared = self.shared.lock();
         self.relocate(&mut shared, package, piece.physical, By::Device, tally);
         let linked = self.counts_links(Some(tally));
-        let read = if operation == DeviceOperation::Write { 0 } else { piece.doublewords() };
+        let read = if matches!(operation, DeviceOperation::Write | DeviceOperation::Inject) { 0 } else { piece.doublewords() };
         if linked {
             self.answer_device(&mut shared, package, read, tally);
         }
@@ -144,7 +148,7 @@ impl System {
         tally.add(if home == package { Signal::DeviceMemoryRequestsLocal } else { Signal::DeviceMemoryRequestsRemote }, 1);
         let whole = piece.size == line;
         self.at(&mut shared, package, home, tally, |_, tally| match operation {
-            DeviceOperation::Write => SizedWrites::of(piece, line).count_target(tally),
+            DeviceOperation::Write | DeviceOperation::Inject => SizedWrites::of(piece, line).count_target(tally),
             DeviceOperation::Atomic => {}
             DeviceOperation::Read | DeviceOperation::DisplayRead => sized::count_read_target(piece, tally),
         });
@@ -154,7 +158,7 @@ impl System {
         }
         let transaction = Transaction { source: package, target: home, written: 0, read, owner };
         match operation {
-            DeviceOperation::Write => SizedWrites::data(whole, piece.mask(line)).for_each(|written| {
+            DeviceOperation::Write | DeviceOperation::Inject => SizedWrites::data(whole, piece.mask(line)).for_each(|written| {
                 let owner = owner.filter(|_| !whole);
                 self.transact(&mut shared, &Transaction { written, read: 0, owner, ..transaction }, tally);
             }),
@@ -192,9 +196,10 @@ impl System {
         let whole = whole && !atomic;
         let transfer = if atomic { Transfer::Change } else { Transfer::of(writes, whole) };
         transfer.count(tally);
+        let taker = if whole && operation == DeviceOperation::Inject { self.accept_injection(outer) } else { None };
         let probe = |_: &mut Memory, tally: &mut Tally| {
             if writes {
-                self.take_everywhere(None, package, outer, whole, tally)
+                self.take_everywhere(taker.map(|(number, _)| number), package, outer, whole, tally)
             } else {
                 self.read_everywhere(package, outer, transfer == Transfer::Current, tally)
             }
@@ -203,11 +208,18 @@ impl System {
         if let Some(signal) = transfer.modified().filter(|_| writes && found.dirty_elsewhere) {
             tally.add(signal, 1);
         }
-        self.begins(shared, package, outer, found.farthest.max(self.reach(package, home)));
+        let taken = taker.map_or(Reach::Chip, |(number, _)| self.reach(package, self.package(number)));
+        self.begins(shared, package, outer, found.farthest.max(taken).max(self.reach(package, home)));
         if atomic {
             self.asks(shared, outer, |asked| asked.atomics = asked.atomics.wrapping_add(1));
         } else if writes && !whole {
             self.asks(shared, outer, |asked| asked.partly_written = asked.partly_written.wrapping_add(1));
+        }
+        if let Some((number, modified)) = taker {
+            let to = self.package(number);
+            self.carries(shared, package, to, outer);
+            self.inject(shared, number, outer, tally);
+            return found.dirty.or(modified.then_some(to));
         }
         match (writes, atomic) {
             // The operation is done where the memory is, and its line stays there.

@@ -57,6 +57,7 @@ mod gart;
 mod hypertransport;
 pub mod ia64_register;
 mod inclusive;
+mod injection;
 mod instruction;
 mod interconnect;
 mod io;

@@ -1,6 +1,6 @@
 //! What the companion tells of an instruction.
 
-use vm_pmu_arch::feed::{DataSource, FabricCommand, Fetch, FetchSource, Prediction, Stages, StoreOutcome, Traits, Translation};
+use vm_pmu_arch::feed::{DataSource, FabricCommand, Fetch, FetchSource, Flush, Prediction, Stages, StoreOutcome, Traits, Translation};
 
 /// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -32,6 +32,8 @@ pub struct Outcome {
     pub walk_prefetched: bool,
     /// Whether it is a load of a line that the second level was getting for an older store of the core, if the pipeline of POWER9 keeps time.
     pub behind_store: bool,
+    /// The same for a fetch of code, by another thread.
+    pub behind_fetch: bool,
     /// What its cluster asked the other caches and memory for, for the access whose latency is told.
     pub command: FabricCommand,
     /// How far that went, and how far it had to go, where the part predicts it: POWER9's SIER\[EXT], 0 if it was not asked of others.
@@ -51,19 +53,31 @@ pub struct Outcome {
     /// Further properties: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds, [`Traits::STORE_FORWARDED`],
     /// [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and [`Traits::DECIMAL`].
     pub traits: Traits,
+    /// Why its first attempt was flushed, with `stages`.
+    pub flush: Flush,
     /// Whether it has made an access already.
     pub(super) accessed: bool,
 }
 
 impl Outcome {
-    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), of the state Mepf, or of a conflict with a store.
+    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), of the state Mepf, or of a conflict with a store or a fetch.
     #[must_use]
     pub fn reload_code(&self) -> Option<u8> {
         const SECOND_BEHIND_STORE: u8 = 0x02;
+        const SECOND_BEHIND_OTHER: u8 = 0x03;
         if self.behind_store && self.source == DataSource::Cache(2) {
             return Some(SECOND_BEHIND_STORE);
         }
+        if self.behind_fetch && self.source == DataSource::Cache(2) {
+            return Some(SECOND_BEHIND_OTHER);
+        }
         code(self.source, self.prefetched)
+    }
+
+    /// Whether a cache that had the line in state T gave it: one of another chip, which had it clean.
+    #[must_use]
+    pub fn tagged_intervention(&self) -> bool {
+        self.command == FabricCommand::Read && self.source.is_of_another_packages_cache() && !self.source.was_modified()
     }
 
     /// The same code of the line that the last page-table entry was read from.

@@ -202,6 +202,8 @@ const THIRD_OF_VICTIMS: &[Signal] = &[
     Signal::L3CastoutsLateralDataOdd,
     Signal::L3CastoutsLateralNoDataEven,
     Signal::L3CastoutsLateralNoDataOdd,
+    Signal::L3LinesInjected,
+    Signal::L3TransientPrefetches,
 ];
 const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits, Signal::BusCleanCastouts];
 /// With the bus of Itanium processors.
@@ -225,6 +227,7 @@ const PREFETCHER: &[Signal] = &[
     Signal::DataPrefetchStreamsBegun,
     Signal::DataPrefetchStreamHits,
     Signal::DataPrefetchStreamsUnused,
+    Signal::DataPrefetchStreamHitsAhead,
     Signal::DataPrefetchesFromOtherCore,
     Signal::DataPrefetchesFromOtherPackage,
     Signal::DataPrefetchesFromLocalMemory,

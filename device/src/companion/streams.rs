@@ -114,6 +114,14 @@ struct Stream {
     down: bool,
 }
 
+impl Stream {
+    /// Whether a line that is not adjacent lies among the `ahead` lines that the stream has asked for.
+    fn has_asked_for(&self, line: u64, ahead: u8) -> bool {
+        let distance = if self.down { self.last.wrapping_sub(line) } else { line.wrapping_sub(self.last) };
+        (2..=u64::from(ahead)).contains(&distance)
+    }
+}
+
 /// What a miss makes of the streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grown {
@@ -125,6 +133,8 @@ pub(super) struct Grown {
     pub(super) continued: bool,
     /// One that was never continued is given up for it.
     pub(super) unused: bool,
+    /// One has asked for this line, and the line before it has not been used.
+    pub(super) ahead: bool,
 }
 
 /// The prefetcher's streams, the one that grew last first.
@@ -157,6 +167,7 @@ impl Streams {
         };
         grown.begun = stream.length == begins;
         if place.is_none() {
+            grown.ahead = streams.iter().any(|stream| stream.length >= begins && stream.has_asked_for(line, prefetcher.ahead));
             // The stream that it takes the place of was begun, and never continued.
             grown.unused = streams.last().is_some_and(|last| last.length == begins);
         }
@@ -204,6 +215,17 @@ mod tests {
         assert_eq!([64, 65, 66, 70].map(&mut fetched), [None, Some(67), Some(68), None]);
         assert_eq!([125, 126, 127].map(&mut fetched), [None, None, None]);
         assert_eq!([50, 49, 48, 49].map(&mut fetched), [None, Some(47), Some(46), Some(51)]);
+    }
+
+    #[test]
+    fn a_miss_that_passes_over_a_line_of_a_stream_is_ahead_of_it() {
+        let mut streams = Streams::new();
+        let mut ahead = |line| streams.missed(&PREFETCHER, line, 6).ahead;
+        // 22 is asked for with 20. A single miss is no stream; 24 lies beyond what is asked for.
+        assert_eq!([19, 20, 22, 40, 42].map(&mut ahead), [false, false, true, false, false]);
+        let mut streams = Streams::new();
+        let mut ahead = |line| streams.missed(&PREFETCHER, line, 6).ahead;
+        assert_eq!([31, 30, 28, 27].map(&mut ahead), [false, false, true, false]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use vm_pmu_arch::feed::{
-    Branch, BranchKind, DataSource, ExecutionUnit, FabricCommand, Fetch, FetchSource, LineStates, Memory, Prediction, Record, Stage,
+    Branch, BranchKind, DataSource, ExecutionUnit, FabricCommand, Fetch, FetchSource, Flush, LineStates, Memory, Prediction, Record, Stage,
     Stages, StoreOutcome, Traits, Translation,
 };
 
@@ -90,6 +90,9 @@ const COMMANDS: [(&str, FabricCommand); 5] = [
     ("kill", FabricCommand::Kill),
 ];
 
+const FLUSHES: [(&str, Flush); 4] =
+    [("none", Flush::None), ("store_hit_load", Flush::StoreHitLoad), ("alias", Flush::Alias), ("reservation", Flush::Reservation)];
+
 const STAGES: [(&str, Stage); Stage::ALL.len()] = [
     ("decoded", Stage::Decoded),
     ("dispatched", Stage::Dispatched),
@@ -108,7 +111,7 @@ const STAGES: [(&str, Stage); Stage::ALL.len()] = [
 /// The keys that are not stages.
 const KEYS: &str = "address, slot, encoding, cycles, branch, taken, target, prediction, load, store, touch, size, latency, source, \
                     translation, unit, traits, fetch, reload_source, walk_source, store_outcome, page, fabric, retries, tagged, scope, \
-                    response, transaction, memory_busy, stages, stall, stall_reason, real_address, line_states, \
+                    response, transaction, memory_busy, stages, stall, stall_reason, real_address, line_states, flush, \
                     fetch_address, fetch_miss, fetch_pending, fetch_prefetch, fetch_latency, fetch_translation";
 
 /// The letters of the states of a cache line, in the order in which they are printed.
@@ -243,6 +246,7 @@ fn detail(record: &mut Record, key: &str, value: &str) -> Result<(), String> {
         "stall_reason" => sample.stall_reason = fitting(key, value)?,
         "real_address" => sample.real_address = number(value)?,
         "line_states" => sample.line_states = line_states(value)?,
+        "flush" => sample.flush = choice(key, value, &FLUSHES)?,
         _ => {
             let Some((_, stage)) = STAGES.iter().find(|(name, _)| *name == key) else {
                 let stages: Vec<&str> = STAGES.iter().map(|(name, _)| *name).collect();
@@ -395,6 +399,7 @@ pub(super) fn print(record: &Record) -> String {
     keys.number("stall", sample.stall);
     keys.number("stall_reason", sample.stall_reason);
     keys.address("real_address", sample.real_address);
+    keys.choice("flush", sample.flush, &FLUSHES);
     if !sample.line_states.is_empty() {
         let letters: String = STATES.iter().filter(|(_, state)| sample.line_states.contains(*state)).map(|(letter, _)| *letter).collect();
         keys.say("line_states", letters);

@@ -108,6 +108,8 @@ struct Found {
     written_back: u32,
     /// How many lines snoops of others found in the second level since, and how many in the third.
     snooped: (u32, u32),
+    /// How many lines devices have put into the third level since.
+    injected: u32,
     continuation: Continuation,
 }
 
@@ -126,6 +128,7 @@ impl Found {
         castouts: (0, 0),
         written_back: 0,
         snooped: (0, 0),
+        injected: 0,
         continuation: Continuation::Sequential,
     };
 
@@ -149,6 +152,7 @@ impl Found {
         self.castouts = (0, 0);
         self.written_back = 0;
         self.snooped = (0, 0);
+        self.injected = 0;
         self.continuation = Continuation::Sequential;
     }
 
@@ -309,6 +313,7 @@ impl Pipeline {
             core.account.clear();
             core.account.last = core.account.last.filter(|_| runs);
             core.watches = power9::is_watched(self.wanted);
+            core.predicts = power9::WAY_PREDICTION_MISSES.iter().any(|signal| wants(*signal));
             core.told = told;
             core.quiet = core.is_quiet();
         }
@@ -420,6 +425,11 @@ impl Pipeline {
     /// Snoops of other clusters have found so many lines in the second level, and in the third.
     pub(super) fn snooped(&mut self, second: u32, third: u32) {
         self.found.snooped = (self.found.snooped.0.saturating_add(second), self.found.snooped.1.saturating_add(third));
+    }
+
+    /// Devices have put so many lines into the third level.
+    pub(super) fn injected(&mut self, lines: u32) {
+        self.found.injected = self.found.injected.saturating_add(lines);
     }
 
     /// Another core took `line` to write it. If a load of it is ahead of its turn, what follows from that load on is executed anew.

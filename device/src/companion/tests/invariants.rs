@@ -2,9 +2,11 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
+use vm_pmu_arch::feed::Totals;
+
 use super::super::cluster::Cluster;
 use super::super::line::{Line, LineState};
-use super::super::{Bundle, Clock, Fill, Replacement, RestoreError, STATE_VERSION, parts};
+use super::super::{Bundle, Clock, DeviceOperation, DeviceRequest, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 use super::*;
 
 /// Every valid line of a cluster: by outer number, the strongest state there.
@@ -514,6 +516,11 @@ fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) ->
                 rig.deliver(follower);
             }
         }
+    }
+    if name == "power9" {
+        // Lines of hot data.
+        let request = DeviceRequest { physical: 0x100_0000, size: 4096, operation: DeviceOperation::Inject, ..DeviceRequest::default() };
+        companion.device(&request, &Totals::new(), &everything());
     }
     for follower in &mut followers {
         let number = follower.0.number() as u64;

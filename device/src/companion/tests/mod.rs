@@ -2,7 +2,9 @@
 
 mod answers;
 mod bundles;
+mod flushes;
 mod identities;
+mod injection;
 mod invariants;
 mod links;
 mod nested;

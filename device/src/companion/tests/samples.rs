@@ -22,9 +22,9 @@ impl PageTables for Direct {
 }
 
 /// A thread of POWER9 whose companion keeps time.
-struct Sampling {
+pub(super) struct Sampling {
     machine: Machine<fn(usize, u32)>,
-    companion: Companion,
+    pub(super) companion: Companion,
 }
 
 /// MMCRA\[RAND_SAMP_ELIG] 100: what matches the match array is sampled, each time.
@@ -32,7 +32,7 @@ const MATCHED: u8 = 4;
 /// MMCR0\[PMAE]: SIER has the sample.
 const PMAE: u64 = 1 << (63 - 37);
 /// A register that is ready.
-const FREE: Register = Register(200);
+pub(super) const FREE: Register = Register(200);
 
 impl Sampling {
     /// Two chips of one core.
@@ -41,7 +41,7 @@ impl Sampling {
     }
 
     /// So many chips of so many cores.
-    fn of(chips: usize, cores: usize) -> Sampling {
+    pub(super) fn of(chips: usize, cores: usize) -> Sampling {
         Sampling::built(Builder::new("power9").unwrap(), chips, cores)
     }
 
@@ -64,16 +64,22 @@ impl Sampling {
         self.machine.thread(0).unwrap().write(Address::Spr(register), value).unwrap();
     }
 
-    fn read(&self, register: u16) -> u64 {
+    pub(super) fn read(&self, register: u16) -> u64 {
         self.machine.thread(0).unwrap().read(Address::Spr(register)).unwrap()
     }
 
     /// Counts the event of this code, and sets the threshold.
-    fn program(&self, code: u64, (start, end): (u8, u8)) {
+    pub(super) fn program(&self, code: u64, stages: (u8, u8)) {
+        self.program_all(&[code], stages);
+    }
+
+    /// The same of several events.
+    pub(super) fn program_all(&self, codes: &[u64], (start, end): (u8, u8)) {
         let mut control = ThreadControl::default();
         control.set_run(true);
         self.machine.thread(0).unwrap().set_context(Context::power(0, control.bits()));
-        let encoding = encode(&[EventCode::from_bits(code)], Options::default()).unwrap();
+        let codes: Vec<_> = codes.iter().map(|code| EventCode::from_bits(*code)).collect();
+        let encoding = encode(&codes, Options::default()).unwrap();
         let mut mmcra = Mmcra::default();
         mmcra.set_sample_enable(true);
         mmcra.set_rand_samp_elig(MATCHED);
@@ -87,26 +93,26 @@ impl Sampling {
 }
 
 /// What a thread executes.
-struct Thread<'a> {
+pub(super) struct Thread<'a> {
     sampling: &'a Sampling,
-    follower: Follower<'a>,
+    pub(super) follower: Follower<'a>,
     /// Where the entry of the next page is read.
     table: Option<u64>,
 }
 
 impl<'a> Thread<'a> {
-    fn new(sampling: &'a Sampling) -> Thread<'a> {
+    pub(super) fn new(sampling: &'a Sampling) -> Thread<'a> {
         Thread::numbered(sampling, 0)
     }
 
-    fn numbered(sampling: &'a Sampling, number: usize) -> Thread<'a> {
+    pub(super) fn numbered(sampling: &'a Sampling, number: usize) -> Thread<'a> {
         let mut follower = sampling.companion.follower(number).unwrap();
         follower.sync(&sampling.machine.thread(number).unwrap().demand());
         Thread { sampling, follower, table: None }
     }
 
     /// Executes an instruction that needs no fetch, and reports it, as the one that is sampled or as another.
-    fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
+    pub(super) fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
         let pmu = self.sampling.machine.thread(self.follower.number()).unwrap();
         self.follower.execute(instruction, &mut Direct(self.table));
         self.follower.deliver(&pmu, &[], |outcome| {
@@ -138,11 +144,13 @@ impl<'a> Thread<'a> {
                     command: outcome.command,
                     scope: outcome.scope,
                     retries: outcome.retries,
+                    tagged_intervention: outcome.tagged_intervention(),
                     ..Default::default()
                 },
                 stages: outcome.stages,
                 stall: outcome.stall,
                 stall_reason: outcome.stall_reason,
+                flush: outcome.flush,
                 ..Sample::default()
             };
             pmu.record(&Record { branch, memory, sample, cycles: outcome.cycles.unwrap_or(1), ..Record::at(0x1000) });
@@ -150,7 +158,7 @@ impl<'a> Thread<'a> {
         });
     }
 
-    fn load(&mut self, address: u64, sampled: bool) {
+    pub(super) fn load(&mut self, address: u64, sampled: bool) {
         let accesses = [load(address)];
         let operation = Some(Operation { width: 8, addresses: &[FREE], writes: &[Register(1)], ..Operation::default() });
         self.run(&Instruction { class: Class::Load, operation, accesses: &accesses, ..Instruction::default() }, sampled);
@@ -163,7 +171,7 @@ impl<'a> Thread<'a> {
     }
 
     /// Everything before completes before what comes.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.run(&Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() }, false);
     }
 }
@@ -308,6 +316,18 @@ fn a_store_to_a_line_that_others_share_claims_it() {
     };
     // The answer of others takes 100 cycles.
     assert_eq!(OF_STORES.map(|code| counted(code, execute)), [100, 1, 0, 1, 100, 0]);
+}
+
+#[test]
+fn a_read_of_a_clean_line_of_another_chip_is_answered_from_state_t() {
+    // PM_MRK_FAB_RSP_RD_T_INTV. What the other chip has modified, and what memory gives, is not.
+    let read = |before: fn(&mut Thread<'_>)| {
+        counted(0x1_015E, |thread, other| {
+            before(other);
+            thread.load(0x10_0000, true);
+        })
+    };
+    assert_eq!([read(|other| other.load(0x10_0000, false)), read(|other| other.store(0x10_0000, false)), read(|_| {})], [1, 0, 0]);
 }
 
 #[test]

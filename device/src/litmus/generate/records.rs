@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::feed::{
-    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Memory, Prediction, Record, Sample,
-    Signal, Stage, Stages, StoreOutcome, Traits, Translation,
+    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, Flush, LineStates, Memory, Prediction, Record,
+    Sample, Signal, Stage, Stages, StoreOutcome, Traits, Translation,
 };
 
 const KINDS: [BranchKind; 7] = [
@@ -51,6 +51,8 @@ const OUTCOMES: [StoreOutcome; 4] = [StoreOutcome::None, StoreOutcome::Direct, S
 
 const COMMANDS: [FabricCommand; 5] =
     [FabricCommand::None, FabricCommand::Read, FabricCommand::ReadToModify, FabricCommand::Claim, FabricCommand::Kill];
+
+const FLUSHES: [Flush; 4] = [Flush::None, Flush::StoreHitLoad, Flush::Alias, Flush::Reservation];
 
 /// A record and the signals of its instruction, each once.
 pub(super) fn with_signals(bytes: &mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)> {
@@ -170,6 +172,7 @@ fn sample(bytes: &mut Unstructured<'_>) -> Result<Sample> {
         stall_reason: bytes.int_in_range(0..=15)?,
         real_address: bytes.arbitrary()?,
         line_states: LineStates::from_bits_truncate(bytes.arbitrary::<u8>()?),
+        flush: *bytes.choose(&FLUSHES)?,
     })
 }
 

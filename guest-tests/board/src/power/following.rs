@@ -73,6 +73,11 @@ pub(super) fn translates_otherwise(before: u64, now: u64) -> bool {
     (before ^ now) & (msr::HV | msr::IR | msr::DR) != 0
 }
 
+/// Whether a touch says that the block will not be used again: `dcbtt` (Book II, 4.3.2).
+fn is_transient(encoding: u32) -> bool {
+    encoding >> 21 & 31 == 0b10000
+}
+
 /// Whether an instruction loads and reserves: `lbarx`, `lharx`, `lwarx` or `ldarx`.
 fn reserves(encoding: u32) -> bool {
     encoding >> 26 == 31 && matches!(encoding >> 1 & 0x3FF, 20 | 52 | 84 | 116)
@@ -101,6 +106,7 @@ impl<'a> Following<'a> {
         }
         if let Some(touched) = step.touched {
             let kind = match touched.why {
+                Touch::Load if is_transient(step.encoding) => Some(AccessKind::PrefetchOnce),
                 Touch::Load => Some(AccessKind::PrefetchLoad),
                 Touch::Store => Some(AccessKind::PrefetchStore),
                 Touch::Flush => Some(AccessKind::Flush),

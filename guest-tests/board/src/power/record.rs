@@ -56,11 +56,18 @@ pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
             walk_source: outcome.walk_code(),
             store_outcome: outcome.store_outcome,
             page_bits: outcome.page_bits,
-            fabric: Fabric { command: outcome.command, scope: outcome.scope, retries: outcome.retries, ..Fabric::default() },
+            fabric: Fabric {
+                command: outcome.command,
+                scope: outcome.scope,
+                retries: outcome.retries,
+                tagged_intervention: outcome.tagged_intervention(),
+                ..Fabric::default()
+            },
             stages: outcome.stages,
             stall: outcome.stall,
             stall_reason: outcome.stall_reason,
             real_address: step.access.map_or(0, |access| access.real),
+            flush: outcome.flush,
             ..Sample::default()
         },
     }

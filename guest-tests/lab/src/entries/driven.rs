@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use vm_pmu::Signal;
 use vm_pmu::arch::event::{Amount, Catalogue, Drive, Entry, Internal, NestedEvent, Reloads, Test, When};
-use vm_pmu::arch::feed::{FabricCommand, GuestLevel, NestedWalk, Stage, Traits};
+use vm_pmu::arch::feed::{FabricCommand, Flush, GuestLevel, NestedWalk, Stage, Traits};
 
 /// The signals whose sum an entry is; where a unit mask leaves classes out, those of its clear bits.
 ///
@@ -122,6 +122,10 @@ fn asked(test: Test) -> String {
         Test::Page(bits) => return format!("page of {}", page(bits)),
         Test::Is(traits) => return of_traits(traits).to_owned(),
         Test::Fabric(command) => commanded(command),
+        Test::Flushed(Flush::None) => "not flushed",
+        Test::Flushed(Flush::StoreHitLoad) => "flushed by an older store of its bytes",
+        Test::Flushed(Flush::Alias) => "flushed by an older store at another effective address",
+        Test::Flushed(Flush::Reservation) => "flushed by an older load that reserves",
         Test::Marked => "any",
         Test::Load => "a load",
         Test::Store => "a store",

@@ -85,7 +85,7 @@ fn is_of_the_engine(entry: &Entry, known: &Known) -> bool {
             Test::WalkSource(_) => true,
             Test::Page(bits) => *bits != PAGE_BITS,
             // What other chips share or have modified, and instructions that the engine does not execute: tests of the companion.
-            Test::Fabric(FabricCommand::Claim) | Test::StoreIntervention => true,
+            Test::Fabric(FabricCommand::Claim) | Test::StoreIntervention | Test::TaggedIntervention | Test::Flushed(_) => true,
             Test::Is(traits) => traits.intersects(Traits::DECIMAL),
             _ => false,
         }),

@@ -8,10 +8,10 @@ use super::machines::Asking;
 use super::reasons::{Phases, Reason};
 use super::signals::{
     FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, PREFETCH_TRANSLATION_MISSES, STORE_REJECTS,
-    TRANSLATION_HITS, VECTOR_LOADS,
+    TRANSLATION_HITS, VECTOR_LOADS, WAY_PREDICTION_MISSES,
 };
 use super::watch::{Own, Queue};
-use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, SECOND_LEVEL, SLICES, Shared, State, Times};
+use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, LINE_BITS, SECOND_LEVEL, SLICES, Shared, State, Times};
 use vm_pmu_arch::feed::{Signal, Traits};
 
 /// From the launch of an access to its data, or to the discovery that it misses (PP29).
@@ -88,6 +88,9 @@ impl Core {
         let mut finished = 0;
         for ((at, place), touch) in (times.issued..).zip(1..).zip(touches) {
             count_slice(touch, tally);
+            if self.predicts {
+                self.predict_way(touch, tally);
+            }
             if touch.walked {
                 self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
                 self.walk(place, at, touch.translation);
@@ -102,6 +105,16 @@ impl Core {
             finished = done.max(finished);
         }
         times.finished = finished;
+    }
+
+    /// PP92: a load looks up in which way of the data cache its line is.
+    fn predict_way(&mut self, touch: &Touch, tally: &mut Tally) {
+        if touch.loads() && !touch.uncached && !touch.locked {
+            let differs = self.shared.ways.read(touch.line, touch.address >> LINE_BITS);
+            if differs || touch.missed {
+                count_in_slice(touch, &WAY_PREDICTION_MISSES, tally);
+            }
+        }
     }
 
     /// PP36: what moves no data of registers. Some of it waits for the answer of the second level.
@@ -210,7 +223,8 @@ impl Core {
             self.life.miss(here, until, false);
             here = until;
         } else if touch.missed || touch.uncached {
-            let conflict = self.shared.written(touch.line, here).filter(|_| !touch.uncached);
+            let stored = self.shared.written(touch.line, here).filter(|_| !touch.uncached);
+            let conflict = stored.or_else(|| self.shared.fetched(touch.line, here).filter(|_| !touch.uncached));
             // PP38: the companion has the line in the second level as soon as the prefetcher asks for it.
             let coming = self.shared.machines.coming.find(touch.line, here).filter(|_| conflict.is_none() && !touch.uncached);
             let source = coming.map_or(touch.source, |(_, source)| source);
@@ -221,13 +235,16 @@ impl Core {
             phases.push(Reason::MissQueueFull, entered);
             let alone = u64::from(touch.latency).max(PASS) - PASS + 1;
             let latency = match (conflict, coming) {
-                // PP37: it waits until the second level has the line for a store, and has its latency from there.
+                // PP37: it waits until the second level has the line for what came before, and has its latency from there.
                 (Some(until), _) => until.max(entered) - entered + SECOND_LEVEL + 1,
                 (None, Some((until, _))) => alone.max((until + 1).saturating_sub(entered)),
                 (None, None) => alone,
             };
-            tally.add(Signal::LoadsBehindStore, u64::from(conflict.is_some()));
-            self.life.behind_store |= conflict.is_some();
+            let fetched = stored.is_none() && conflict.is_some();
+            tally.add(Signal::LoadsBehindStore, u64::from(stored.is_some()));
+            tally.add(Signal::LoadsBehindFetch, u64::from(fetched));
+            self.life.behind_store |= stored.is_some();
+            self.life.behind_fetch |= fetched;
             tally.add(Signal::LoadsMergedWithPrefetch, u64::from(coming.is_some()));
             tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
             let until = self.shared.misses.request_tagged(touch.line, entered, latency, source);

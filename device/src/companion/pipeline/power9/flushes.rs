@@ -5,7 +5,7 @@ use super::super::super::tally::Tally;
 use super::super::sharing::Threads;
 use super::accesses::PASS;
 use super::{Core, Executed, REFETCH, Times};
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{Flush, Signal};
 
 /// Loads that are known to meet older stores (PP32).
 pub(super) const WARY: usize = 16;
@@ -38,8 +38,8 @@ impl Wary {
 }
 
 impl Core {
-    /// When the instruction is flushed that has been dispatched, if it is, before it is dispatched again.
-    pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &Times, tally: &mut Tally) -> Option<u64> {
+    /// When the instruction is flushed that has been dispatched, if it is, before it is dispatched again, and why.
+    pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &Times, tally: &mut Tally) -> Option<(u64, Flush)> {
         let launch = self.ready(executed.operation.addresses).max(times.dispatched + 1);
         for touch in executed.found.touches().iter().filter(|touch| touch.loads()) {
             if touch.uncached {
@@ -51,7 +51,7 @@ impl Core {
                 if self.reserving > launch {
                     tally.add(Signal::FlushesReservation, 1);
                     tally.add(Signal::LoadStoreFlushes, 1);
-                    return Some(launch + PASS);
+                    return Some((launch + PASS, Flush::Reservation));
                 }
                 continue;
             }
@@ -65,7 +65,7 @@ impl Core {
                 let alias = Core::is_alias(&store, touch);
                 tally.add(if alias { Signal::FlushesAlias } else { Signal::FlushesStoreHitLoad }, 1);
                 tally.add(Signal::LoadStoreFlushes, 1);
-                return Some(store.issued + PASS);
+                return Some((store.issued + PASS, if alias { Flush::Alias } else { Flush::StoreHitLoad }));
             }
         }
         None

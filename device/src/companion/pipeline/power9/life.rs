@@ -1,6 +1,6 @@
 //! What became of the instruction that was executed last, for its record (PP57, PP58).
 
-use vm_pmu_arch::feed::{Stage, Stages, Traits};
+use vm_pmu_arch::feed::{Flush, Stage, Stages, Traits};
 
 use super::super::super::outcome::Outcome;
 use super::Core;
@@ -49,7 +49,11 @@ pub(super) struct Life {
     pub(super) mispredicted: bool,
     /// A load waited until the second level had its line for a store (PP37).
     pub(super) behind_store: bool,
+    /// The same for a fetch of code.
+    pub(super) behind_fetch: bool,
     pub(super) traits: Traits,
+    /// Why it was flushed before it was dispatched again.
+    pub(super) flush: Flush,
 }
 
 impl Life {
@@ -127,6 +131,8 @@ impl Core {
         outcome.stall = u32::try_from(life.stall).unwrap_or(u32::MAX);
         outcome.stall_reason = life.stall_reason();
         outcome.traits |= life.traits;
+        outcome.flush = life.flush;
         outcome.behind_store = life.behind_store;
+        outcome.behind_fetch = life.behind_fetch;
     }
 }

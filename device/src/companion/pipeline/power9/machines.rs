@@ -83,6 +83,7 @@ pub(super) struct CacheMachines {
     third_castouts: Machines<16>,
     snoops: Machines<8>,
     third_snoops: Machines<16>,
+    injections: Machines<8>,
     /// The lines that prefetch machines get.
     pub(super) coming: Misses<32, Source>,
 }
@@ -98,6 +99,7 @@ impl CacheMachines {
             third_castouts: Machines::new(),
             snoops: Machines::new(),
             third_snoops: Machines::new(),
+            injections: Machines::new(),
             coming: Misses::new(),
         }
     }
@@ -146,6 +148,13 @@ impl CacheMachines {
         }
     }
 
+    /// PP93: devices have put so many lines into the third level.
+    fn inject(&mut self, lines: u32, at: u64, watch: &mut Watch) {
+        for _ in 0..lines {
+            self.injections.work(at, THIRD_LEVEL, Some(Queue::ThirdInjectFirst), Queue::ThirdInjectSample, watch);
+        }
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         self.reads.save(writer);
         self.castouts.save(writer);
@@ -155,6 +164,7 @@ impl CacheMachines {
         self.third_castouts.save(writer);
         self.snoops.save(writer);
         self.third_snoops.save(writer);
+        self.injections.save(writer);
         self.coming.save(writer);
         self.coming.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
     }
@@ -168,18 +178,21 @@ impl CacheMachines {
         self.third_castouts.load(reader, now)?;
         self.snoops.load(reader, now)?;
         self.third_snoops.load(reader, now)?;
+        self.injections.load(reader, now)?;
         self.coming.load(reader, now)?;
         self.coming.tags.iter_mut().try_for_each(|tag| pick(&Source::ALL, reader).map(|source| *tag = source))
     }
 }
 
 impl Core {
-    /// The lines that an instruction drove out of the caches, those that it made the prefetcher ask for, and those that others snooped before.
+    /// The lines that an instruction drove out of the caches, those that it made the prefetcher ask for, and those that others snooped or
+    /// put into the third level before.
     #[cold]
     pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
         let Shared { machines, watch, .. } = &mut *self.shared;
         let (second, third) = found.castouts;
         machines.snoop(found.snooped.0.min(MOST), found.snooped.1.min(MOST), times.dispatched, watch);
+        machines.inject(found.injected.min(MOST), times.dispatched, watch);
         machines.cast_out(second.min(MOST), third.min(MOST), times.finished, watch, tally);
         for prefetch in found.prefetches() {
             machines.prefetch(prefetch.line, times.issued + PASS, u64::from(prefetch.latency), prefetch.source, watch);
@@ -189,10 +202,13 @@ impl Core {
     /// PP37, PP38, PP74: a fetch of code that the first level lacks comes to the second in cycle `at`, and takes `cycles` from there. Returns
     /// how many more it takes.
     pub(super) fn read_code(&mut self, line: u64, at: u64, cycles: u64, source: Source, tally: &mut Tally) -> u64 {
-        let Shared { machines, watch, misses, written_lines, .. } = &mut *self.shared;
-        let busy = misses.pending(line, at).max(written_lines.pending(line, at));
+        let Shared { machines, watch, misses, written_lines, fetched_lines, .. } = &mut *self.shared;
+        let (stored, other) = (written_lines.pending(line, at), misses.pending(line, at).max(fetched_lines.pending(line, at)));
+        let busy = stored.max(other);
         let coming = machines.coming.pending(line, at).filter(|_| busy.is_none());
-        tally.add(Signal::FetchesBehindOther, u64::from(busy.is_some()));
+        // Of several the store counts, as it does for loads.
+        tally.add(Signal::FetchesBehindStore, u64::from(stored.is_some()));
+        tally.add(Signal::FetchesBehindOther, u64::from(stored.is_none() && other.is_some()));
         tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
         let until = match (busy, coming) {
             (Some(until), _) => until + SECOND_LEVEL,
@@ -201,6 +217,9 @@ impl Core {
         };
         let more = until.saturating_sub(at + cycles);
         machines.read(Asking::Fetch, at, cycles + more, source, watch, tally);
+        if source != Source::Second && busy.is_none() {
+            fetched_lines.request_tagged(line, at, cycles + more, at);
+        }
         more
     }
 }

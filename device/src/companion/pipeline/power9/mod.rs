@@ -1,6 +1,6 @@
 //! The pipeline of a thread of POWER9. Rules PP1 to PP60, known answers KA1 to KA15 and their sources are in
-//! `docs/notes/pipelines-power9.md`, as are PP74 to PP78 and PP82. Left out are conflicts in the second level with other cores (PP37) and
-//! sampled instructions that are flushed (PP59).
+//! `docs/notes/pipelines-power9.md`, as are PP74 to PP78, PP82, PP92 and PP93. Left out are conflicts in the second level with other cores
+//! (PP37).
 
 mod accesses;
 mod dispatch;
@@ -20,6 +20,7 @@ mod signals;
 mod tests;
 mod walkers;
 mod watch;
+mod ways;
 
 use vm_pmu_arch::feed::Signal;
 
@@ -41,8 +42,8 @@ use reasons::{Phases, Reason};
 use rows::{Row, Unit};
 pub(super) use shared::Shared;
 use signals::State;
-pub(super) use signals::{EVENTS, STATES, has_reason_of, is_watched, reason_signals, signals_of};
-use vm_pmu_arch::feed::Traits;
+pub(super) use signals::{EVENTS, STATES, WAY_PREDICTION_MISSES, has_reason_of, is_watched, reason_signals, signals_of};
+use vm_pmu_arch::feed::{Flush, Traits};
 use watch::Queue;
 
 /// Slices of the core.
@@ -156,6 +157,8 @@ pub(super) struct Core {
     pub(super) watches: bool,
     /// Whether records ask what became of each instruction.
     pub(super) told: bool,
+    /// Whether misses of predicted ways are counted (PP92).
+    pub(super) predicts: bool,
     /// Whether instructions that only compute may take the [short way](Core::execute_plain).
     pub(super) quiet: bool,
     /// The first cycle in which they have not been counted, and cycles of the core that are none of the thread's.
@@ -238,6 +241,7 @@ impl Core {
             stalled: false,
             watches: false,
             told: false,
+            predicts: false,
             quiet: true,
             counted: 0,
             absent: (0, 0),
@@ -340,13 +344,15 @@ impl Core {
         let stores = found.touches().iter().any(super::Touch::stores);
         let executed = Executed { instruction, operation, row, found, thread: threads.number() };
         let mut times = self.dispatch(&executed, share, threads, tally);
-        if loads && let Some(at) = self.flushed(&executed, &times, tally) {
+        let flushed = if loads { self.flushed(&executed, &times, tally) } else { None };
+        if let Some((at, _)) = flushed {
             self.front = Reason::Empty;
             self.refetch(at);
             times = self.dispatch(&executed, share, threads, tally);
         }
         if self.told {
             self.life = Life::begin(self.fetched, times.dispatched);
+            self.life.flush = flushed.map_or(Flush::None, |(_, cause)| cause);
         }
         let mut phases = Phases::new();
         if loads || stores || row.unit == Unit::Memory {
@@ -362,7 +368,7 @@ impl Core {
         if row.unit == Unit::Branch {
             self.shared.branches.take(times.issued + 1);
         }
-        if found.castouts != (0, 0) || found.snooped != (0, 0) || found.prefetched != 0 {
+        if found.castouts != (0, 0) || found.snooped != (0, 0) || found.injected != 0 || found.prefetched != 0 {
             self.follow_lines(found, &times, tally);
         }
         if self.told {

@@ -11,6 +11,7 @@ use super::machines::CacheMachines;
 use super::progress::Progress;
 use super::walkers::Walkers;
 use super::watch::{Queue, Watch};
+use super::ways::Ways;
 use super::{PORTS, SLICES};
 
 /// The second level takes a store so many cycles after the one before (PP27).
@@ -40,6 +41,10 @@ pub(in super::super) struct Shared {
     pub(super) translations: Entries<8>,
     /// The lines that the second level gets for stores, and since when.
     pub(super) written_lines: Misses<16, u64>,
+    /// The lines that it gets for fetches of code, one for each thread, and since when.
+    pub(super) fetched_lines: Misses<4, u64>,
+    /// PP92.
+    pub(super) ways: Ways,
     /// The recirculation queues, the slices of the queue of loads, and the queues of finished loads.
     recirculation: [Entries<12, 16>; 2],
     pub(super) loads: [Entries<16>; SLICES],
@@ -78,6 +83,8 @@ impl Shared {
             misses: Misses::new(),
             translations: Entries::new(),
             written_lines: Misses::new(),
+            fetched_lines: Misses::new(),
+            ways: Ways::new(),
             recirculation: [Entries::new(), Entries::new()],
             loads: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
             finished: [Entries::new(), Entries::new()],
@@ -173,6 +180,11 @@ impl Shared {
         self.written_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
     }
 
+    /// Until when the second level gets `line` for a fetch of code, if it does in cycle `at`.
+    pub(super) fn fetched(&self, line: u64, at: u64) -> Option<u64> {
+        self.fetched_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
+    }
+
     /// The second level takes a store of `thread` to `line` in cycle `at`.
     pub(super) fn remember_store(&mut self, line: u64, at: u64, thread: usize) {
         if let Some(place) = self.stored.get_mut(self.next_stored) {
@@ -219,6 +231,9 @@ impl Shared {
         self.translations.save(writer);
         self.written_lines.save(writer);
         writer.words(&self.written_lines.tags);
+        self.fetched_lines.save(writer);
+        writer.words(&self.fetched_lines.tags);
+        self.ways.save(writer);
         self.recirculation.iter().for_each(|queue| queue.save(writer));
         self.loads.iter().for_each(|queue| queue.save(writer));
         self.finished.iter().for_each(|queue| queue.save(writer));
@@ -258,6 +273,11 @@ impl Shared {
         for since in &mut self.written_lines.tags {
             *since = time(reader, now)?;
         }
+        self.fetched_lines.load(reader, now)?;
+        for since in &mut self.fetched_lines.tags {
+            *since = time(reader, now)?;
+        }
+        self.ways.load(reader)?;
         for queue in &mut self.recirculation {
             queue.load(reader, now)?;
         }

@@ -78,9 +78,11 @@ pub(super) enum State {
     StoreQueueEntry,
     LoadQueueEntry,
     MissQueueEntry,
+    ThirdInjectFirst,
+    ThirdInjectSample,
 }
 
-pub(super) const STATE_COUNT: usize = State::MissQueueEntry as usize + 1;
+pub(super) const STATE_COUNT: usize = State::ThirdInjectSample as usize + 1;
 /// The states of queues and units, one bit each.
 const WATCHED: u64 = (1 << STATE_COUNT) - (1 << State::IssueQueueLow as usize);
 
@@ -146,10 +148,12 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::StoreQueueEntryCycles,
     Signal::LoadQueueEntryCycles,
     Signal::MissQueueEntryCycles,
+    Signal::ThirdInjectMachine0Cycles,
+    Signal::ThirdInjectMachineSampleCycles,
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 69] = [
+pub(in super::super) const EVENTS: [Signal; 75] = [
     Signal::LoadsForwarded,
     Signal::RejectsStoreData,
     Signal::RejectsTranslation,
@@ -219,6 +223,12 @@ pub(in super::super) const EVENTS: [Signal; 69] = [
     Signal::PrefetchTranslationMissesSlice3,
     Signal::SoftwarePrefetchFills,
     Signal::SoftwarePrefetchFillsFromMemory,
+    Signal::LoadsBehindFetch,
+    Signal::FetchesBehindStore,
+    Signal::WayPredictionMissesSlice0,
+    Signal::WayPredictionMissesSlice1,
+    Signal::WayPredictionMissesSlice2,
+    Signal::WayPredictionMissesSlice3,
 ];
 
 /// What a cycle counts as that has the reason with this number.
@@ -255,6 +265,13 @@ pub(super) const STORE_REJECTS: [Signal; 4] =
     [Signal::StoreRejectsSlice0, Signal::StoreRejectsSlice1, Signal::StoreRejectsSlice2, Signal::StoreRejectsSlice3];
 pub(super) const FALSE_STORE_HITS: [Signal; 4] =
     [Signal::FalseStoreHitsSlice0, Signal::FalseStoreHitsSlice1, Signal::FalseStoreHitsSlice2, Signal::FalseStoreHitsSlice3];
+/// Loads whose line the table of predicted ways does not have, by slice.
+pub(in super::super) const WAY_PREDICTION_MISSES: [Signal; 4] = [
+    Signal::WayPredictionMissesSlice0,
+    Signal::WayPredictionMissesSlice1,
+    Signal::WayPredictionMissesSlice2,
+    Signal::WayPredictionMissesSlice3,
+];
 /// Prefetches of software that the first level has no translation for, by slice.
 pub(super) const PREFETCH_TRANSLATION_MISSES: [Signal; 4] = [
     Signal::PrefetchTranslationMissesSlice0,

@@ -55,9 +55,11 @@ pub(super) enum Queue {
     SecondSnoopSample,
     ThirdSnoopFirst,
     ThirdSnoopSample,
+    ThirdInjectFirst,
+    ThirdInjectSample,
 }
 
-const QUEUES: usize = Queue::ThirdSnoopSample as usize + 1;
+const QUEUES: usize = Queue::ThirdInjectSample as usize + 1;
 
 impl Queue {
     /// The recirculation queue of a slice.
@@ -91,7 +93,7 @@ pub(super) enum Own {
 const OWN: usize = Own::MissEntry as usize + 1;
 
 /// The states that hold for the whole core, and those of a thread, in the order of their bits.
-pub(super) const CORE_STATES: [State; 37] = [
+pub(super) const CORE_STATES: [State; 39] = [
     State::IssueQueueLow,
     State::IssueQueueHigh,
     State::Recirculation0To3,
@@ -129,6 +131,8 @@ pub(super) const CORE_STATES: [State; 37] = [
     State::SecondSnoopSample,
     State::ThirdSnoopFirst,
     State::ThirdSnoopSample,
+    State::ThirdInjectFirst,
+    State::ThirdInjectSample,
 ];
 pub(super) const OWN_STATES: [State; OWN] = [State::MissQueueEmpty, State::StoreQueueEntry, State::LoadQueueEntry, State::MissQueueEntry];
 

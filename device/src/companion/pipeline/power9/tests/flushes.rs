@@ -1,6 +1,6 @@
 //! Flushes, and loads that meet stores.
 
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{Flush, Signal};
 
 use super::super::reasons::Reason;
 use super::threads::{beginning, core_of, leave};
@@ -28,8 +28,10 @@ fn a_load_that_went_before_a_store_of_its_bytes_is_flushed_once() {
     let counts = [Signal::FlushesStoreHitLoad, Signal::FlushesAlias, Signal::StoreHitLoadEntries, Signal::StoreHitLoadDependences];
     assert_eq!(counts.map(|signal| bench.count(signal)), [1, 0, 1, 0]);
     assert_eq!((bench.core.completed, bench.count(Signal::LoadStoreFlushes)), (49, 1));
+    assert_eq!(bench.outcome().flush, Flush::StoreHitLoad);
     // The next time it waits.
     meet(&mut bench, 0x1000);
+    assert_eq!(bench.outcome().flush, Flush::None);
     assert_eq!(counts.map(|signal| bench.count(signal)), [1, 0, 1, 1]);
 }
 
@@ -39,6 +41,7 @@ fn a_load_at_another_virtual_address_is_flushed_by_its_alias() {
     meet(&mut bench, 0x9000);
     let counts = [Signal::FlushesStoreHitLoad, Signal::FlushesAlias, Signal::StoreHitLoadEntries];
     assert_eq!(counts.map(|signal| bench.count(signal)), [0, 1, 1]);
+    assert_eq!(bench.outcome().flush, Flush::Alias);
 }
 
 #[test]
@@ -51,6 +54,7 @@ fn a_second_load_that_reserves_is_flushed_while_the_first_waits() {
     }
     // The first is launched at 1 and answered at 16. The second is flushed at 5, dispatched at 18, and answered at 34.
     assert_eq!((bench.count(Signal::FlushesReservation), bench.core.completed), (1, 36));
+    assert_eq!(bench.outcome().flush, Flush::Reservation);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::Signal;
 
 use super::super::super::Prefetch;
 use super::super::reasons::Reason;
+use super::threads::{beginning, core_of, leave};
 use super::{AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, SECOND, Source, State, instruction};
 use crate::companion::instruction::{AccessKind, Instruction};
 
@@ -101,6 +102,17 @@ fn snoops_have_machines_of_the_level_that_had_the_line() {
 }
 
 #[test]
+fn lines_of_devices_have_write_inject_machines() {
+    let mut bench = Bench::new();
+    bench.found.injected = 2;
+    bench.add(1, FREE);
+    bench.load(2, line(0), Some((MEMORY, Source::Memory)));
+    let answer = bench.finish();
+    // The add is dispatched at 0, and two machines work from 0 to 35. The first is sampled up to 31, the second from 32 on.
+    assert_eq!([State::ThirdInjectFirst, State::ThirdInjectSample].map(|state| answer.state(state)), [36, 32 + 4]);
+}
+
+#[test]
 fn a_load_of_a_line_that_is_prefetched_waits_for_the_rest() {
     let mut bench = Bench::new();
     bench.found.prefetches[0] = Prefetch { line: line(1) >> 7, latency: MEMORY, source: Source::Memory };
@@ -191,4 +203,74 @@ fn prefetches_of_software_fill_the_data_cache_and_may_lack_a_translation() {
     ];
     assert_eq!(slices.map(|signal| bench.count(signal)), [0, 1, 0, 1]);
     assert_eq!([Signal::SoftwarePrefetchFills, Signal::SoftwarePrefetchFillsFromMemory].map(|signal| bench.count(signal)), [2, 1]);
+}
+
+#[test]
+fn a_fetch_waits_while_the_second_level_gets_its_line_for_a_store() {
+    let mut bench = Bench::new();
+    store_to_memory(&mut bench, line(0));
+    fetch(&mut bench, line(0));
+    assert_eq!([Signal::FetchesBehindStore, Signal::FetchesBehindOther].map(|signal| bench.count(signal)), [1, 0]);
+    // The second level takes the store at 9 and has the line at 349; 15 cycles later it is here, and is dispatched 8 after that.
+    assert_eq!(bench.core.now(), 349 + 15 + 8);
+}
+
+#[test]
+fn a_load_and_a_fetch_wait_while_the_second_level_gets_their_line_for_the_fetch_of_another_thread() {
+    let mut first = beginning(&mut core_of(2), 0, 0);
+    (first.found.code, first.found.line) = (Some(Source::Memory), MEMORY - 4);
+    first.run(&Instruction { address: line(0), physical: line(0), length: 4, ..Instruction::default() });
+    let mut second = beginning(&mut leave(&mut first), 1, 0);
+    second.load(1, line(0), Some((SECOND, Source::Second)));
+    second.load(2, line(1), Some((SECOND, Source::Second)));
+    let waits = [Signal::LoadsBehindFetch, Signal::LoadsBehindStore];
+    assert_eq!(waits.map(|signal| second.count(signal)), [1, 0]);
+    assert!(!second.outcome().behind_fetch);
+    fetch(&mut second, line(0));
+    assert_eq!([Signal::FetchesBehindOther, Signal::FetchesBehindStore].map(|signal| second.count(signal)), [1, 0]);
+}
+
+#[test]
+fn a_load_behind_a_fetch_has_the_latency_of_the_second_level_from_there() {
+    let mut first = beginning(&mut core_of(2), 0, 0);
+    (first.found.code, first.found.line) = (Some(Source::Memory), MEMORY - 4);
+    first.run(&Instruction { address: line(0), physical: line(0), length: 4, ..Instruction::default() });
+    let mut second = beginning(&mut leave(&mut first), 1, 0);
+    second.load(1, line(0), Some((SECOND, Source::Second)));
+    assert!(second.outcome().behind_fetch);
+    // It is asked for at 0 and here at 336. The load has it at 351 and completes two cycles later.
+    assert_eq!(second.core.completed, 336 + 15 + 2);
+}
+
+/// The misses of predicted ways in each slice.
+fn way_misses(bench: &Bench) -> [u64; 4] {
+    super::super::WAY_PREDICTION_MISSES.map(|signal| bench.count(signal))
+}
+
+#[test]
+fn a_load_that_misses_or_reads_through_another_address_misses_its_predicted_way() {
+    let mut bench = Bench::new();
+    bench.load(1, line(0), Some((MEMORY, Source::Memory)));
+    // Another slice of the same line: the entry is there.
+    bench.load(2, line(0) + 8, None);
+    assert_eq!(way_misses(&bench), [1, 0, 0, 0]);
+    for _ in 0..2 {
+        bench.touch(0x9_0010, AccessKind::Load).line = line(0) >> 7;
+        bench.run(&instruction(Class::Load, Operation { width: 8, writes: &[Register(3)], ..Operation::default() }));
+    }
+    // The first through this address, in slice 2.
+    assert_eq!(way_misses(&bench), [1, 0, 1, 0]);
+    bench.load(4, line(0) + 24, None);
+    bench.load(5, line(2) + 8, Some((SECOND, Source::Second)));
+    assert_eq!(way_misses(&bench), [1, 1, 1, 1]);
+}
+
+#[test]
+fn what_is_no_load_of_the_data_cache_has_no_predicted_way() {
+    let mut bench = Bench::new();
+    store_to_memory(&mut bench, line(0));
+    let touch = bench.touch(line(1), AccessKind::Load);
+    (touch.missed, touch.uncached, touch.latency) = (true, true, MEMORY);
+    bench.run(&instruction(Class::Load, Operation { width: 8, writes: &[Register(3)], ..Operation::default() }));
+    assert_eq!(way_misses(&bench), [0; 4]);
 }

@@ -42,7 +42,7 @@ fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
 impl Bench {
     fn new() -> Bench {
         let mut core = Core::new();
-        (core.watches, core.told) = (true, true);
+        (core.watches, core.told, core.predicts) = (true, true, true);
         Bench { core, tally: Tally::new(), found: Found::NONE, sharing: None }
     }
 
