@@ -2038,4 +2038,6 @@ signals! {
     DeviceApertureAccesses = "device_aperture_accesses": Event Events,
     /// Accesses to the graphics aperture whose translation its buffer did not have.
     ApertureMisses = "aperture_misses": Event Events,
+    /// Accesses for which the memory-side cache filled a place that had no line.
+    MemorySideCacheMissesInvalid = "memory_side_cache_misses_invalid": Event Events,
 }

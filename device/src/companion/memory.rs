@@ -60,6 +60,18 @@ pub(super) fn near_lines(geometry: &MemoryGeometry, line_bits: u8) -> u64 {
     if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) }
 }
 
+/// What counts an access to a place of the memory-side cache: whether a line is there, whether it is the one asked for, and whether it is
+/// newer than DRAM.
+const fn found(there: bool, hit: bool, newer: bool) -> Signal {
+    match (there, hit, newer) {
+        (false, ..) => Signal::MemorySideCacheMissesInvalid,
+        (true, true, false) => Signal::MemorySideCacheHitsClean,
+        (true, true, true) => Signal::MemorySideCacheHitsModified,
+        (true, false, false) => Signal::MemorySideCacheMissesClean,
+        (true, false, true) => Signal::MemorySideCacheMissesModified,
+    }
+}
+
 /// What is done to a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traffic {
@@ -99,12 +111,7 @@ impl Memory {
         let (there, hit, newer) = (word & 1 == 1, word & 1 == 1 && word >> 2 == tag, word & 2 == 2);
         let looked_up = traffic != Traffic::WriteBack;
         if looked_up {
-            let found = match (hit, there && newer) {
-                (true, false) => Signal::MemorySideCacheHitsClean,
-                (true, true) => Signal::MemorySideCacheHitsModified,
-                (false, false) => Signal::MemorySideCacheMissesClean,
-                (false, true) => Signal::MemorySideCacheMissesModified,
-            };
+            let found = found(there, hit, newer);
             self.count_near(place as u64, [Signal::NearMemoryReads, found], watched, tally);
         }
         let mut latency = u32::from(costs.near_memory);
@@ -138,12 +145,7 @@ impl Memory {
         if written {
             self.count_near(line, [Signal::NearMemoryWrites], watched, tally);
         } else {
-            let found = match (hit, there && newer) {
-                (true, false) => Signal::MemorySideCacheHitsClean,
-                (true, true) => Signal::MemorySideCacheHitsModified,
-                (false, false) => Signal::MemorySideCacheMissesClean,
-                (false, true) => Signal::MemorySideCacheMissesModified,
-            };
+            let found = found(there, hit, newer);
             self.count_near(line, [Signal::NearMemoryReads, found], watched, tally);
         }
         let mut latency = u32::from(costs.near_memory);
@@ -293,6 +295,22 @@ mod tests {
         // Line 1 was written once; lines 65 and 1 were read.
         assert_eq!([Signal::MemoryWrites, Signal::MemoryReads].map(get), [1, 2]);
         assert_eq!([Signal::NearMemoryReads, Signal::NearMemoryWrites].map(get), [5, 3]);
+    }
+
+    #[test]
+    fn the_first_line_of_a_place_misses_an_invalid_one() {
+        let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
+        let mut memory = Memory::new(&geometry, 6);
+        let costs = super::super::parts::KNL.costs;
+        let mut tally = Tally::new();
+        tally.update(&everything(), |_| true);
+        // 64 places, and a second line for the last of them. What is written back is not looked up.
+        (0..65).for_each(|line| drop(memory.access(line + 63, Traffic::Read, &costs, false, &mut tally)));
+        memory.access(200, Traffic::WriteBack, &costs, false, &mut tally);
+        let totals = Totals::new();
+        tally.report(&totals);
+        let misses = [Signal::MemorySideCacheMissesInvalid, Signal::MemorySideCacheMissesClean];
+        assert_eq!(misses.map(|signal| totals.get(signal)), [64, 1]);
     }
 
     #[test]

@@ -25,13 +25,14 @@ pub enum Place {
 }
 
 /// What a controller of near memory counts, in accesses.
-const OF_NEAR_MEMORY: [Signal; 6] = [
+const OF_NEAR_MEMORY: [Signal; 7] = [
     Signal::NearMemoryReads,
     Signal::NearMemoryWrites,
     Signal::MemorySideCacheHitsClean,
     Signal::MemorySideCacheHitsModified,
     Signal::MemorySideCacheMissesClean,
     Signal::MemorySideCacheMissesModified,
+    Signal::MemorySideCacheMissesInvalid,
 ];
 
 /// What a channel of DRAM counts, in accesses.

@@ -7,6 +7,7 @@ use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage,
 use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
 use super::mesh::{self, Agent, Class, DeviceAccess, Mesh, Message, Ring, Stop};
 use super::port::Port;
+use super::write_cache::{self, WriteCache};
 use super::{Boxes, Tiles};
 
 /// The bits of an address within a line.
@@ -23,15 +24,16 @@ pub(super) struct Fabric {
     pub(super) mesh: Mesh,
     pub(super) homes: Homes,
     pub(super) port: Port,
+    pub(super) cache: WriteCache,
 }
 
 impl Fabric {
     pub(super) fn new() -> Fabric {
-        Fabric { mesh: Mesh::new(), homes: Homes::new(), port: Port::new() }
+        Fabric { mesh: Mesh::new(), homes: Homes::new(), port: Port::new(), cache: WriteCache::new() }
     }
 
     pub(super) fn footprint(&self) -> usize {
-        self.mesh.footprint() + self.homes.footprint()
+        self.mesh.footprint() + self.homes.footprint() + self.cache.footprint()
     }
 }
 
@@ -46,11 +48,22 @@ pub(super) struct Flow<'a> {
     tiles: Tiles,
 }
 
+/// What the fabric did for a device.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Served {
+    /// The clocks until all was done.
+    pub(super) clocks: u64,
+    /// The IRP owned the line already.
+    pub(super) owned: bool,
+}
+
 /// How far a request has gone.
 #[derive(Clone, Copy, Debug)]
 struct Gone {
     /// When the agent took it into its table.
     accepted: u64,
+    /// When the agent sent its last message of it.
+    sent: u64,
     /// When its last message is there.
     end: u64,
 }
@@ -89,6 +102,11 @@ impl<'a> Flow<'a> {
 
     /// `message` sets out at `time`. Returns when it is there.
     pub(super) fn carry(&mut self, message: &Message, time: u64) -> u64 {
+        self.carry_on(message, time).1
+    }
+
+    /// The same. Returns when it enters the mesh, and when it is there.
+    fn carry_on(&mut self, message: &Message, time: u64) -> (u64, u64) {
         let (boxes, tiles, devices) = (self.boxes, &mut self.tiles, Stop::of_devices());
         let mut report = |unit, select, umask, clocks| {
             if clocks != 0 {
@@ -102,7 +120,7 @@ impl<'a> Flow<'a> {
             mesh::count(message, self.class, |unit, select, umask| report(unit, select, umask, 1));
             fabric.port.receive(message, self.class, there, &mut report);
         }
-        there
+        (sets_out, there)
     }
 
     /// Something passes the agent.
@@ -203,7 +221,7 @@ impl<'a> Flow<'a> {
     /// The rest of a request's messages, from `time` on. The agent's first one waits in `queue` for what it `needs`; the others follow answers.
     fn go_on(&mut self, messages: impl Iterator<Item = Message>, mut queue: Queue, mut needs: Needs, time: u64) -> Gone {
         let cha = self.ends().cha;
-        let mut gone = Gone { accepted: time, end: time };
+        let mut gone = Gone { accepted: time, sent: time, end: time };
         for message in messages {
             if Some(message.from) == cha && message.agent == Agent::Home {
                 let credit = self.credit(&message);
@@ -212,6 +230,7 @@ impl<'a> Flow<'a> {
                     gone.accepted = passed;
                 }
                 (queue, needs) = (Queue::Ismq, Needs::default());
+                gone.sent = passed;
                 gone.end = self.send(&message, credit, passed);
             } else {
                 gone.end = self.carry(&message, gone.end);
@@ -227,6 +246,33 @@ impl<'a> Flow<'a> {
         Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), answered) }
     }
 
+    /// The same, after a snoop of the IRP, which owns the line as far as the agent knows.
+    fn go_on_after_device(&mut self, messages: impl Iterator<Item = Message>, kind: u8, line: u64, needs: Needs, time: u64) -> Gone {
+        // A line that is on its way back has no entry in the table yet.
+        let is_coming = self.fabric.cache.owns(line, time).unwrap_or(false);
+        let line_needed = needs.line.filter(|_| !is_coming);
+        let accepted = self.pass(Queue::Irq, time, &Needs { credit: Some(Credit::Iv), line: line_needed });
+        if self.fabric.cache.owns(line, accepted).is_none() {
+            // The request waited until the data were back.
+            return Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), accepted) };
+        }
+        let answered = self.snoop_device(line, kind, accepted);
+        Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), answered) }
+    }
+
+    /// The IRP is snooped for `line`, and answers. Returns when the answer is there, by the lengths of the ways as for a tile.
+    fn snoop_device(&mut self, line: u64, kind: u8, time: u64) -> u64 {
+        let (Some(cha), Some(devices), Some(irp)) = (self.ends().cha, Stop::of_devices(), UnitId::new(Kind::Irp, 0)) else { return time };
+        let snoop = Message { from: cha, agent: Agent::Home, to: devices, ring: Ring::Iv };
+        self.send(&snoop, Credit::Iv, time);
+        let there = time.saturating_add(snoop.clocks());
+        let answer = self.fabric.cache.snoop(line, there);
+        let (sets_out, _) = self.carry_on(&Message { from: devices, agent: Agent::Home, to: cha, ring: Ring::Ak }, there);
+        self.tiles |= self.boxes.inject(irp, mesh::SNOOP_ANSWERS, answer as u8 | kind, 1, 1).1;
+        self.tiles |= self.boxes.inject(irp, mesh::WRITE_CACHE.0, mesh::SNOOPS, 1, sets_out.saturating_sub(there)).1;
+        there.saturating_add(snoop.clocks())
+    }
+
     /// A tile's request. Its transaction at the agent is reported apart.
     pub(super) fn request(&mut self, request: &Request, tile: u8) {
         let mut messages = mesh::steps(request, tile, self.home);
@@ -237,7 +283,9 @@ impl<'a> Flow<'a> {
         let seeks = Seeks::of(request.kind).filter(|_| request.supplier != Supplier::Device);
         let needs = Needs { credit: None, line: Some((line, seeks)) };
         let before = self.fabric.homes.filter.look_up(self.home, line);
+        let of_device = seeks.filter(|_| self.fabric.cache.owns(line, arrives).is_some());
         let gone = match before.filter(|before| is_silent(request, seeks, before, tile)) {
+            _ if let Some(seeks) = of_device => self.go_on_after_device(messages, write_cache::kind(request.kind, seeks), line, needs, arrives),
             Some(holds) => {
                 self.count(MISC, SILENT_EVICTION, 1);
                 self.go_on_after_snoop(messages, &holds, Queue::Irq, needs, arrives)
@@ -260,12 +308,18 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A device's request, for `physical` if that is known, which a tile has modified if `hit`. Returns the clocks until all is done.
-    pub(super) fn device(&mut self, access: DeviceAccess, physical: Option<u64>, hit: bool) -> u64 {
+    /// A device's request, for `physical` if that is known, which a tile has modified if `hit`.
+    pub(super) fn device(&mut self, access: DeviceAccess, physical: Option<u64>, hit: bool) -> Served {
         let now = self.boxes.total(Domain::Uclk);
-        let mut messages = access.steps(self.home);
-        let Some(asking) = messages.next() else { return 0 };
         let line = physical.map(|physical| physical >> LINE_BITS);
+        if let Some(line) = line.filter(|_| access.writes())
+            && let Some(granted) = self.fabric.cache.granted(line)
+        {
+            let end = self.write_back(line, granted.max(now));
+            return Served { clocks: end.saturating_sub(now), owned: true };
+        }
+        let mut messages = access.steps(self.home);
+        let Some(asking) = messages.next() else { return Served::default() };
         let arrives = self.carry(&asking, now);
         // A read leaves the line as it is (PCIRdCur).
         let seeks = (access != DeviceAccess::Read).then_some(Seeks::Stream);
@@ -283,10 +337,26 @@ impl<'a> Flow<'a> {
             self.carry(&data, gone.accepted);
         }
         if let Some(line) = line {
-            self.fabric.homes.stay(self.home, line, gone.end);
+            let is_prefetch = access == DeviceAccess::Prefetch;
+            // A line that a device asked for ahead is granted when the grant sets out: a snoop may overtake it.
+            self.fabric.homes.stay(self.home, line, if is_prefetch { gone.sent } else { gone.end });
             seeks.and_then(|seeks| self.fabric.homes.filter.change(self.home, line, 0, seeks));
+            if is_prefetch {
+                self.fabric.cache.ask(line, gone.accepted, gone.end);
+            }
         }
-        gone.end.saturating_sub(now)
+        Served { clocks: gone.end.saturating_sub(now), owned: false }
+    }
+
+    /// A device's data for `line`, which the IRP owns, go to memory from `time` on. Returns when they are there.
+    fn write_back(&mut self, line: u64, time: u64) -> u64 {
+        let mut messages = DeviceAccess::write_back(self.home);
+        let Some(data) = messages.next() else { return time };
+        let (leaves, arrives) = self.carry_on(&data, time);
+        self.fabric.cache.write(line, time, leaves, arrives);
+        let gone = self.go_on(messages, Queue::Prq, Needs { credit: None, line: Some((line, None)) }, arrives);
+        self.fabric.homes.stay(self.home, line, gone.end);
+        gone.end
     }
 }
 

@@ -21,6 +21,7 @@ mod home;
 mod mesh;
 mod port;
 mod slot;
+mod write_cache;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -39,7 +40,7 @@ pub use vm_pmu_arch::knl::untile::{
 use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
-use flow::{Fabric, Flow};
+use flow::{Fabric, Flow, Served};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
@@ -87,6 +88,9 @@ pub struct UntileState {
     /// What is not free in M2PCIe and the IRP, in the same way.
     #[cfg_attr(feature = "serde", serde(default))]
     pub port: Vec<(u32, u64)>,
+    /// The lines of the IRP's write cache, in the same way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub write_cache: Vec<(u32, u64)>,
 }
 
 /// The boxes of a machine.
@@ -350,19 +354,19 @@ impl Boxes {
 
     /// A device does something with a line of CHA `home`, at `physical` if that is known, which a tile has modified if `hit`.
     pub(crate) fn device(&self, access: DeviceAccess, physical: Option<u64>, home: u8, hit: bool) -> Tiles {
-        let (mut tiles, mut clocks) = (0, 0);
+        let (mut tiles, mut served) = (0, Served::default());
         if self.listens_to_mesh() {
             let mut flow = Flow::new(self, home, Class::Responses);
-            clocks = flow.device(access, physical, hit);
+            served = flow.device(access, physical, hit);
             tiles |= flow.tiles();
         }
         if let Some(irp) = UnitId::new(Kind::Irp, 0) {
-            for (select, umask) in access.counted() {
+            for (select, umask) in access.counted(served.owned) {
                 tiles |= self.inject(irp, *select, *umask, 1, 1).1;
             }
-            tiles |= self.inject(irp, WRITE_CACHE.0, WRITE_CACHE.1, 1, clocks).1;
+            tiles |= self.inject(irp, WRITE_CACHE.0, WRITE_CACHE.1, 1, served.clocks).1;
         }
-        tiles | self.transact(home, &access.transaction(hit), Stage::Served { clocks: clocks.max(1) }).1
+        tiles | self.transact(home, &access.transaction(hit), Stage::Served { clocks: served.clocks.max(1) }).1
     }
 
     /// Reads what is at `address`, at privilege level 0.
@@ -448,6 +452,7 @@ impl Boxes {
         fabric.mesh.load(&[], 0);
         fabric.homes.load(&[], 0);
         fabric.port.load(&[], 0);
+        fabric.cache.load(&[], 0);
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
@@ -470,7 +475,8 @@ impl Boxes {
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
         let (phases, commands, now) = (ratios.phases(), self.configuration.commands(), self.total(Domain::Uclk));
         let (mesh, homes, port) = (fabric.mesh.save(now), fabric.homes.save(now), fabric.port.save(now));
-        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes, port }, tiles)
+        let write_cache = fabric.cache.save(now);
+        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes, port, write_cache }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
@@ -482,6 +488,7 @@ impl Boxes {
         fabric.mesh.load(&state.mesh, now);
         fabric.homes.load(&state.homes, now);
         fabric.port.load(&state.port, now);
+        fabric.cache.load(&state.write_cache, now);
         let mut ratios = self.ticking.lock();
         ratios.set_phases(state.phases);
         let mut ubox = self.ubox.lock();

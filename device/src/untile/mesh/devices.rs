@@ -50,12 +50,19 @@ impl DeviceAccess {
         Transaction { source: Source::Prq, hit, lookup, state, opcode, tile: u8::MAX, non_coherent, ..Transaction::default() }
     }
 
+    /// Whether data go to memory.
+    pub(in super::super) const fn writes(self) -> bool {
+        matches!(self, DeviceAccess::Write | DeviceAccess::PartialWrite | DeviceAccess::Atomic)
+    }
+
     /// What the IRP counts when it begins: the transaction by type (16h, table 8-3), and the coherent operations (13h, table 8-2): a read is
-    /// PCIRdCur, a write of a line I2M, of a part RFO, and what was written goes by WbMtoI.
-    pub(in super::super) const fn counted(self) -> &'static [(u8, u8)] {
+    /// PCIRdCur, a write of a line I2M, of a part RFO, unless the IRP has `owned` the line already, and what was written goes by WbMtoI.
+    pub(in super::super) const fn counted(self, owned: bool) -> &'static [(u8, u8)] {
         const TRANSACTIONS: u8 = 0x16;
         const OPERATIONS: u8 = 0x13;
         match self {
+            DeviceAccess::Write | DeviceAccess::PartialWrite if owned => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x40)],
+            DeviceAccess::Atomic if owned => &[(TRANSACTIONS, 0x10), (OPERATIONS, 0x40)],
             DeviceAccess::Read => &[(TRANSACTIONS, 0x01), (OPERATIONS, 0x01)],
             DeviceAccess::Write => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x10), (OPERATIONS, 0x40)],
             DeviceAccess::PartialWrite => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x08), (OPERATIONS, 0x40)],
@@ -71,7 +78,7 @@ impl DeviceAccess {
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
         let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
         let reads = !matches!(self, DeviceAccess::Write | DeviceAccess::Interrupt);
-        let writes = matches!(self, DeviceAccess::Write | DeviceAccess::PartialWrite | DeviceAccess::Atomic);
+        let writes = self.writes();
         // Data of an interrupt go with its request; the agent sends them on within its stop.
         let asks = if self == DeviceAccess::Interrupt { Ring::Bl } else { Ring::Ad };
         [
@@ -86,6 +93,15 @@ impl DeviceAccess {
         ]
         .into_iter()
         .flatten()
+    }
+}
+
+impl DeviceAccess {
+    /// The messages of a write to a line of CHA `home` that the IRP owns already.
+    pub(in super::super) fn write_back(home: u8) -> impl Iterator<Item = Message> {
+        let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
+        let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
+        [message(device, cha, Ring::Bl), message(cha, near, Ring::Bl), message(near, cha, Ring::Ak)].into_iter().flatten()
     }
 }
 
@@ -125,6 +141,10 @@ impl Class {
 const ACKNOWLEDGES: u8 = 0x0A;
 /// The IRP: lines of its write cache.
 pub(in super::super) const WRITE_CACHE: (u8, u8) = (0x12, 0x01);
+/// Its bit for snoops.
+pub(in super::super) const SNOOPS: u8 = 0x02;
+/// The IRP: answers to snoops.
+pub(in super::super) const SNOOP_ANSWERS: u8 = 0x17;
 
 /// What the IRP counts of `message`, which comes to it.
 pub(in super::super) fn count(message: &Message, class: Class, mut report: impl FnMut(UnitId, u8, u8)) {
