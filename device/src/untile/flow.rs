@@ -5,13 +5,13 @@ use vm_pmu_arch::feed::{Request, Supplier};
 use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
 
 use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
-use super::mesh::{self, Agent, Class, DeviceAccess, Mesh, Message, Ring, Stop};
+use super::mesh::{self, Agent, Class, DeviceAccess, Home, Mesh, Message, Ring, Stop};
 use super::port::Port;
 use super::write_cache::{self, WriteCache};
 use super::{Boxes, Tiles};
 
 /// The bits of an address within a line.
-const LINE_BITS: u32 = 6;
+pub(super) const LINE_BITS: u32 = 6;
 /// MISC, and its bits (table 5-19).
 const MISC: u8 = 0x39;
 const SILENT_EVICTION: u8 = 0x01;
@@ -43,6 +43,8 @@ pub(super) struct Flow<'a> {
     fabric: MutexGuard<'a, Fabric>,
     /// The agent that has its line.
     home: u8,
+    /// It, and the controllers of the line's memory.
+    of_line: Home,
     /// What its data for a device are.
     class: Class,
     tiles: Tiles,
@@ -76,8 +78,8 @@ struct Ends {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn new(boxes: &'a Boxes, home: u8, class: Class) -> Flow<'a> {
-        Flow { boxes, fabric: boxes.fabric.lock(), home, class, tiles: 0 }
+    pub(super) fn new(boxes: &'a Boxes, of_line: Home, class: Class) -> Flow<'a> {
+        Flow { boxes, fabric: boxes.fabric.lock(), home: of_line.cha, of_line, class, tiles: 0 }
     }
 
     /// The tiles to interrupt.
@@ -86,7 +88,7 @@ impl<'a> Flow<'a> {
     }
 
     fn ends(&self) -> Ends {
-        Ends { cha: mesh::tile(self.home), near: mesh::controller(Kind::EdcUclk, self.home) }
+        Ends { cha: mesh::tile(self.home), near: self.of_line.near }
     }
 
     /// Counts `amount` of the agent's events.
@@ -275,7 +277,8 @@ impl<'a> Flow<'a> {
 
     /// A tile's request. Its transaction at the agent is reported apart.
     pub(super) fn request(&mut self, request: &Request, tile: u8) {
-        let mut messages = mesh::steps(request, tile, self.home);
+        let of_line = self.of_line;
+        let mut messages = mesh::steps(request, tile, &of_line);
         let Some(asking) = messages.next() else { return };
         let line = request.physical >> LINE_BITS;
         let now = self.boxes.total(Domain::Uclk);
@@ -285,7 +288,9 @@ impl<'a> Flow<'a> {
         let before = self.fabric.homes.filter.look_up(self.home, line);
         let of_device = seeks.filter(|_| self.fabric.cache.owns(line, arrives).is_some());
         let gone = match before.filter(|before| is_silent(request, seeks, before, tile)) {
-            _ if let Some(seeks) = of_device => self.go_on_after_device(messages, write_cache::kind(request.kind, seeks), line, needs, arrives),
+            _ if let Some(seeks) = of_device => {
+                self.go_on_after_device(messages, write_cache::kind(request.kind, seeks), line, needs, arrives)
+            }
             Some(holds) => {
                 self.count(MISC, SILENT_EVICTION, 1);
                 self.go_on_after_snoop(messages, &holds, Queue::Irq, needs, arrives)
@@ -318,7 +323,8 @@ impl<'a> Flow<'a> {
             let end = self.write_back(line, granted.max(now));
             return Served { clocks: end.saturating_sub(now), owned: true };
         }
-        let mut messages = access.steps(self.home);
+        let of_line = self.of_line;
+        let mut messages = access.steps(&of_line);
         let Some(asking) = messages.next() else { return Served::default() };
         let arrives = self.carry(&asking, now);
         // A read leaves the line as it is (PCIRdCur).
@@ -350,7 +356,8 @@ impl<'a> Flow<'a> {
 
     /// A device's data for `line`, which the IRP owns, go to memory from `time` on. Returns when they are there.
     fn write_back(&mut self, line: u64, time: u64) -> u64 {
-        let mut messages = DeviceAccess::write_back(self.home);
+        let of_line = self.of_line;
+        let mut messages = DeviceAccess::write_back(&of_line);
         let Some(data) = messages.next() else { return time };
         let (leaves, arrives) = self.carry_on(&data, time);
         self.fabric.cache.write(line, time, leaves, arrives);

@@ -37,14 +37,15 @@ pub use vm_pmu_arch::knl::untile::{
     Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
 };
 
+use crate::die::{Die, Spread};
 use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
-use flow::{Fabric, Flow, Served};
+use flow::{Fabric, Flow, LINE_BITS, Served};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
-use mesh::{Class, WRITE_CACHE};
+use mesh::{Class, Home, WRITE_CACHE};
 use slot::Slot;
 
 /// A clock: its total, and when something is due.
@@ -106,13 +107,18 @@ pub(crate) struct Boxes {
     frequencies: Frequencies,
     clocks: [Clock; 3],
     configuration: Configuration,
+    /// What is chosen of the die. Without it tile n is at CHA n.
+    die: Option<Die>,
 }
+
+/// Lines that MCDRAM has as a cache, in the companion's model of a scaled part.
+const LINES_OF_MCDRAM: u64 = (64 << 20) >> LINE_BITS;
 
 /// The upper half of a model-specific register of 32 bits.
 const UPPER: u64 = !0xFFFF_FFFF;
 
 impl Boxes {
-    pub(crate) fn new(buses: Buses, frequencies: Frequencies) -> Boxes {
+    pub(crate) fn new(buses: Buses, frequencies: Frequencies, die: Option<Die>) -> Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
@@ -122,6 +128,7 @@ impl Boxes {
             ticking: Mutex::new(Ratios::new(frequencies)),
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
+            die,
         }
     }
 
@@ -321,10 +328,24 @@ impl Boxes {
         match UnitId::new(Kind::Cha, cha) {
             // Requests that enter and leave the table are followed whether or not a counter listens.
             Some(unit) if !matches!(stage, Stage::Served { .. }) || self.listens(unit) => {
-                self.with(unit, |unit, now| unit.transact(transaction, stage, now))
+                let transaction = Transaction { tile: self.place(transaction.tile), ..*transaction };
+                self.with(unit, |unit, now| unit.transact(&transaction, stage, now))
             }
             _ => (false, 0),
         }
+    }
+
+    /// The place of tile `tile`.
+    fn place(&self, tile: u8) -> u8 {
+        self.die.and_then(|die| die.tiles.place(tile)).unwrap_or(tile)
+    }
+
+    /// Who is responsible for the line at `physical` of CHA `cha`. An embedder's own way to share lines is believed.
+    fn home(&self, cha: u8, physical: Option<u64>) -> Home {
+        let Some((die, physical)) = self.die.zip(physical) else { return Home::of(cha) };
+        let (line, spread) = (physical >> LINE_BITS, Spread::new(die.cluster, die.memory >> LINE_BITS, LINES_OF_MCDRAM));
+        let agrees = spread.agent(line, Kind::Cha.count().into()) == u64::from(cha);
+        if agrees { Home::at(cha, |count| spread.memory(line, count.into()) as u16) } else { Home::of(cha) }
     }
 
     /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
@@ -337,7 +358,7 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut flow = Flow::new(self, 0, Class::Responses);
+        let mut flow = Flow::new(self, Home::of(0), Class::Responses);
         flow.carry(&message, self.total(Domain::Uclk));
         flow.tiles()
     }
@@ -347,8 +368,9 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut flow = Flow::new(self, home, Class::of(request));
-        flow.request(request, tile);
+        let holder = request.holder.map(|holder| u16::from(self.place(u8::try_from(holder).unwrap_or(u8::MAX))));
+        let mut flow = Flow::new(self, self.home(home, Some(request.physical)), Class::of(request));
+        flow.request(&Request { holder, ..*request }, self.place(tile));
         flow.tiles()
     }
 
@@ -356,7 +378,7 @@ impl Boxes {
     pub(crate) fn device(&self, access: DeviceAccess, physical: Option<u64>, home: u8, hit: bool) -> Tiles {
         let (mut tiles, mut served) = (0, Served::default());
         if self.listens_to_mesh() {
-            let mut flow = Flow::new(self, home, Class::Responses);
+            let mut flow = Flow::new(self, self.home(home, physical), Class::Responses);
             served = flow.device(access, physical, hit);
             tiles |= flow.tiles();
         }

@@ -198,10 +198,7 @@ mod tests {
     #[test]
     fn answers_follow_the_life_of_a_line() {
         let answers = [29, 30, 49, 50, 59, 60].map(|time| written().snoop(5, time));
-        assert_eq!(
-            answers,
-            [Answer::Invalid, Answer::Exclusive, Answer::Exclusive, Answer::Modified, Answer::Modified, Answer::Miss]
-        );
+        assert_eq!(answers, [Answer::Invalid, Answer::Exclusive, Answer::Exclusive, Answer::Modified, Answer::Modified, Answer::Miss]);
     }
 
     #[test]

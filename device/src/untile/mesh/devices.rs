@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::{Request, Supplier};
 use vm_pmu_arch::knl::untile::{FilterState, Kind, Lookup, Source, Transaction, UnitId};
 
-use super::message::{Agent, Message, Ring, controller, is_write, tile};
+use super::message::{Agent, Home, Message, Ring, is_write, tile};
 use super::plan::Stop;
 
 /// What a device does with a line of memory.
@@ -72,11 +72,11 @@ impl DeviceAccess {
         }
     }
 
-    /// Its messages for a line of CHA `home`, one after the other. Chosen: memory answers it, unless the agent knows which tile has the line modified, and data are pushed after
+    /// Its messages for a line of `home`, one after the other. Chosen: memory answers it, unless the agent knows which tile has the line modified, and data are pushed after
     /// the CHA grants it, as for a tile.
-    pub(in super::super) fn steps(self, home: u8) -> impl Iterator<Item = Message> {
+    pub(in super::super) fn steps(self, home: &Home) -> impl Iterator<Item = Message> {
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
-        let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
+        let (device, cha, near) = (Stop::of_devices(), tile(home.cha), home.near);
         let reads = !matches!(self, DeviceAccess::Write | DeviceAccess::Interrupt);
         let writes = self.writes();
         // Data of an interrupt go with its request; the agent sends them on within its stop.
@@ -97,9 +97,9 @@ impl DeviceAccess {
 }
 
 impl DeviceAccess {
-    /// The messages of a write to a line of CHA `home` that the IRP owns already.
-    pub(in super::super) fn write_back(home: u8) -> impl Iterator<Item = Message> {
-        let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
+    /// The messages of a write to a line of `home` that the IRP owns already.
+    pub(in super::super) fn write_back(home: &Home) -> impl Iterator<Item = Message> {
+        let (device, cha, near) = (Stop::of_devices(), tile(home.cha), home.near);
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
         [message(device, cha, Ring::Bl), message(cha, near, Ring::Bl), message(near, cha, Ring::Ak)].into_iter().flatten()
     }
