@@ -76,6 +76,7 @@ pub mod bus;
 pub mod companion;
 mod countdown;
 pub mod cpuid;
+pub mod die;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
 pub mod kvm;

@@ -4,7 +4,7 @@ use vm_pmu::Part;
 use vm_pmu::arch::event::{Drive, Entry, Internal, KNL};
 use vm_pmu::arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu::topology::{Builder, Machine, Untile};
-use vm_pmu::untile::DeviceAccess;
+use vm_pmu::untile::{Agent, DeviceAccess, Message, Ring, Stop, UnitId};
 
 type Line = fn(usize, u32);
 
@@ -16,6 +16,9 @@ fn part() -> Machine<Line> {
 /// Bus, device and function, and the offsets of counter 0's control and of the counter.
 const M2PCIE: (u8, u8, u8, u16, u16) = (0xFF, 12, 1, 0xD8, 0xA0);
 const IRP: (u8, u8, u8, u16, u16) = (0, 5, 6, 0xD8, 0xA0);
+
+/// Answers of the IRP to snoops.
+const SNOOP_RESPONSES: u32 = 0x17;
 
 /// What counter 0 of a box counts of `select` and `umask` while `act` goes on.
 fn counted(place: (u8, u8, u8, u16, u16), select: u32, umask: u32, act: impl Fn(&Untile<'_, Line>)) -> u32 {
@@ -49,6 +52,63 @@ fn overload(untile: &Untile<'_, Line>) {
         }
         untile.tick_all(10_000);
     }
+    for kind in [RequestKind::Code, RequestKind::DataRead, RequestKind::Ownership] {
+        answers(untile, kind);
+    }
+}
+
+/// A line of CHA 2, which is one hop below the devices' stop.
+const LINE: u64 = 0x4000;
+
+/// Tile 2, which is beside the CHA, asks for the line.
+fn ask(untile: &Untile<'_, Line>, kind: RequestKind) {
+    untile.carry_request(&Request { physical: LINE, supplier: Supplier::NearMemory { far: false }, ..Request::of(kind) }, 2, 2);
+}
+
+/// A device prefetches the line.
+fn prefetch(untile: &Untile<'_, Line>) {
+    untile.device_at(DeviceAccess::Prefetch, LINE, 2, false);
+}
+
+/// Another device has written eight lines at this clock, so that data wait sixteen clocks in M2PCIe.
+fn write_others(untile: &Untile<'_, Line>) {
+    for number in 0..8 {
+        untile.device_at(DeviceAccess::Prefetch, 0x8000 + 64 * number, 2, false);
+    }
+    untile.tick_all(2_000);
+    for number in 0..8 {
+        untile.device_at(DeviceAccess::Write, 0x8000 + 64 * number, 2, false);
+    }
+}
+
+/// Acknowledges from the CHA's stop to the devices' fill the ring, so that a grant waits.
+fn fill(untile: &Untile<'_, Line>) {
+    let [from, to] = ["cha2", "m2pcie"].map(|name| Stop::of(UnitId::named(name).unwrap()).unwrap());
+    (0..200).for_each(|_| untile.carry(&Message { from, agent: Agent::Home, to, ring: Ring::Ak }));
+}
+
+/// Requests of this kind get each of the four answers of the IRP.
+fn answers(untile: &Untile<'_, Line>, kind: RequestKind) {
+    // The grant waits for the ring, and the snoop goes by another.
+    fill(untile);
+    prefetch(untile);
+    untile.tick_all(60);
+    ask(untile, kind);
+    untile.tick_all(10_000);
+    // The line is granted and not written.
+    prefetch(untile);
+    untile.tick_all(10_000);
+    ask(untile, kind);
+    untile.tick_all(10_000);
+    // Data wait in M2PCIe behind those of others, or are on their way to the CHA.
+    for clocks in 0..32 {
+        prefetch(untile);
+        write_others(untile);
+        untile.device_at(DeviceAccess::Write, LINE, 2, false);
+        untile.tick_all(clocks);
+        ask(untile, kind);
+        untile.tick_all(10_000);
+    }
 }
 
 #[test]
@@ -59,7 +119,17 @@ fn every_event_between_the_mesh_and_devices_is_counted() {
         .flat_map(|(unit, place)| {
             KNL.entries.iter().filter(move |entry| entry.unit == unit).filter(is_driven).map(move |entry| (entry, place))
         })
-        .filter(|(entry, place)| counted(*place, entry.select, entry.umask.unwrap_or(0), overload) == 0)
+        .filter(|(entry, place)| {
+            let umask = entry.umask.unwrap_or(0);
+            // An answer to a snoop counts with its kind, and a kind with its answer.
+            let umask = match (entry.select, umask) {
+                (SNOOP_RESPONSES, 0) => 0x7F,
+                (SNOOP_RESPONSES, answer) if answer & 0x0F != 0 => answer | 0x70,
+                (SNOOP_RESPONSES, kind) => kind | 0x0F,
+                (_, umask) => umask,
+            };
+            counted(*place, entry.select, umask, overload) == 0
+        })
         .map(|(entry, _)| entry.name)
         .collect();
     assert!(missing.is_empty(), "{} {missing:?}", missing.len());
@@ -108,4 +178,74 @@ fn a_restored_machine_goes_on_with_what_was_on_its_way() {
     restored.device_at(DeviceAccess::Prefetch, 64 * 8, 5, false);
     restored.tick_all(1);
     assert_eq!(restored.pci_read(bus, device, function, counter, 4), 1);
+}
+
+/// What the IRP answers to a tile that asks for the line `clocks` after `act`: the count of each answer, for any kind of snoop.
+fn answered(act: impl Fn(&Untile<'_, Line>), clocks: u64) -> [u32; 4] {
+    [0x01, 0x02, 0x04, 0x08].map(|answer| {
+        counted(IRP, 0x17, 0x70 | answer, |untile| {
+            act(untile);
+            untile.tick_all(clocks);
+            ask(untile, RequestKind::DataRead);
+        })
+    })
+}
+
+#[test]
+fn a_line_that_a_device_prefetched_is_exclusive_in_the_irp_until_a_tile_takes_it() {
+    assert_eq!(answered(prefetch, 10_000), [0, 0, 1, 0]);
+    // A second tile finds it gone, and the agent knows.
+    let taken = |untile: &Untile<'_, Line>| {
+        prefetch(untile);
+        untile.tick_all(10_000);
+        ask(untile, RequestKind::DataRead);
+    };
+    assert_eq!(answered(taken, 10_000), [0, 0, 1, 0]);
+}
+
+#[test]
+fn nobody_asks_the_irp_for_a_line_that_it_has_written_back() {
+    let written = |untile: &Untile<'_, Line>| {
+        prefetch(untile);
+        untile.tick_all(10_000);
+        untile.device_at(DeviceAccess::Write, LINE, 2, false);
+    };
+    assert_eq!(answered(written, 10_000), [0; 4]);
+    // Without a prefetch the agent keeps others waiting until the write is done.
+    assert_eq!(answered(|untile| untile.device_at(DeviceAccess::Write, LINE, 2, false), 0), [0; 4]);
+}
+
+#[test]
+fn data_that_wait_for_the_mesh_are_modified_and_data_on_their_way_are_missed() {
+    let written = |untile: &Untile<'_, Line>| {
+        prefetch(untile);
+        write_others(untile);
+        untile.device_at(DeviceAccess::Write, LINE, 2, false);
+    };
+    // The ninth line leaves M2PCIe at clock 18. The tile asks the CHA beside it, and the snoop is there a clock later.
+    assert_eq!([16, 17].map(|clocks| answered(written, clocks)), [[0, 0, 0, 1], [1, 0, 0, 0]]);
+}
+
+#[test]
+fn a_prefetched_line_is_written_without_another_request_for_it() {
+    let both = |untile: &Untile<'_, Line>| {
+        prefetch(untile);
+        untile.tick_all(10_000);
+        untile.device_at(DeviceAccess::Write, LINE, 2, false);
+    };
+    // RFO, I2M and WbMtoI; requests by AD, and data.
+    assert_eq!([0x08, 0x10, 0x40].map(|operation| counted(IRP, 0x13, operation, both)), [1, 0, 1]);
+    assert_eq!([0x01, 0x04].map(|umask| counted(M2PCIE, 0x24, umask, both)), [1, 1]);
+}
+
+#[test]
+fn a_snoop_is_in_the_irp_until_its_answer_leaves_for_the_mesh() {
+    let snooped = |untile: &Untile<'_, Line>| {
+        prefetch(untile);
+        untile.tick_all(10_000);
+        ask(untile, RequestKind::Ownership);
+    };
+    // Acknowledges leave M2PCIe in a clock. The snoop invalidates, and is no other kind.
+    assert_eq!(counted(IRP, 0x12, 0x02, snooped), 1);
+    assert_eq!([0x10, 0x20, 0x40].map(|kind| counted(IRP, 0x17, 0x0F | kind, snooped)), [0, 0, 1]);
 }

@@ -341,6 +341,7 @@ fn section_3_1_computes_with_what_the_companion_tells() {
         ("EDC_HIT_MISS.HIT_DIRTY", S::MemorySideCacheHitsModified),
         ("EDC_HIT_MISS.MISS_CLEAN", S::MemorySideCacheMissesClean),
         ("EDC_HIT_MISS.MISS_DIRTY", S::MemorySideCacheMissesModified),
+        ("EDC_HIT_MISS.MISS_INVALID", S::MemorySideCacheMissesInvalid),
         ("CAS.READS", S::MemoryReads),
     ] {
         assert_eq!(named(name).signals, [signal], "{name}");

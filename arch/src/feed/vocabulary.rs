@@ -2176,4 +2176,6 @@ signals! {
     L3TransientPrefetches = "l3_transient_prefetches": Event Events,
     /// Demand misses of a line that a stream of the prefetcher has asked for, which pass over the one before it.
     DataPrefetchStreamHitsAhead = "data_prefetch_stream_hits_ahead": Event Events,
+    /// Accesses for which the memory-side cache filled a place that had no line.
+    MemorySideCacheMissesInvalid = "memory_side_cache_misses_invalid": Event Events,
 }

@@ -9,6 +9,7 @@ use super::reach::{Reach, Went};
 use super::routes::Routes;
 use super::system::{Shared, System};
 use super::tally::Tally;
+use crate::die::Die;
 
 /// How many of everything a machine has.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub(super) struct Layout {
     pub(super) routes: Option<Routes>,
     /// The graphics aperture: its first address and its bytes.
     pub(super) aperture: Option<(u64, u64)>,
+    /// What is chosen of the die, where it is known.
+    pub(super) die: Option<Die>,
 }
 
 impl System {

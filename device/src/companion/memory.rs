@@ -9,6 +9,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::places::Places;
 use super::profile::{Costs, MemoryGeometry};
 use super::tally::Tally;
+use crate::die::{ClusterMode, Spread};
 
 /// The most pages that can be open.
 const MOST_PAGES: usize = 64;
@@ -33,6 +34,8 @@ pub(super) struct Memory {
     select: u64,
     /// One word per line of the memory-side cache: its tag, bit 1 if it is newer than DRAM, bit 0 if it is present.
     near: Box<[u64]>,
+    /// Which place of it a line has.
+    spread: Spread,
     /// What each place did while it was watched.
     pub(super) places: Places,
 }
@@ -60,6 +63,18 @@ pub(super) fn near_lines(geometry: &MemoryGeometry, line_bits: u8) -> u64 {
     if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) }
 }
 
+/// What counts an access to a place of the memory-side cache: whether a line is there, whether it is the one asked for, and whether it is
+/// newer than DRAM.
+const fn found(there: bool, hit: bool, newer: bool) -> Signal {
+    match (there, hit, newer) {
+        (false, ..) => Signal::MemorySideCacheMissesInvalid,
+        (true, true, false) => Signal::MemorySideCacheHitsClean,
+        (true, true, true) => Signal::MemorySideCacheHitsModified,
+        (true, false, false) => Signal::MemorySideCacheMissesClean,
+        (true, false, true) => Signal::MemorySideCacheMissesModified,
+    }
+}
+
 /// What is done to a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traffic {
@@ -73,15 +88,24 @@ pub(super) enum Traffic {
 
 impl Memory {
     pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8) -> Memory {
+        let spread = Spread::new(ClusterMode::Quadrant, 0, near_lines(geometry, line_bits));
         Memory {
             geometry: *geometry,
+            spread,
             line_bits,
             pages: [Page::default(); MOST_PAGES],
             wrote: false,
             select: 0,
             near: vec![0; near_lines(geometry, line_bits) as usize].into_boxed_slice(),
-            places: Places::new(geometry, line_bits),
+            places: Places::new(geometry, line_bits, spread),
         }
+    }
+
+    /// The same memory with its lines spread in another way.
+    pub(super) fn spread_by(mut self, spread: Spread) -> Memory {
+        self.spread = spread;
+        self.places.spread = spread;
+        self
     }
 
     /// Moves a line. What its places did for it is kept if they are `watched`.
@@ -93,24 +117,19 @@ impl Memory {
         if self.geometry.is_buffered() {
             return self.buffer(line, traffic, costs, watched, tally);
         }
-        let place = (line % self.near.len() as u64) as usize;
-        let tag = line / self.near.len() as u64;
+        let (of_near, tag) = self.spread.place(line);
+        let place = of_near as usize;
         let Some(word) = self.near.get(place).copied() else { return Moved::default() };
         let (there, hit, newer) = (word & 1 == 1, word & 1 == 1 && word >> 2 == tag, word & 2 == 2);
         let looked_up = traffic != Traffic::WriteBack;
         if looked_up {
-            let found = match (hit, there && newer) {
-                (true, false) => Signal::MemorySideCacheHitsClean,
-                (true, true) => Signal::MemorySideCacheHitsModified,
-                (false, false) => Signal::MemorySideCacheMissesClean,
-                (false, true) => Signal::MemorySideCacheMissesModified,
-            };
-            self.count_near(place as u64, [Signal::NearMemoryReads, found], watched, tally);
+            let found = found(there, hit, newer);
+            self.count_near(line, [Signal::NearMemoryReads, found], watched, tally);
         }
         let mut latency = u32::from(costs.near_memory);
         if !hit {
             if there && newer {
-                self.dram((word >> 2) * self.near.len() as u64 + place as u64, true, watched, tally);
+                self.dram(self.spread.line(of_near, word >> 2), true, watched, tally);
             }
             if traffic == Traffic::Read {
                 latency += u32::from(costs.memory) + self.dram(line, false, watched, tally);
@@ -118,12 +137,12 @@ impl Memory {
         }
         let written = traffic != Traffic::Read;
         if written || !hit {
-            self.count_near(place as u64, [Signal::NearMemoryWrites], watched, tally);
+            self.count_near(line, [Signal::NearMemoryWrites], watched, tally);
         }
         if let Some(cell) = self.near.get_mut(place) {
             *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
         }
-        let displaced = (there && !hit).then(|| (word >> 2) * self.near.len() as u64 + place as u64);
+        let displaced = (there && !hit).then(|| self.spread.line(of_near, word >> 2));
         Moved { latency, near: Near { hit, displaced } }
     }
 
@@ -138,12 +157,7 @@ impl Memory {
         if written {
             self.count_near(line, [Signal::NearMemoryWrites], watched, tally);
         } else {
-            let found = match (hit, there && newer) {
-                (true, false) => Signal::MemorySideCacheHitsClean,
-                (true, true) => Signal::MemorySideCacheHitsModified,
-                (false, false) => Signal::MemorySideCacheMissesClean,
-                (false, true) => Signal::MemorySideCacheMissesModified,
-            };
+            let found = found(there, hit, newer);
             self.count_near(line, [Signal::NearMemoryReads, found], watched, tally);
         }
         let mut latency = u32::from(costs.near_memory);
@@ -176,9 +190,7 @@ impl Memory {
         let signal = if writes { Signal::MemoryWrites } else { Signal::MemoryReads };
         tally.add(signal, 1);
         if watched {
-            // Lines that share a place of the memory-side cache share a channel.
-            self.places
-                .channel(if self.near.is_empty() || self.geometry.is_buffered() { line } else { line % self.near.len() as u64 }, signal);
+            self.places.channel(line, signal);
         }
         if writes != self.wrote {
             tally.add(if writes { Signal::DramTurnaroundsReadToWrite } else { Signal::DramTurnaroundsWriteToRead }, 1);
@@ -293,6 +305,24 @@ mod tests {
         // Line 1 was written once; lines 65 and 1 were read.
         assert_eq!([Signal::MemoryWrites, Signal::MemoryReads].map(get), [1, 2]);
         assert_eq!([Signal::NearMemoryReads, Signal::NearMemoryWrites].map(get), [5, 3]);
+    }
+
+    #[test]
+    fn the_first_line_of_a_place_misses_an_invalid_one() {
+        let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
+        let mut memory = Memory::new(&geometry, 6);
+        let costs = super::super::parts::KNL.costs;
+        let mut tally = Tally::new();
+        tally.update(&everything(), |_| true);
+        // 64 places, and a second line for the last of them. What is written back is not looked up.
+        for line in 63..=127 {
+            memory.access(line, Traffic::Read, &costs, false, &mut tally);
+        }
+        memory.access(200, Traffic::WriteBack, &costs, false, &mut tally);
+        let totals = Totals::new();
+        tally.report(&totals);
+        let misses = [Signal::MemorySideCacheMissesInvalid, Signal::MemorySideCacheMissesClean];
+        assert_eq!(misses.map(|signal| totals.get(signal)), [64, 1]);
     }
 
     #[test]

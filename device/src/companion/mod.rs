@@ -96,6 +96,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::{Signal, SignalSet};
 
+use crate::die::Die;
 use crate::topology::UnknownPart;
 
 pub use bundle::Bundle;
@@ -145,6 +146,7 @@ pub struct Builder {
     io: IoMap,
     routes: Option<Routes>,
     aperture: Option<(u64, u64)>,
+    die: Option<Die>,
 }
 
 impl Builder {
@@ -173,6 +175,7 @@ impl Builder {
             io: IoMap::default(),
             routes: None,
             aperture: None,
+            die: None,
         }
     }
 
@@ -251,6 +254,23 @@ impl Builder {
         joined.then(|| self.routes.unwrap_or_else(|| Routes::ladder(self.packages)))
     }
 
+    /// Which tiles the die has and how lines are shared among agents and memory, on a part with a mesh: Knights Landing. By default clusters
+    /// fill the quadrants one after the other.
+    ///
+    /// ```
+    /// use vm_pmu::companion::Builder;
+    /// use vm_pmu::die::{ClusterMode, Die};
+    ///
+    /// // Four nodes of a gibibyte: the first gibibyte belongs to CHAs 0 to 9.
+    /// let die = Die { cluster: ClusterMode::Snc4, memory: 4 << 30, ..Die::default() };
+    /// let companion = Builder::new("knl").unwrap().die(die).build();
+    /// assert!((0..1000).all(|line| companion.home(64 * line) <= 9));
+    /// ```
+    #[must_use]
+    pub fn die(self, die: Die) -> Builder {
+        Builder { die: Some(die), ..self }
+    }
+
     /// The graphics aperture begins at `first` and has so many bytes, on a part that has one: the K8. By default there is none.
     ///
     /// ```
@@ -324,6 +344,7 @@ impl Builder {
             io: self.io,
             routes: self.links(),
             aperture: self.aperture.filter(|_| self.profile.mesh.hypertransport),
+            die: self.die.filter(|_| self.profile.mesh.quadrants > 1),
         };
         let system = System::new(&self.profile, layout, self.seed);
         let cores = self.packages * (clusters + self.lent) * usize::from(self.profile.cores.max(1));

@@ -8,6 +8,7 @@ use vm_pmu_arch::feed::Signal;
 use super::bytes::{Damaged, Reader, Writer};
 use super::interconnect::{Asked, CHANNELS, Interconnect};
 use super::profile::MemoryGeometry;
+use crate::die::Spread;
 
 /// A place of memory that is counted separately. Numbers begin with 0 and continue through all packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,13 +26,14 @@ pub enum Place {
 }
 
 /// What a controller of near memory counts, in accesses.
-const OF_NEAR_MEMORY: [Signal; 6] = [
+const OF_NEAR_MEMORY: [Signal; 7] = [
     Signal::NearMemoryReads,
     Signal::NearMemoryWrites,
     Signal::MemorySideCacheHitsClean,
     Signal::MemorySideCacheHitsModified,
     Signal::MemorySideCacheMissesClean,
     Signal::MemorySideCacheMissesModified,
+    Signal::MemorySideCacheMissesInvalid,
 ];
 
 /// What a channel of DRAM counts, in accesses.
@@ -39,27 +41,6 @@ const OF_CHANNEL: [Signal; 2] = [Signal::MemoryReads, Signal::MemoryWrites];
 
 /// Banks of a channel: DDR4 has four groups of four (JESD79-4).
 const BANKS: usize = 16;
-
-/// A hash of a line, evenly distributed over all numbers of 32 bits: neighbours are far from each other (by the golden ratio).
-fn spread(line: u64) -> u32 {
-    (line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
-}
-
-/// Which of `count` equal parts of all numbers of 32 bits contains `number`.
-fn part(number: u32, count: u64) -> u64 {
-    u64::from(number).wrapping_mul(count) >> 32
-}
-
-/// Which of `count` homes, quadrants or controllers `line` belongs to. One hash decides all of them, so a line of a quadrant has its
-/// controller and home there.
-pub(super) fn share(line: u64, count: u64) -> u64 {
-    part(spread(line), count)
-}
-
-/// The channel, out of `count` of its controller, that `line` belongs to.
-fn channel(line: u64, count: u64) -> u64 {
-    part(spread(line.rotate_left(32) ^ line), count)
-}
 
 /// What the places of a package did since it was last taken.
 #[derive(Clone, Debug)]
@@ -70,6 +51,8 @@ pub(super) struct Places {
     controllers: u8,
     per_controller: u8,
     in_turn: bool,
+    /// Where lines are that do not go there in turn.
+    pub(super) spread: Spread,
     /// Lines of a row of DRAM, as a power of two.
     row_bits: u32,
     /// The row that each bank of each channel has open, plus one; 0 if none. Empty where lines do not go to channels in turn.
@@ -79,7 +62,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8) -> Places {
+    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> Places {
         let (controllers, per_controller) = (geometry.controllers.max(1), geometry.channels.max(1));
         let near = if geometry.near_bytes == 0 { 0 } else { usize::from(geometry.near_controllers.max(1)) };
         let channels = usize::from(controllers) * usize::from(per_controller);
@@ -89,6 +72,7 @@ impl Places {
             controllers,
             per_controller,
             in_turn: geometry.in_turn,
+            spread,
             row_bits: u32::from(geometry.page_bits.saturating_sub(line_bits)).min(63),
             rows: vec![0; if geometry.in_turn { channels * BANKS } else { 0 }].into_boxed_slice(),
             interconnect: Interconnect::default(),
@@ -101,7 +85,7 @@ impl Places {
         if self.in_turn {
             (line % controllers, line / controllers % per_controller)
         } else {
-            (share(line, controllers), channel(line, per_controller))
+            (self.spread.memory(line, controllers), self.spread.channel(line, per_controller))
         }
     }
 
@@ -112,7 +96,7 @@ impl Places {
             let (controller, channel) = self.channel_of(line);
             (controller * u64::from(self.per_controller) + channel) as usize
         } else {
-            share(line, self.near.len() as u64) as usize
+            self.spread.memory(line, self.near.len() as u64) as usize
         };
         if let (Some(counts), Some(of)) = (self.near.get_mut(place), OF_NEAR_MEMORY.iter().position(|of| *of == signal))
             && let Some(count) = counts.get_mut(of)
@@ -208,34 +192,12 @@ fn hand_over(place: Place, signals: &[Signal], counts: &mut [u64], report: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_in_a_row_and_pages_in_a_row_are_spread_evenly() {
-        for stride in [1, 2, 64, 4096, 1 << 20] {
-            for count in [2u64, 4, 6, 8, 38] {
-                let mut each = vec![0u32; count as usize];
-                (0..count * 1000).for_each(|number| each[share(number * stride, count) as usize] += 1);
-                assert!(each.iter().all(|lines| (900..=1100).contains(lines)), "{count} at {stride}: {each:?}");
-            }
-            let mut each = [0u32; 3];
-            (0..3000).for_each(|number| each[channel(number * stride, 3) as usize] += 1);
-            assert!(each.iter().all(|lines| (900..=1100).contains(lines)), "channels at {stride}: {each:?}");
-        }
-    }
+    use crate::die::ClusterMode;
 
     #[test]
     fn lines_go_to_the_controllers_and_ports_of_power9_in_turn() {
-        let places = Places::new(&super::super::parts::POWER9.memory, 7);
+        let places = Places::new(&super::super::parts::POWER9.memory, 7, Spread::new(ClusterMode::Quadrant, 0, 0));
         let each = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 0)];
         assert_eq!(core::array::from_fn(|line| places.channel_of(line as u64)), each);
-    }
-
-    #[test]
-    fn a_controller_lies_in_the_quadrant_of_its_lines() {
-        for line in 0..1000 {
-            let quadrant = share(line, 4);
-            assert_eq!(share(line, 8) / 2, quadrant);
-            assert_eq!(share(line, 2), quadrant / 2);
-        }
     }
 }

@@ -307,6 +307,7 @@ const NEAR_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheHitsModified,
     Signal::MemorySideCacheMissesClean,
     Signal::MemorySideCacheMissesModified,
+    Signal::MemorySideCacheMissesInvalid,
 ];
 
 /// What a package's memory and its probes supply, for any requester.
@@ -334,6 +335,7 @@ pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheHitsModified,
     Signal::MemorySideCacheMissesClean,
     Signal::MemorySideCacheMissesModified,
+    Signal::MemorySideCacheMissesInvalid,
 ];
 
 /// What cores make a northbridge do.

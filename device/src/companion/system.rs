@@ -19,7 +19,7 @@ use super::layout::Layout;
 use super::line::LineState;
 use super::memory::{self, Memory, Moved, Near, Traffic};
 use super::pipeline;
-use super::places::{self, Place};
+use super::places::Place;
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
 use super::responses::{count_request, count_response, of_probe};
@@ -28,6 +28,7 @@ use super::signals;
 use super::sized::SizedWrites;
 use super::streams::Written;
 use super::tally::Tally;
+use crate::die::{ClusterMode, Spread};
 
 /// The response of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +64,8 @@ pub(super) struct System {
     /// How many followers count what links send, and how many count idle slots.
     pub(super) linked: AtomicUsize,
     pub(super) idle_counted: AtomicUsize,
-    /// Lines of a package's memory-side cache.
-    near_lines: u64,
+    /// Where lines are.
+    spread: Spread,
     /// Those that are lent are the last of each package.
     pub(super) clusters_per_package: usize,
     pub(super) layout: Layout,
@@ -95,7 +96,10 @@ impl System {
         };
         let compete = profile.threads > 1 && pipeline::competes(profile.pipeline);
         let cores = if compete { number * usize::from(profile.cores.max(1)) } else { 0 };
-        let memories = (0..packages).map(|_| Memory::new(&profile.memory, profile.caches.outer_line_bits));
+        let bits = profile.caches.outer_line_bits;
+        let die = layout.die.unwrap_or_default();
+        let spread = Spread::new(die.cluster, die.memory >> bits.min(63), memory::near_lines(&profile.memory, bits));
+        let memories = (0..packages).map(|_| Memory::new(&profile.memory, bits).spread_by(spread));
         System {
             profile: *profile,
             clusters: (0..number).map(cluster).collect::<Vec<_>>().into_boxed_slice(),
@@ -113,7 +117,7 @@ impl System {
             joined: AtomicBool::new(false),
             linked: AtomicUsize::new(0),
             idle_counted: AtomicUsize::new(0),
-            near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
+            spread,
             clusters_per_package: clusters.max(1),
             layout,
         }
@@ -126,24 +130,29 @@ impl System {
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
-    /// The number by which line `outer` is spread: lines that share a place of the memory-side cache share it too.
-    fn spread(&self, outer: u64) -> u64 {
-        if self.near_lines == 0 { outer } else { outer & (self.near_lines - 1) }
-    }
-
     /// The agent that line `outer` belongs to.
     pub(super) fn agent(&self, outer: u64) -> u16 {
-        places::share(self.spread(outer), u64::from(self.profile.mesh.agents)) as u16
+        self.spread.agent(outer, u64::from(self.profile.mesh.agents)) as u16
     }
 
     /// Whether cluster `cluster` is in another quadrant than line `outer`.
     fn is_far(&self, cluster: usize, outer: u64) -> bool {
-        self.quadrant(cluster) != places::share(self.spread(outer), u64::from(self.profile.mesh.quadrants))
+        self.quadrant(cluster) != self.spread.memory(outer, u64::from(self.profile.mesh.quadrants))
     }
 
-    /// The quadrant of a cluster: clusters fill one quadrant after the other.
+    /// The quadrant of a cluster: that of its place on the die, if it is known. Otherwise clusters fill one quadrant after the other.
     fn quadrant(&self, cluster: usize) -> u64 {
+        let place = self.layout.die.and_then(|die| die.tiles.place(u8::try_from(cluster).ok()?));
+        if let Some(place) = place {
+            return u64::from(place) * u64::from(self.profile.mesh.quadrants) / u64::from(self.profile.mesh.agents.max(1));
+        }
         cluster as u64 * u64::from(self.profile.mesh.quadrants) / (self.clusters.len() as u64).max(1)
+    }
+
+    /// What tells near tiles from far ones: the half of the die in SNC2, and otherwise the quadrant.
+    fn node(&self, cluster: usize) -> u64 {
+        let halves = self.layout.die.is_some_and(|die| die.cluster == ClusterMode::Snc2);
+        if halves { self.quadrant(cluster) / 2 } else { self.quadrant(cluster) }
     }
 
     /// The supplier of line `outer` to cluster `from`, which did not have it, whether it was modified there, and the cluster if it was one.
@@ -152,7 +161,7 @@ impl System {
         let source = response.source;
         let abroad = source.is_of_another_package();
         if source.is_of_another_core() || source.is_of_another_packages_cache() {
-            let far = if meshed { self.quadrant(from) != self.quadrant(response.holder) } else { abroad };
+            let far = if meshed { self.node(from) != self.node(response.holder) } else { abroad };
             return (Supplier::OtherCluster { far }, source.was_modified(), u16::try_from(response.holder).ok());
         }
         if matches!(source, DataSource::LocalMemory | DataSource::LocalL4) || source.is_of_another_packages_memory() {

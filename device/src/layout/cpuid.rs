@@ -18,6 +18,9 @@ const LEGACY: u32 = 1 << 1;
 /// Leaf 8000_0008h, ECX: one less than the number of cores.
 const CORE_COUNT: u32 = 0xFF;
 
+/// Cores of a tile.
+const TILE: usize = 2;
+
 /// How many bits tell so many apart.
 fn bits(count: usize) -> u32 {
     count.max(1).next_power_of_two().trailing_zeros()
@@ -38,8 +41,19 @@ impl Layout {
     pub fn apic_id(&self, cpu: usize) -> Option<u32> {
         self.part.cpuid()?;
         let place = self.place(cpu)?;
-        let (threads, cores) = (bits(self.threads), bits(self.cores));
-        Some(((place.package << cores | place.core) << threads | place.thread) as u32)
+        let (threads, cores) = (bits(self.threads), self.core_bits());
+        Some(((place.package << cores | self.numbered(place.core)) << threads | place.thread) as u32)
+    }
+
+    /// The number of a core in APIC IDs: absent tiles of Knights Landing leave gaps (McCalpin, Disabled Core Patterns in Xeon Phi x200, 2021).
+    fn numbered(&self, core: usize) -> usize {
+        let place = self.die().and_then(|die| die.tiles.place(u8::try_from(core / TILE).ok()?));
+        place.map_or(core, |place| usize::from(place) * TILE + core % TILE)
+    }
+
+    /// Bits of the number of a core.
+    fn core_bits(&self) -> u32 {
+        bits(self.numbered(self.cores.saturating_sub(1)) + 1)
     }
 
     /// What CPUID returns in CPU `cpu`: what [`answer`] says for the part, and the layout beside it, in leaves 1 and 0Bh of Intel, and 1,
@@ -49,7 +63,7 @@ impl Layout {
         let id = self.apic_id(cpu)?;
         let is_intel = self.part.cpuid()?.vendor == INTEL;
         let [mut eax, mut ebx, mut ecx, mut edx] = answer(self.part, leaf, subleaf, registers)?;
-        let (threads, cores, processors) = (bits(self.threads), bits(self.cores), self.per_package());
+        let (threads, cores, processors) = (bits(self.threads), self.core_bits(), self.per_package());
         match leaf {
             0 if is_intel => eax = eax.max(TOPOLOGY),
             1 => {

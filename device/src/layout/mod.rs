@@ -24,6 +24,7 @@ mod tests;
 
 use vm_pmu_arch::registry::Part;
 
+use crate::die::{ClusterMode, Die, Tiles};
 use crate::topology::{Builder, UnknownPart};
 pub use refusal::LayoutError;
 
@@ -58,6 +59,8 @@ pub struct Layout {
     packages_per_group: Option<usize>,
     buffered: bool,
     lent_cores: usize,
+    tiles: Option<Tiles>,
+    cluster: Option<ClusterMode>,
 }
 
 impl Layout {
@@ -83,6 +86,8 @@ impl Layout {
             packages_per_group: None,
             buffered: false,
             lent_cores: 0,
+            tiles: None,
+            cluster: None,
         }
     }
 
@@ -147,6 +152,38 @@ impl Layout {
         Layout { lent_cores: cores, ..self }
     }
 
+    /// Which tiles a Knights Landing has, as many as its cores need. By default those of the [usual](Tiles::usual) part with so many.
+    ///
+    /// ```
+    /// use vm_pmu::die::Tiles;
+    /// use vm_pmu::layout::Layout;
+    ///
+    /// // The first tile is absent, so the first CPU is at the second place: its APIC ID is 8.
+    /// let layout = Layout::new("knl").unwrap().cores(74).tiles(Tiles::ALL.without(0));
+    /// assert_eq!((layout.check(), layout.apic_id(0)), (Ok(()), Some(8)));
+    /// ```
+    #[must_use]
+    pub fn tiles(self, tiles: Tiles) -> Layout {
+        Layout { tiles: Some(tiles), ..self }
+    }
+
+    /// How a Knights Landing shares lines among agents and memory. A mode of several nodes divides the
+    /// [memory of the package](Layout::memory_per_package) among them.
+    #[must_use]
+    pub fn cluster_mode(self, cluster: ClusterMode) -> Layout {
+        Layout { cluster: Some(cluster), ..self }
+    }
+
+    /// What is chosen of the die of a Knights Landing. `None` for another part, and for a small machine of which nothing was chosen: its tiles
+    /// are the first ones, and the companion divides them among the quadrants.
+    #[must_use]
+    pub fn die(&self) -> Option<Die> {
+        let tiles = self.cores / self.part.shape().package_cores.filter(|cores| *cores > 1)?;
+        let is_chosen = self.tiles.is_some() || self.cluster.is_some() || Tiles::is_usual(tiles);
+        let cluster = self.cluster.unwrap_or_default();
+        is_chosen.then(|| Die { tiles: self.tiles.unwrap_or(Tiles::usual(tiles)), cluster, memory: self.memory_per_package })
+    }
+
     /// How many packages, cores of each, and threads of each core.
     #[must_use]
     pub fn counts(&self) -> (usize, usize, usize) {
@@ -205,6 +242,15 @@ impl Layout {
         if !self.cores.is_multiple_of(together) {
             return Err(LayoutError::Cores { part: self.part, cores: self.cores });
         }
+        let chosen = self.tiles.is_some() || self.cluster.is_some();
+        match self.die() {
+            None if chosen => return Err(LayoutError::Die { part: self.part }),
+            Some(die) if die.tiles.count() != self.cores / together.max(1) => {
+                return Err(LayoutError::Tiles { tiles: die.tiles.count(), cores: self.cores });
+            }
+            Some(die) if die.cluster.nodes() > 1 && die.memory == 0 => return Err(LayoutError::Nodes),
+            _ => {}
+        }
         self.pmus().check().map_err(LayoutError::Pmus)
     }
 
@@ -219,7 +265,10 @@ impl Layout {
     #[must_use]
     pub fn pmus(&self) -> Builder {
         let (packages, threads) = self.pmu_packages();
-        Builder::of(self.part).packages(packages).threads(threads)
+        let builder = Builder::of(self.part).packages(packages).threads(threads);
+        #[cfg(feature = "knl")]
+        let builder = self.die().map_or(builder, |die| builder.die(die));
+        builder
     }
 
     /// How the companion is built. CPU n is [followed](crate::companion::Companion::follower) as thread n. `None` for a part without a profile.
@@ -230,6 +279,7 @@ impl Layout {
         let profile = parts::named(self.part.name())?;
         let builder = Builder::of(profile).packages(self.packages).core_threads(self.threads).threads(self.per_package());
         let builder = builder.memory_per_package(self.memory_per_package);
+        let builder = self.die().map_or(builder, |die| builder.die(die));
         let builder = builder.lent_clusters(self.lent_cores.div_ceil(usize::from(profile.cores.max(1))));
         let builder = if self.buffered { builder.buffered() } else { builder };
         Some(self.packages_per_group.map_or(builder, |packages| builder.packages_per_group(packages)))

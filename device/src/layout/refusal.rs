@@ -38,6 +38,20 @@ pub enum LayoutError {
         /// How many were asked for.
         cores: usize,
     },
+    /// Tiles, or a cluster mode, for a part without tiles.
+    Die {
+        /// The part.
+        part: Part,
+    },
+    /// The die has more or fewer tiles than the cores need.
+    Tiles {
+        /// How many there are.
+        tiles: usize,
+        /// How many cores were asked for.
+        cores: usize,
+    },
+    /// A cluster mode of several nodes, without a size of memory.
+    Nodes,
 }
 
 impl fmt::Display for LayoutError {
@@ -53,6 +67,9 @@ impl fmt::Display for LayoutError {
                 write!(formatter, "a core of {name} has {from}{most} thread{plural}, not {threads}")
             }
             LayoutError::Pmus(error) => error.fmt(formatter),
+            LayoutError::Die { part } => write!(formatter, "{} has no tiles", part.name()),
+            LayoutError::Tiles { tiles, cores } => write!(formatter, "{tiles} tiles are chosen for {cores} cores of two each"),
+            LayoutError::Nodes => write!(formatter, "nodes divide the memory of the package, whose size is missing"),
             LayoutError::Cores { part, cores } => {
                 let together = part.shape().package_cores.unwrap_or(1);
                 write!(formatter, "cores of {} come by {together}, so there cannot be {cores}", part.name())

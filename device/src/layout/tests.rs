@@ -1,5 +1,8 @@
 //! Each thing that is built from a layout agrees with it.
 
+#[cfg(feature = "companion")]
+use alloc::vec::Vec;
+
 use super::*;
 
 fn layout(name: &str) -> Layout {
@@ -47,6 +50,9 @@ fn what_a_part_does_not_have_is_refused() {
         (layout("power9").threads(8), "a core of power9 has 1 to 4 threads, not 8"),
         (layout("power9").threads(3), "a package of power9 has 1, 2 or 4 threads, not 3"),
         (layout("montecito").threads(0), "a core of montecito has 1 to 2 threads, not 0"),
+        (layout("k8").cluster_mode(ClusterMode::Snc4), "k8 has no tiles"),
+        (layout("knl").cores(68).tiles(Tiles::ALL), "38 tiles are chosen for 68 cores of two each"),
+        (layout("knl").cores(68).cluster_mode(ClusterMode::Snc4), "nodes divide the memory of the package, whose size is missing"),
         (layout("itanium").packages(0), "a machine of itanium has a package and a core at least"),
     ];
     for (layout, words) in refused {
@@ -109,4 +115,27 @@ fn cpuid_of_a_k8_counts_its_cores() {
 fn parts_without_cpuid_have_no_answer() {
     assert_eq!(layout("power9").cpuid(0, 0, 0, [0; 4]), None);
     assert_eq!(layout("k8").pir(0), None);
+}
+
+#[test]
+fn apic_ids_leave_gaps_for_absent_tiles() {
+    // Place 6 has no tile on a part of 68 cores: CPU 48, the first of the seventh tile, is at place 7. The last is at place 37.
+    let layout = Layout::usual(Part::named("knl").expect("known"));
+    assert_eq!([0, 47, 48, 271].map(|cpu| layout.apic_id(cpu)), [Some(0), Some(47), Some(56), Some(303)]);
+    // Cores up to 75 take seven bits.
+    assert_eq!(layout.cpuid(0, 0xB, 1, [0; 4]).map(|answer| answer[0]), Some(2 + 7));
+}
+
+#[cfg(feature = "companion")]
+#[test]
+fn nodes_of_the_companion_are_quadrants_of_the_die() {
+    let layout = layout("knl").cores(72).memory_per_package(4 << 30).cluster_mode(ClusterMode::Snc4);
+    assert_eq!(layout.check(), Ok(()));
+    let companion = layout.companion().expect("it has a profile").build();
+    // Nine and a half CHAs each; the lines of a node are a gibibyte.
+    for node in 0..4u64 {
+        let homes: Vec<u16> = (0..2000).map(|line| companion.home((node << 30) + 64 * line)).collect();
+        let (least, most) = (homes.iter().min().copied(), homes.iter().max().copied());
+        assert_eq!((least, most), (Some((node * 19 / 2) as u16), Some(((node + 1) * 19).div_ceil(2) as u16 - 1)), "{node}");
+    }
 }

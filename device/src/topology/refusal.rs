@@ -76,6 +76,8 @@ pub enum BuildError {
     Buses(Part),
     /// `Builder::frequencies` for a part without boxes.
     Frequencies(Part),
+    /// `Builder::die` for a part without tiles.
+    Die(Part),
 }
 
 impl fmt::Display for BuildError {
@@ -101,6 +103,7 @@ impl fmt::Display for BuildError {
                 write!(formatter, "{} has no counters that its threads share: leave the option for shared counters out", part.name())
             }
             BuildError::Buses(part) => write!(formatter, "{} has no boxes behind buses: leave the buses out", part.name()),
+            BuildError::Die(part) => write!(formatter, "{} has no tiles: leave the die out", part.name()),
             BuildError::Frequencies(part) => {
                 write!(formatter, "{} has no boxes with clocks of their own: leave the frequencies out", part.name())
             }

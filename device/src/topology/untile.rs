@@ -6,6 +6,7 @@ use vm_pmu_arch::registry::Part;
 
 use super::extension::{Extension, Packages, as_type};
 use super::{BuildError, Builder, Machine};
+use crate::die::Die;
 use crate::irq::InterruptLine;
 use crate::location::Location;
 use crate::untile::{Boxes, Buses, DeviceAccess, Domain, Frequencies, Message, Stage, Transaction, UnitId, UntileState, at_msr};
@@ -36,12 +37,13 @@ impl Extension for Boxes {
 pub(super) struct Options {
     buses: Option<Buses>,
     frequencies: Option<Frequencies>,
+    die: Option<Die>,
 }
 
 impl Options {
     /// The boxes of a machine.
     pub(super) fn build(self) -> Boxes {
-        Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default())
+        Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default(), self.die)
     }
 
     /// Checks that the part has what was chosen.
@@ -50,7 +52,8 @@ impl Options {
             return Ok(());
         }
         self.buses.map_or(Ok(()), |_| Err(BuildError::Buses(part)))?;
-        self.frequencies.map_or(Ok(()), |_| Err(BuildError::Frequencies(part)))
+        self.frequencies.map_or(Ok(()), |_| Err(BuildError::Frequencies(part)))?;
+        self.die.map_or(Ok(()), |_| Err(BuildError::Die(part)))
     }
 }
 
@@ -67,6 +70,16 @@ impl Builder {
     #[must_use]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
         self.options.untile.frequencies = Some(frequencies);
+        self
+    }
+}
+
+impl Builder {
+    /// Which tiles the die has and how lines are shared, on parts with an [`untile`](Machine::untile). By default tile n is beside CHA n.
+    /// [`Layout`](crate::layout::Layout) chooses it for the companion and CPUID too.
+    #[must_use]
+    pub fn die(mut self, die: Die) -> Builder {
+        self.options.untile.die = Some(die);
         self
     }
 }

@@ -5,13 +5,14 @@ use vm_pmu_arch::feed::{Request, Supplier};
 use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
 
 use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
-use super::mesh::{self, Agent, Class, DeviceAccess, Mesh, Message, Ring, Stop};
+use super::mesh::{self, Agent, Class, DeviceAccess, Home, Mesh, Message, Ring, Stop};
 use super::port::Port;
 use super::report::{Report, ToBoxes};
+use super::write_cache::{self, WriteCache};
 use super::{Boxes, Tiles};
 
 /// The bits of an address within a line.
-const LINE_BITS: u32 = 6;
+pub(super) const LINE_BITS: u32 = 6;
 /// MISC, and its bits (table 5-19).
 const MISC: u8 = 0x39;
 const SILENT_EVICTION: u8 = 0x01;
@@ -24,15 +25,16 @@ pub(super) struct Fabric {
     pub(super) mesh: Mesh,
     pub(super) homes: Homes,
     pub(super) port: Port,
+    pub(super) cache: WriteCache,
 }
 
 impl Fabric {
     pub(super) fn new() -> Fabric {
-        Fabric { mesh: Mesh::new(), homes: Homes::new(), port: Port::new() }
+        Fabric { mesh: Mesh::new(), homes: Homes::new(), port: Port::new(), cache: WriteCache::new() }
     }
 
     pub(super) fn footprint(&self) -> usize {
-        self.mesh.footprint() + self.homes.footprint()
+        self.mesh.footprint() + self.homes.footprint() + self.cache.footprint()
     }
 }
 
@@ -42,8 +44,19 @@ pub(super) struct Flow<'a> {
     fabric: MutexGuard<'a, Fabric>,
     /// The agent that has its line.
     home: u8,
+    /// It, and the controllers of the line's memory.
+    of_line: Home,
     /// What its data for a device are.
     class: Class,
+}
+
+/// What the fabric did for a device.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Served {
+    /// The clocks until all was done.
+    pub(super) clocks: u64,
+    /// The IRP owned the line already.
+    pub(super) owned: bool,
 }
 
 /// How far a request has gone.
@@ -51,6 +64,8 @@ pub(super) struct Flow<'a> {
 struct Gone {
     /// When the agent took it into its table.
     accepted: u64,
+    /// When the agent sent its last message of it.
+    sent: u64,
     /// When its last message is there.
     end: u64,
 }
@@ -63,8 +78,8 @@ struct Ends {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn new(boxes: &'a Boxes, home: u8, class: Class) -> Flow<'a> {
-        Flow { report: ToBoxes { boxes, tiles: 0 }, fabric: boxes.fabric.lock(), home, class }
+    pub(super) fn new(boxes: &'a Boxes, of_line: Home, class: Class) -> Flow<'a> {
+        Flow { report: ToBoxes { boxes, tiles: 0 }, fabric: boxes.fabric.lock(), home: of_line.cha, of_line, class }
     }
 
     /// The tiles to interrupt.
@@ -77,7 +92,7 @@ impl<'a> Flow<'a> {
     }
 
     fn ends(&self) -> Ends {
-        Ends { cha: mesh::tile(self.home), near: mesh::controller(Kind::EdcUclk, self.home) }
+        Ends { cha: mesh::tile(self.home), near: self.of_line.near }
     }
 
     /// Counts `amount` of the agent's events.
@@ -93,6 +108,11 @@ impl<'a> Flow<'a> {
 
     /// `message` sets out at `time`. Returns when it is there.
     pub(super) fn carry(&mut self, message: &Message, time: u64) -> u64 {
+        self.carry_on(message, time).1
+    }
+
+    /// The same. Returns when it enters the mesh, and when it is there.
+    fn carry_on(&mut self, message: &Message, time: u64) -> (u64, u64) {
         let (fabric, report, devices) = (&mut *self.fabric, &mut self.report, Stop::of_devices());
         let sets_out = if Some(message.from) == devices { fabric.port.send(message, time, report) } else { time };
         let there = fabric.mesh.carry(message, sets_out, report);
@@ -100,7 +120,7 @@ impl<'a> Flow<'a> {
             mesh::count(message, self.class, |unit, select, umask| report.count(unit, select, umask, 1));
             fabric.port.receive(message, self.class, there, report);
         }
-        there
+        (sets_out, there)
     }
 
     /// Something passes the agent.
@@ -201,7 +221,7 @@ impl<'a> Flow<'a> {
     /// The rest of a request's messages, from `time` on. The agent's first one waits in `queue` for what it `needs`; the others follow answers.
     fn go_on(&mut self, messages: impl Iterator<Item = Message>, mut queue: Queue, mut needs: Needs, time: u64) -> Gone {
         let cha = self.ends().cha;
-        let mut gone = Gone { accepted: time, end: time };
+        let mut gone = Gone { accepted: time, sent: time, end: time };
         for message in messages {
             if Some(message.from) == cha && message.agent == Agent::Home {
                 let credit = self.credit(&message);
@@ -210,6 +230,7 @@ impl<'a> Flow<'a> {
                     gone.accepted = passed;
                 }
                 (queue, needs) = (Queue::Ismq, Needs::default());
+                gone.sent = passed;
                 gone.end = self.send(&message, credit, passed);
             } else {
                 gone.end = self.carry(&message, gone.end);
@@ -225,9 +246,37 @@ impl<'a> Flow<'a> {
         Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), answered) }
     }
 
+    /// The same, after a snoop of the IRP, which owns the line as far as the agent knows.
+    fn go_on_after_device(&mut self, messages: impl Iterator<Item = Message>, kind: u8, line: u64, needs: Needs, time: u64) -> Gone {
+        // A line that is on its way back has no entry in the table yet.
+        let is_coming = self.fabric.cache.owns(line, time).unwrap_or(false);
+        let line_needed = needs.line.filter(|_| !is_coming);
+        let accepted = self.pass(Queue::Irq, time, &Needs { credit: Some(Credit::Iv), line: line_needed });
+        if self.fabric.cache.owns(line, accepted).is_none() {
+            // The request waited until the data were back.
+            return Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), accepted) };
+        }
+        let answered = self.snoop_device(line, kind, accepted);
+        Gone { accepted, ..self.go_on(messages, Queue::Snooped, Needs::default(), answered) }
+    }
+
+    /// The IRP is snooped for `line`, and answers. Returns when the answer is there, by the lengths of the ways as for a tile.
+    fn snoop_device(&mut self, line: u64, kind: u8, time: u64) -> u64 {
+        let (Some(cha), Some(devices), Some(irp)) = (self.ends().cha, Stop::of_devices(), UnitId::new(Kind::Irp, 0)) else { return time };
+        let snoop = Message { from: cha, agent: Agent::Home, to: devices, ring: Ring::Iv };
+        self.send(&snoop, Credit::Iv, time);
+        let there = time.saturating_add(snoop.clocks());
+        let answer = self.fabric.cache.snoop(line, there);
+        let (sets_out, _) = self.carry_on(&Message { from: devices, agent: Agent::Home, to: cha, ring: Ring::Ak }, there);
+        self.report.count(irp, mesh::SNOOP_ANSWERS, answer as u8 | kind, 1);
+        self.report.count(irp, mesh::WRITE_CACHE.0, mesh::SNOOPS, sets_out.saturating_sub(there));
+        there.saturating_add(snoop.clocks())
+    }
+
     /// A tile's request. Its transaction at the agent is reported apart.
     pub(super) fn request(&mut self, request: &Request, tile: u8) {
-        let mut messages = mesh::steps(request, tile, self.home);
+        let of_line = self.of_line;
+        let mut messages = mesh::steps(request, tile, &of_line);
         let Some(asking) = messages.next() else { return };
         let line = request.physical >> LINE_BITS;
         let now = self.now();
@@ -235,7 +284,11 @@ impl<'a> Flow<'a> {
         let seeks = Seeks::of(request.kind).filter(|_| request.supplier != Supplier::Device);
         let needs = Needs { credit: None, line: Some((line, seeks)) };
         let before = self.fabric.homes.filter.look_up(self.home, line);
+        let of_device = seeks.filter(|_| self.fabric.cache.owns(line, arrives).is_some());
         let gone = match before.filter(|before| is_silent(request, seeks, before, tile)) {
+            _ if let Some(seeks) = of_device => {
+                self.go_on_after_device(messages, write_cache::kind(request.kind, seeks), line, needs, arrives)
+            }
             Some(holds) => {
                 self.count(MISC, SILENT_EVICTION, 1);
                 self.go_on_after_snoop(messages, &holds, Queue::Irq, needs, arrives)
@@ -258,12 +311,19 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A device's request, for `physical` if that is known, which a tile has modified if `hit`. Returns the clocks until all is done.
-    pub(super) fn device(&mut self, access: DeviceAccess, physical: Option<u64>, hit: bool) -> u64 {
+    /// A device's request, for `physical` if that is known, which a tile has modified if `hit`.
+    pub(super) fn device(&mut self, access: DeviceAccess, physical: Option<u64>, hit: bool) -> Served {
         let now = self.now();
-        let mut messages = access.steps(self.home);
-        let Some(asking) = messages.next() else { return 0 };
         let line = physical.map(|physical| physical >> LINE_BITS);
+        if let Some(line) = line.filter(|_| access.writes())
+            && let Some(granted) = self.fabric.cache.granted(line)
+        {
+            let end = self.write_back(line, granted.max(now));
+            return Served { clocks: end.saturating_sub(now), owned: true };
+        }
+        let of_line = self.of_line;
+        let mut messages = access.steps(&of_line);
+        let Some(asking) = messages.next() else { return Served::default() };
         let arrives = self.carry(&asking, now);
         // A read leaves the line as it is (PCIRdCur).
         let seeks = (access != DeviceAccess::Read).then_some(Seeks::Stream);
@@ -281,10 +341,27 @@ impl<'a> Flow<'a> {
             self.carry(&data, gone.accepted);
         }
         if let Some(line) = line {
-            self.fabric.homes.stay(self.home, line, gone.end);
+            let is_prefetch = access == DeviceAccess::Prefetch;
+            // A line that a device asked for ahead is granted when the grant sets out: a snoop may overtake it.
+            self.fabric.homes.stay(self.home, line, if is_prefetch { gone.sent } else { gone.end });
             seeks.and_then(|seeks| self.fabric.homes.filter.change(self.home, line, 0, seeks));
+            if is_prefetch {
+                self.fabric.cache.ask(line, gone.accepted, gone.end);
+            }
         }
-        gone.end.saturating_sub(now)
+        Served { clocks: gone.end.saturating_sub(now), owned: false }
+    }
+
+    /// A device's data for `line`, which the IRP owns, go to memory from `time` on. Returns when they are there.
+    fn write_back(&mut self, line: u64, time: u64) -> u64 {
+        let of_line = self.of_line;
+        let mut messages = DeviceAccess::write_back(&of_line);
+        let Some(data) = messages.next() else { return time };
+        let (leaves, arrives) = self.carry_on(&data, time);
+        self.fabric.cache.write(line, time, leaves, arrives);
+        let gone = self.go_on(messages, Queue::Prq, Needs { credit: None, line: Some((line, None)) }, arrives);
+        self.fabric.homes.stay(self.home, line, gone.end);
+        gone.end
     }
 }
 

@@ -22,6 +22,7 @@ mod mesh;
 mod port;
 mod report;
 mod slot;
+mod write_cache;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,14 +37,15 @@ pub use vm_pmu_arch::knl::untile::{
     Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
 };
 
+use crate::die::{Die, Spread};
 use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
-use flow::{Fabric, Flow};
+use flow::{Fabric, Flow, LINE_BITS, Served};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
-use mesh::{Class, WRITE_CACHE};
+use mesh::{Class, Home, WRITE_CACHE};
 use slot::{Demand, Slot};
 
 /// A clock: its total, and when something is due.
@@ -87,6 +89,9 @@ pub struct UntileState {
     /// What is not free in M2PCIe and the IRP, in the same way.
     #[cfg_attr(feature = "serde", serde(default))]
     pub port: Vec<(u32, u64)>,
+    /// The lines of the IRP's write cache, in the same way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub write_cache: Vec<(u32, u64)>,
 }
 
 /// The boxes of a machine.
@@ -101,13 +106,18 @@ pub(crate) struct Boxes {
     frequencies: Frequencies,
     clocks: [Clock; 3],
     configuration: Configuration,
+    /// What is chosen of the die. Without it tile n is at CHA n.
+    die: Option<Die>,
 }
+
+/// Lines that MCDRAM has as a cache, in the companion's model of a scaled part.
+const LINES_OF_MCDRAM: u64 = (64 << 20) >> LINE_BITS;
 
 /// The upper half of a model-specific register of 32 bits.
 const UPPER: u64 = !0xFFFF_FFFF;
 
 impl Boxes {
-    pub(crate) fn new(buses: Buses, frequencies: Frequencies) -> Boxes {
+    pub(crate) fn new(buses: Buses, frequencies: Frequencies, die: Option<Die>) -> Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
@@ -117,6 +127,7 @@ impl Boxes {
             ticking: Mutex::new(Ratios::new(frequencies)),
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
+            die,
         }
     }
 
@@ -326,10 +337,24 @@ impl Boxes {
         match UnitId::new(Kind::Cha, cha).and_then(|unit| self.slot(unit)) {
             // Requests that enter and leave the table are followed whether or not a counter listens.
             Some(slot) if !matches!(stage, Stage::Served { .. }) || slot.listens() => {
-                self.happen(slot, |unit, now| unit.transact(transaction, stage, now))
+                let transaction = Transaction { tile: self.place(transaction.tile), ..*transaction };
+                self.happen(slot, |unit, now| unit.transact(&transaction, stage, now))
             }
             _ => (false, 0),
         }
+    }
+
+    /// The place of tile `tile`.
+    fn place(&self, tile: u8) -> u8 {
+        self.die.and_then(|die| die.tiles.place(tile)).unwrap_or(tile)
+    }
+
+    /// Who is responsible for the line at `physical` of CHA `cha`. An embedder's own way to share lines is believed.
+    fn home(&self, cha: u8, physical: Option<u64>) -> Home {
+        let Some((die, physical)) = self.die.zip(physical) else { return Home::of(cha) };
+        let (line, spread) = (physical >> LINE_BITS, Spread::new(die.cluster, die.memory >> LINE_BITS, LINES_OF_MCDRAM));
+        let agrees = spread.agent(line, Kind::Cha.count().into()) == u64::from(cha);
+        if agrees { Home::at(cha, |count| spread.memory(line, count.into()) as u16) } else { Home::of(cha) }
     }
 
     /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
@@ -347,7 +372,7 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut flow = Flow::new(self, 0, Class::Responses);
+        let mut flow = Flow::new(self, Home::of(0), Class::Responses);
         flow.carry(&message, self.total(Domain::Uclk));
         flow.tiles()
     }
@@ -357,26 +382,27 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut flow = Flow::new(self, home, Class::of(request));
-        flow.request(request, tile);
+        let holder = request.holder.map(|holder| u16::from(self.place(u8::try_from(holder).unwrap_or(u8::MAX))));
+        let mut flow = Flow::new(self, self.home(home, Some(request.physical)), Class::of(request));
+        flow.request(&Request { holder, ..*request }, self.place(tile));
         flow.tiles()
     }
 
     /// A device does something with a line of CHA `home`, at `physical` if that is known, which a tile has modified if `hit`.
     pub(crate) fn device(&self, access: DeviceAccess, physical: Option<u64>, home: u8, hit: bool) -> Tiles {
-        let (mut tiles, mut clocks) = (0, 0);
+        let (mut tiles, mut served) = (0, Served::default());
         if self.listens_to_mesh() {
-            let mut flow = Flow::new(self, home, Class::Responses);
-            clocks = flow.device(access, physical, hit);
+            let mut flow = Flow::new(self, self.home(home, physical), Class::Responses);
+            served = flow.device(access, physical, hit);
             tiles |= flow.tiles();
         }
         if let Some(irp) = UnitId::new(Kind::Irp, 0) {
-            for (select, umask) in access.counted() {
+            for (select, umask) in access.counted(served.owned) {
                 tiles |= self.inject(irp, *select, *umask, 1, 1).1;
             }
-            tiles |= self.inject(irp, WRITE_CACHE.0, WRITE_CACHE.1, 1, clocks).1;
+            tiles |= self.inject(irp, WRITE_CACHE.0, WRITE_CACHE.1, 1, served.clocks).1;
         }
-        tiles | self.transact(home, &access.transaction(hit), Stage::Served { clocks: clocks.max(1) }).1
+        tiles | self.transact(home, &access.transaction(hit), Stage::Served { clocks: served.clocks.max(1) }).1
     }
 
     /// Reads what is at `address`, at privilege level 0.
@@ -462,6 +488,7 @@ impl Boxes {
         fabric.mesh.load(&[], 0);
         fabric.homes.load(&[], 0);
         fabric.port.load(&[], 0);
+        fabric.cache.load(&[], 0);
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
@@ -484,7 +511,8 @@ impl Boxes {
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
         let (phases, commands, now) = (ratios.phases(), self.configuration.commands(), self.total(Domain::Uclk));
         let (mesh, homes, port) = (fabric.mesh.save(now), fabric.homes.save(now), fabric.port.save(now));
-        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes, port }, tiles)
+        let write_cache = fabric.cache.save(now);
+        (UntileState { ubox: ubox.state(), units, phases, commands, mesh, homes, port, write_cache }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
@@ -496,6 +524,7 @@ impl Boxes {
         fabric.mesh.load(&state.mesh, now);
         fabric.homes.load(&state.homes, now);
         fabric.port.load(&state.port, now);
+        fabric.cache.load(&state.write_cache, now);
         let mut ratios = self.ticking.lock();
         ratios.set_phases(state.phases);
         let mut ubox = self.ubox.lock();

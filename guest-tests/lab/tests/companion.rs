@@ -252,7 +252,8 @@ fn every_miss_of_k8_is_a_refill() {
 fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     // Section 3.1.
     in_every_guest(&parts::KNL, |guest, totals| {
-        let misses = totals.sum(&[Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified]);
+        let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesInvalid];
+        let misses = totals.sum(&misses);
         let hits = totals.sum(&[Signal::MemorySideCacheHitsClean, Signal::MemorySideCacheHitsModified]);
         assert_eq!(totals.sum(&[Signal::NearMemoryReads]), hits + misses, "{guest}");
         let written = totals.sum(&[Signal::NearMemoryWrites]) - totals.sum(&[Signal::MemoryReads]);

@@ -122,7 +122,7 @@ fn every_miss_of_knights_landing_is_a_refill_too() {
 fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     // Section 3.1: reads less the misses are what cores got from MCDRAM, writes less the reads of DDR are what they wrote.
     let rig = noisy(&parts::KNL, 4_000);
-    let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified];
+    let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesInvalid];
     let hits = [Signal::MemorySideCacheHitsClean, Signal::MemorySideCacheHitsModified];
     let read = rig.sum(&[Signal::NearMemoryReads]) - rig.sum(&misses);
     assert_eq!(read, rig.sum(&hits));

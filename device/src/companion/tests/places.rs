@@ -3,13 +3,14 @@
 use super::super::{Place, Untranslated, parts};
 use super::*;
 
-const OF_PLACES: [Signal; 8] = [
+const OF_PLACES: [Signal; 9] = [
     Signal::NearMemoryReads,
     Signal::NearMemoryWrites,
     Signal::MemorySideCacheHitsClean,
     Signal::MemorySideCacheHitsModified,
     Signal::MemorySideCacheMissesClean,
     Signal::MemorySideCacheMissesModified,
+    Signal::MemorySideCacheMissesInvalid,
     Signal::MemoryReads,
     Signal::MemoryWrites,
 ];
@@ -113,7 +114,9 @@ fn the_bandwidth_of_mcdram_comes_out_of_its_controllers() {
         }
         let taken = taken(&companion);
         let of = |signal| sum(&taken, signal);
-        let misses = of(Signal::MemorySideCacheMissesClean) + of(Signal::MemorySideCacheMissesModified);
+        // The first lines come into empty places.
+        let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesInvalid];
+        let misses: u64 = misses.map(of).iter().sum();
         [of(Signal::NearMemoryReads) - misses, of(Signal::NearMemoryWrites) - of(Signal::MemoryReads), of(Signal::MemoryReads)]
     };
     // From DDR into MCDRAM: no traffic between core and MCDRAM.

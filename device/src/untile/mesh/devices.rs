@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::{Request, Supplier};
 use vm_pmu_arch::knl::untile::{FilterState, Kind, Lookup, Source, Transaction, UnitId};
 
-use super::message::{Agent, Message, Ring, controller, is_write, tile};
+use super::message::{Agent, Home, Message, Ring, is_write, tile};
 use super::plan::Stop;
 
 /// What a device does with a line of memory.
@@ -50,12 +50,19 @@ impl DeviceAccess {
         Transaction { source: Source::Prq, hit, lookup, state, opcode, tile: u8::MAX, non_coherent, ..Transaction::default() }
     }
 
+    /// Whether data go to memory.
+    pub(in super::super) const fn writes(self) -> bool {
+        matches!(self, DeviceAccess::Write | DeviceAccess::PartialWrite | DeviceAccess::Atomic)
+    }
+
     /// What the IRP counts when it begins: the transaction by type (16h, table 8-3), and the coherent operations (13h, table 8-2): a read is
-    /// PCIRdCur, a write of a line I2M, of a part RFO, and what was written goes by WbMtoI.
-    pub(in super::super) const fn counted(self) -> &'static [(u8, u8)] {
+    /// PCIRdCur, a write of a line I2M, of a part RFO, unless the IRP has `owned` the line already, and what was written goes by WbMtoI.
+    pub(in super::super) const fn counted(self, owned: bool) -> &'static [(u8, u8)] {
         const TRANSACTIONS: u8 = 0x16;
         const OPERATIONS: u8 = 0x13;
         match self {
+            DeviceAccess::Write | DeviceAccess::PartialWrite if owned => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x40)],
+            DeviceAccess::Atomic if owned => &[(TRANSACTIONS, 0x10), (OPERATIONS, 0x40)],
             DeviceAccess::Read => &[(TRANSACTIONS, 0x01), (OPERATIONS, 0x01)],
             DeviceAccess::Write => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x10), (OPERATIONS, 0x40)],
             DeviceAccess::PartialWrite => &[(TRANSACTIONS, 0x02), (OPERATIONS, 0x08), (OPERATIONS, 0x40)],
@@ -65,13 +72,13 @@ impl DeviceAccess {
         }
     }
 
-    /// Its messages for a line of CHA `home`, one after the other. Chosen: memory answers it, unless the agent knows which tile has the line modified, and data are pushed after
+    /// Its messages for a line of `home`, one after the other. Chosen: memory answers it, unless the agent knows which tile has the line modified, and data are pushed after
     /// the CHA grants it, as for a tile.
-    pub(in super::super) fn steps(self, home: u8) -> impl Iterator<Item = Message> {
+    pub(in super::super) fn steps(self, home: &Home) -> impl Iterator<Item = Message> {
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
-        let (device, cha, near) = (Stop::of_devices(), tile(home), controller(Kind::EdcUclk, home));
+        let (device, cha, near) = (Stop::of_devices(), tile(home.cha), home.near);
         let reads = !matches!(self, DeviceAccess::Write | DeviceAccess::Interrupt);
-        let writes = matches!(self, DeviceAccess::Write | DeviceAccess::PartialWrite | DeviceAccess::Atomic);
+        let writes = self.writes();
         // Data of an interrupt go with its request; the agent sends them on within its stop.
         let asks = if self == DeviceAccess::Interrupt { Ring::Bl } else { Ring::Ad };
         [
@@ -86,6 +93,15 @@ impl DeviceAccess {
         ]
         .into_iter()
         .flatten()
+    }
+}
+
+impl DeviceAccess {
+    /// The messages of a write to a line of `home` that the IRP owns already.
+    pub(in super::super) fn write_back(home: &Home) -> impl Iterator<Item = Message> {
+        let (device, cha, near) = (Stop::of_devices(), tile(home.cha), home.near);
+        let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
+        [message(device, cha, Ring::Bl), message(cha, near, Ring::Bl), message(near, cha, Ring::Ak)].into_iter().flatten()
     }
 }
 
@@ -125,6 +141,10 @@ impl Class {
 const ACKNOWLEDGES: u8 = 0x0A;
 /// The IRP: lines of its write cache.
 pub(in super::super) const WRITE_CACHE: (u8, u8) = (0x12, 0x01);
+/// Its bit for snoops.
+pub(in super::super) const SNOOPS: u8 = 0x02;
+/// The IRP: answers to snoops.
+pub(in super::super) const SNOOP_ANSWERS: u8 = 0x17;
 
 /// What the IRP counts of `message`, which comes to it.
 pub(in super::super) fn count(message: &Message, class: Class, mut report: impl FnMut(UnitId, u8, u8)) {

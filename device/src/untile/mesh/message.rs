@@ -70,10 +70,25 @@ impl Message {
 /// CHAs, and the boxes that the lines of a CHA are spread over in equal parts.
 const AGENTS: u16 = 38;
 
-/// The stop of the controller of `kind` that has the lines of CHA `home`: controllers share them in their order.
-pub(in super::super) fn controller(kind: Kind, home: u8) -> Option<Stop> {
-    let number = u16::from(home) * u16::from(kind.count()) / AGENTS;
-    Stop::of(UnitId::new(kind, u8::try_from(number).ok()?)?)
+/// Who is responsible for a line: the CHA that orders accesses to it, and the controllers of its memory.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Home {
+    pub(in super::super) cha: u8,
+    pub(in super::super) near: Option<Stop>,
+    pub(in super::super) far: Option<Stop>,
+}
+
+impl Home {
+    /// That of a line of CHA `cha`, of which nothing else is known: controllers share the lines of CHAs in their order.
+    pub(in super::super) fn of(cha: u8) -> Home {
+        Home::at(cha, |controllers| u16::from(cha) * u16::from(controllers) / AGENTS)
+    }
+
+    /// The same where `number` says which of so many controllers has the line.
+    pub(in super::super) fn at(cha: u8, number: impl Fn(u8) -> u16) -> Home {
+        let stop = |kind: Kind| Stop::of(UnitId::new(kind, u8::try_from(number(kind.count())).ok()?)?);
+        Home { cha, near: stop(Kind::EdcUclk), far: stop(Kind::McUclk) }
+    }
 }
 
 /// The stop of tile `tile`.
@@ -89,7 +104,7 @@ pub(super) fn is_write(kind: RequestKind) -> bool {
     )
 }
 
-/// The messages of `request`, which tile `from` makes of lines of CHA `home`, one after the other. None of them for a request that stays
+/// The messages of `request`, which the tile at `from` makes for a line of `home`, one after the other. None of them for a request that stays
 /// in the tile.
 ///
 /// The rings of the steps are those of section 1.3. That memory's data go to the tile at once, and that a holder of a line answers both the
@@ -97,10 +112,10 @@ pub(super) fn is_write(kind: RequestKind) -> bool {
 /// 7-1). Chosen: a tile pushes data after the CHA pulls them; a miss of near memory reads
 /// DDR through the MCDRAM controller. Messages from and to where it is not known who had the line are
 /// left out.
-pub(in super::super) fn steps(request: &Request, from: u8, home: u8) -> impl Iterator<Item = Message> {
+pub(in super::super) fn steps(request: &Request, from: u8, home: &Home) -> impl Iterator<Item = Message> {
     let message = |from: Option<Stop>, agent, to: Option<Stop>, ring| Some(Message { from: from?, agent, to: to?, ring });
-    let (asks, cha) = (tile(from), tile(home));
-    let (near, far) = (controller(Kind::EdcUclk, home), controller(Kind::McUclk, home));
+    let (asks, cha) = (tile(from), tile(home.cha));
+    let Home { near, far, .. } = *home;
     let devices = Stop::of_devices();
     let holder = request.holder.and_then(|holder| tile(u8::try_from(holder).ok()?));
     let home_to = |to, ring| message(cha, Agent::Home, to, ring);

@@ -12,10 +12,10 @@ mod plan;
 mod times;
 
 pub use devices::DeviceAccess;
-pub(super) use devices::{Class, WRITE_CACHE, count, from_tile};
+pub(super) use devices::{Class, SNOOP_ANSWERS, SNOOPS, WRITE_CACHE, count, from_tile};
 pub(super) use fabric::{AHEAD, Mesh, STARVED};
 pub use message::{Agent, Message, Ring};
-pub(super) use message::{controller, steps, tile};
+pub(super) use message::{Home, steps, tile};
 pub use plan::Stop;
 
 #[cfg(test)]

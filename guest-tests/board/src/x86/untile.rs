@@ -170,6 +170,7 @@ fn event(place: Place, signal: Signal) -> Option<(UnitId, u8, u8)> {
         (Place::NearMemory(number), Signal::MemorySideCacheHitsModified) => (Kind::EdcUclk, number, 0x02, 0x02),
         (Place::NearMemory(number), Signal::MemorySideCacheMissesClean) => (Kind::EdcUclk, number, 0x02, 0x04),
         (Place::NearMemory(number), Signal::MemorySideCacheMissesModified) => (Kind::EdcUclk, number, 0x02, 0x08),
+        (Place::NearMemory(number), Signal::MemorySideCacheMissesInvalid) => (Kind::EdcUclk, number, 0x02, 0x10),
         (Place::Channel { controller, channel }, Signal::MemoryReads) => (Kind::McDclk, controller * 3 + u16::from(channel), 0x03, 0x01),
         (Place::Channel { controller, channel }, Signal::MemoryWrites) => (Kind::McDclk, controller * 3 + u16::from(channel), 0x03, 0x02),
         _ => return None,
