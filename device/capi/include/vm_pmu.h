@@ -8353,6 +8353,186 @@ typedef enum VmPmuSignal {
    * Accesses to the graphics aperture whose translation its buffer did not have.
    */
   VM_PMU_SIGNAL_APERTURE_MISSES = 975,
+  /**
+   * Operations of the second level's queue that are cancelled: recirculations beyond one a cycle, and short ways of accesses that are not aligned.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_RECIRCULATION = 976,
+  /**
+   * Operations of the second level's queue that are cancelled behind a cancelled store to the same place.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_CANCELLED_STORE = 977,
+  /**
+   * Operations of the second level's queue that are cancelled by an older store to the same place in the first stage of its pipeline.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_FIRST_STAGE = 978,
+  /**
+   * The same, with the store in the second stage.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_SECOND_STAGE = 979,
+  /**
+   * The same, with the store in the third stage.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_THIRD_STAGE = 980,
+  /**
+   * The same, with the store in the fourth stage.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_FOURTH_STAGE = 981,
+  /**
+   * Operations of the second level's queue that are cancelled behind an acquire.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_ACQUIRE = 982,
+  /**
+   * Operations of the second level's queue that release or act as releases, and are cancelled for an older one.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_RELEASE = 983,
+  /**
+   * Operations that are cancelled on a way around the second level's queue, for a bank of the data array.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_BANK = 984,
+  /**
+   * Semaphores in the second level's queue that are cancelled for an older operation.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_SEMAPHORE = 985,
+  /**
+   * Operations of the second level's queue that are cancelled since more were issued than there are ports.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_OVERSUBSCRIPTION = 986,
+  /**
+   * Operations of the second level's queue that are cancelled for data that come in.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_FILL = 987,
+  /**
+   * Operations of the second level's queue that are cancelled for data that are read to be written back.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_WRITE_BACK = 988,
+  /**
+   * Operations of the second level's queue that wait for acceptance or synchronize, and are cancelled for an older one.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_SYNCHRONIZATION = 989,
+  /**
+   * Stores in the second level's queue that are cancelled for data that come in.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_FILL_STORE = 990,
+  /**
+   * Stores in the second level's queue that are cancelled since the buffer of their data is read for a line that comes in.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_DATA = 991,
+  /**
+   * Operations of the second level's queue that are cancelled, for whatever reason.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS = 992,
+  /**
+   * Operations of the second level's queue that are cancelled late behind an acquire of their issue group.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_LATE_CANCELS_SIBLING = 993,
+  /**
+   * Operations that are cancelled late on the short way around the second level's queue, since they act as releases.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_LATE_CANCELS_BYPASS = 994,
+  /**
+   * Cycles in which the second level's queue is full.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_FULL_CYCLES = 995,
+  /**
+   * Cycles in which the second level's queue has an operation that releases, or acts as a release.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_RELEASE_CYCLES = 996,
+  /**
+   * Cycles in which the second level's queue has an acquire.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ACQUIRE_CYCLES = 997,
+  /**
+   * Cycles in which all lines that the second level can ask for are on their way.
+   */
+  VM_PMU_SIGNAL_L2_FILL_BUFFER_FULL_CYCLES = 998,
+  /**
+   * Cycles in which the second level has as many modified lines to write back as it can.
+   */
+  VM_PMU_SIGNAL_L2_VICTIM_BUFFER_FULL_CYCLES = 999,
+  /**
+   * Loads that go the short way around the second level's queue.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SHORT_BYPASSES = 1000,
+  /**
+   * Loads that go the longer way around the second level's queue.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_LONG_BYPASSES = 1001,
+  /**
+   * Misses of the second level that go around its queue to the third.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISS_BYPASSES = 1002,
+  /**
+   * Ways of misses around the second level's queue that are given up, since the access is none that may take it.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISS_BYPASSES_INVALID = 1003,
+  /**
+   * Ways of misses around the second level's queue that are given up, for the memory attribute or the order.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISS_BYPASSES_SPECULATIVE = 1004,
+  /**
+   * Operations that enter the second level's queue as hits.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_HITS = 1005,
+  /**
+   * Operations that hit and are forced to go round the second level's queue again.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_HITS_HELD = 1006,
+  /**
+   * Operations that enter the second level's queue as misses of a line on its way.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_FILL_HITS = 1007,
+  /**
+   * Operations that enter the second level's queue as misses, and behind one that goes round again.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_BEHIND_RECIRCULATION = 1008,
+  /**
+   * Operations that enter the second level's queue as misses, beside a miss of the same set.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_SAME_SET = 1009,
+  /**
+   * Operations that enter the second level's queue as misses of a line that another in the queue has missed.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_BEHIND_MISS = 1010,
+  /**
+   * Operations that enter the second level's queue as misses of a line that was missed a cycle before.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_ONE_BEHIND_MISS = 1011,
+  /**
+   * Reads that enter the second level's queue and miss a line that another has missed.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SECONDARY_READS = 1012,
+  /**
+   * Writes that enter the second level's queue and miss a line that another has missed.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SECONDARY_WRITES = 1013,
+  /**
+   * Operations of the second level's queue that are sent round again.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_RECIRCULATIONS = 1014,
+  /**
+   * Integer loads that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_INTEGER_LOADS = 1015,
+  /**
+   * Floating-point loads that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_FLOATING_LOADS = 1016,
+  /**
+   * Semaphores and stores that read first, completed by the second level.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_MODIFICATIONS = 1017,
+  /**
+   * Other stores that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_STORES = 1018,
+  /**
+   * Prefetches that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_PREFETCHES = 1019,
+  /**
+   * Operations other than loads, stores and prefetches that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_OTHERS = 1020,
 } VmPmuSignal;
 
 /*
