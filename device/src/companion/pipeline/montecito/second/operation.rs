@@ -155,7 +155,7 @@ impl Operation {
     /// Whether it is not on a multiple of its size.
     pub(super) fn is_misaligned(&self) -> bool {
         let size = u64::from(self.size.max(1)).next_power_of_two();
-        self.place % size != 0
+        !self.place.is_multiple_of(size)
     }
 
     /// Whether it has a chunk of four bytes in common with another, and one of them writes.
