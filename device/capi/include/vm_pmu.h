@@ -407,6 +407,11 @@
 #define VM_PMU_OUTCOME_RELOAD_SOURCE (1 << 6)
 
 /**
+ * In VmPmuOutcome::flags: a cache that had the line in state T gave it, for VM_PMU_RECORD_TAGGED_INTERVENTION.
+ */
+#define VM_PMU_OUTCOME_TAGGED_INTERVENTION (1 << 7)
+
+/**
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
@@ -8434,6 +8439,10 @@ typedef enum VmPmuSignal {
    * Touches of a line that will not be used again, which the second-level cache passed on to the third.
    */
   VM_PMU_SIGNAL_L3_TRANSIENT_PREFETCHES = 985,
+  /**
+   * Demand misses of a line that a stream of the prefetcher has asked for, which pass over the one before it.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAM_HITS_AHEAD = 986,
 } VmPmuSignal;
 
 /*
