@@ -8353,6 +8353,10 @@ typedef enum VmPmuSignal {
    * Accesses to the graphics aperture whose translation its buffer did not have.
    */
   VM_PMU_SIGNAL_APERTURE_MISSES = 975,
+  /**
+   * Accesses for which the memory-side cache filled a place that had no line.
+   */
+  VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_INVALID = 976,
 } VmPmuSignal;
 
 /*
