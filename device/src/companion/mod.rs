@@ -46,6 +46,7 @@ mod bus;
 mod bytes;
 mod clock;
 mod cluster;
+mod code_ahead;
 mod cores;
 mod deliver;
 mod devices;

@@ -7,6 +7,7 @@
 
 mod account;
 mod ahead;
+mod code;
 mod ia64;
 mod itanium;
 mod k8;
@@ -95,6 +96,9 @@ struct Found {
     line: u32,
     /// Where its code comes from, if the first level did not have it.
     code: Option<Source>,
+    /// The line of code that is looked up, if it is another one than before, and whether a stream of prefetches begins behind it.
+    code_line: Option<u64>,
+    begins_stream: bool,
     /// What the prefetcher of data asked memory and other caches for meanwhile.
     prefetches: [Prefetch; PREFETCHES],
     prefetched: usize,
@@ -113,6 +117,8 @@ impl Found {
         walk: 0,
         line: 0,
         code: None,
+        code_line: None,
+        begins_stream: false,
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
         prefetched: 0,
         castouts: (0, 0),
@@ -134,7 +140,7 @@ impl Found {
     fn clear(&mut self) {
         self.count = 0;
         (self.translation, self.walk, self.line) = (0, 0, 0);
-        self.code = None;
+        (self.code, self.code_line, self.begins_stream) = (None, None, false);
         self.prefetched = 0;
         self.castouts = (0, 0);
         self.snooped = (0, 0);

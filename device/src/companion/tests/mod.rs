@@ -2,6 +2,7 @@
 
 mod answers;
 mod bundles;
+mod code;
 mod identities;
 mod invariants;
 mod links;

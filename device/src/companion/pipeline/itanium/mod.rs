@@ -64,7 +64,7 @@ pub(super) struct Core {
     /// The clock from which the bundle of the last instruction can be dispersed.
     ready: u64,
     flush: Pending,
-    front: FrontEnd,
+    pub(super) front: FrontEnd,
     values: Values,
     memory: Memory,
 }
@@ -114,7 +114,7 @@ impl Core {
         let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(number, slot);
         if enters {
             self.empty(tally);
-            self.ready = self.front.arrive(instruction.address, found, self.dispersed);
+            self.ready = self.front.arrive(instruction.address, found, self.dispersed, tally);
         }
         let ((unit, word), template) = bundle.map_or(((Unit::M, 0), Template::Other), |bundle| (bundle.decoded(), bundle.kind()));
         let (port, row) = rows::of(instruction, bundle.map(Bundle::decoded));
