@@ -2178,4 +2178,46 @@ signals! {
     DataPrefetchStreamHitsAhead = "data_prefetch_stream_hits_ahead": Event Events,
     /// Accesses for which the memory-side cache filled a place that had no line.
     MemorySideCacheMissesInvalid = "memory_side_cache_misses_invalid": Event Events,
+    /// Pairs of bundles that came into the front end from beyond the first-level instruction cache.
+    InstructionPairsReceived = "instruction_pairs_received": Event Events,
+    /// Snoops of lines of the first-level instruction cache.
+    InstructionCacheSnoops = "instruction_cache_snoops": Event Events,
+    /// Purges of translations for instructions.
+    InstructionTranslationPurges = "instruction_translation_purges": Event Events,
+    /// Requests to prefetch instructions that follow a branch with a hint to go on with sequential lines.
+    InstructionStreamPrefetches = "instruction_stream_prefetches": Event Events,
+    /// Fetches of uncacheable code that went to the second-level instruction cache.
+    L2InstructionUncacheableReads = "l2_instruction_uncacheable_reads": Event Events,
+    /// Cycles in which every place for lines of code on their way to the front end is taken.
+    ReadAddressBufferFullCycles = "read_address_buffer_full_cycles": Event Cycles,
+    /// Cycles in which at most one place for lines of code on their way to the front end is free.
+    ReadAddressBufferNearlyFullCycles = "read_address_buffer_nearly_full_cycles": Event Cycles,
+    /// Fetches of code whose line is on its way to the front end.
+    ReadAddressBufferHits = "read_address_buffer_hits": Event Events,
+    /// Fetches that a prefetched line supplies in time and before it is in the first-level instruction cache.
+    StreamingBufferHits = "streaming_buffer_hits": Event Events,
+    /// Cycles in which the prefetcher of code waits for a place.
+    InstructionPrefetchStallCycles = "instruction_prefetch_stall_cycles": Event Cycles,
+    /// Look-ups of fetches whose line is on its way to the second-level instruction cache, and which hit at last.
+    L2InstructionDemandRecirculates = "l2_instruction_demand_recirculates": Event Events,
+    /// The same of prefetches.
+    L2InstructionPrefetchRecirculates = "l2_instruction_prefetch_recirculates": Event Events,
+    /// Look-ups of fetches whose line was on its way to the second-level instruction cache, and which missed at last.
+    L2InstructionDemandRecirculatesMissed = "l2_instruction_demand_recirculates_missed": Event Events,
+    /// The same of prefetches.
+    L2InstructionPrefetchRecirculatesMissed = "l2_instruction_prefetch_recirculates_missed": Event Events,
+    /// Requests of the second-level instruction cache for fetches that the third level refused.
+    L2InstructionDemandRejects = "l2_instruction_demand_rejects": Event Events,
+    /// The same for prefetches.
+    L2InstructionPrefetchRejects = "l2_instruction_prefetch_rejects": Event Events,
+    /// Look-ups of fetches that the second-level instruction cache gave up although it had the line.
+    L2InstructionDemandConflicts = "l2_instruction_demand_conflicts": Event Events,
+    /// The same of prefetches.
+    L2InstructionPrefetchConflicts = "l2_instruction_prefetch_conflicts": Event Events,
+    /// Look-ups of fetches that the second-level instruction cache gave up because a snoop took the line at the same time.
+    L2InstructionDemandConflictsMissed = "l2_instruction_demand_conflicts_missed": Event Events,
+    /// The same of prefetches.
+    L2InstructionPrefetchConflictsMissed = "l2_instruction_prefetch_conflicts_missed": Event Events,
+    /// Look-ups for fetches that were given up because the prefetch before them had been looked up.
+    L2InstructionSpeculativeAborts = "l2_instruction_speculative_aborts": Event Events,
 }

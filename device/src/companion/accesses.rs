@@ -29,6 +29,7 @@ impl Follower<'_> {
             let outer_bits = profile.caches.outer_line_bits.min(63);
             self.translate(DATA, access.address, tables);
             let outer = access.physical >> outer_bits;
+            self.snoop_own_code(outer);
             if self.system.flush(self.cluster, outer, &mut self.tally) {
                 self.keep_request(Request::of(RequestKind::WriteBack), outer);
             }

@@ -3,6 +3,7 @@
 use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal};
 
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
+use super::code_ahead;
 use super::follower::Follower;
 use super::pipeline::Continuation;
 use super::requests;
@@ -35,6 +36,9 @@ impl Follower<'_> {
             let mut cluster = cluster.lock();
             let snooped = if cluster.mail.snoops == 0 { (0, 0) } else { cluster.mail.worked() };
             let injected = cluster.mail.injected as u32;
+            if ask.is_code() && cluster.mail.code_taken.is_some_and(|line| line == inner >> cluster.inner_bits()) {
+                self.tally.add(code_ahead::conflict(ask), 1);
+            }
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
             }
@@ -67,7 +71,7 @@ impl Follower<'_> {
         let answer = match served {
             Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
             Served::By(Level::Second) => {
-                let latency = if ask == Ask::Fetch && costs.second_code != 0 { costs.second_code } else { costs.second };
+                let latency = if ask.is_code() && costs.second_code != 0 { costs.second_code } else { costs.second };
                 (Some(Level::Second), DataSource::Cache(2), u32::from(latency))
             }
             Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),

@@ -74,6 +74,8 @@ pub(super) struct Branch {
     pub(super) fixed: bool,
     /// What the hint says: taken.
     pub(super) hint: bool,
+    /// Much sequential code follows at the target.
+    pub(super) many: bool,
 }
 
 /// What `brp` with the hint *important* announces.
@@ -209,19 +211,31 @@ impl Bundle {
         // A loop with a condition goes on by a predicate and by a counter.
         let always = unqualified && (major != 4 || kind == 0);
         let calls = matches!(major, 1 | 5 | 0xD);
-        Some(Branch { target, calls, counted, always, fixed: field(word, 34, 1) == 0, hint: field(word, 33, 1) == 0 })
+        let (fixed, hint) = (field(word, 34, 1) == 0, field(word, 33, 1) == 0);
+        Some(Branch { target, calls, counted, always, fixed, hint, many: field(word, 12, 1) == 1 })
     }
 
     /// What the instruction announces, if it is a `brp` to a relative target with the hint *important*. `address` is the bundle's.
     pub(super) fn announced(&self, address: u64) -> Option<Announced> {
-        let places = BRANCHES.iter().find(|(with, _)| *with == self.template()).map_or(0, |(_, places)| *places);
+        let target = self.presaged(address).filter(|_| field(self.instruction(), 35, 1) == 1)?;
         let word = self.instruction();
-        if places >> self.slot.min(2) & 1 == 0 || word >> 37 != 7 || field(word, 35, 1) == 0 {
+        let tag = sign_extend(field(word, 33, 2) << 7 | field(word, 6, 7), 9);
+        Some(Announced { bundle: address.wrapping_add(tag << 4), target })
+    }
+
+    /// The target that the instruction names, if it is a `brp` to a relative one. `address` is the bundle's.
+    #[inline]
+    pub(super) fn presaged(&self, address: u64) -> Option<u64> {
+        let word = self.instruction();
+        if word >> 37 != 7 {
             return None;
         }
-        let tag = sign_extend(field(word, 33, 2) << 7 | field(word, 6, 7), 9);
+        let places = BRANCHES.iter().find(|(with, _)| *with == self.template()).map_or(0, |(_, places)| *places);
+        if places >> self.slot.min(2) & 1 == 0 {
+            return None;
+        }
         let distance = sign_extend(field(word, 36, 1) << 20 | field(word, 13, 20), 21);
-        Some(Announced { bundle: address.wrapping_add(tag << 4), target: address.wrapping_add(distance << 4) })
+        Some(address.wrapping_add(distance << 4))
     }
 }
 

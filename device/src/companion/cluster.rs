@@ -20,6 +20,8 @@ pub(super) enum Ask {
     Load,
     Store,
     Fetch,
+    /// The prefetcher of code.
+    FetchAhead,
     /// A table entry of a page-table walk.
     Walk,
     PrefetchLoad,
@@ -36,6 +38,11 @@ impl Ask {
     /// Whether the line is to be written.
     pub(super) fn writes(self) -> bool {
         matches!(self, Ask::Store | Ask::PrefetchStore)
+    }
+
+    /// Whether the line holds code.
+    pub(super) fn is_code(self) -> bool {
+        matches!(self, Ask::Fetch | Ask::FetchAhead)
     }
 }
 
@@ -120,6 +127,11 @@ pub(super) struct Mail {
     pub(super) snoops: u64,
     pub(super) data_invalidations: u64,
     pub(super) code_invalidations: u64,
+    /// Snoops of the first level of code, by its lines, and those that found a line in a second level of code.
+    pub(super) code_snoops: u64,
+    pub(super) second_code_hits: u64,
+    /// The line of a second level of code that the last of them took.
+    pub(super) code_taken: Option<u64>,
     pub(super) quadwords: u64,
     /// Lines that devices put into the third level.
     pub(super) injected: u64,
@@ -289,6 +301,8 @@ impl Cluster {
         tally.add(Signal::SnoopRequests, mail.snoops);
         tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
         tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
+        tally.add(Signal::InstructionCacheSnoops, mail.code_snoops);
+        tally.add(Signal::L2InstructionSnoopHits, mail.second_code_hits);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
         tally.add(Signal::L3LinesInjected, mail.injected);
         FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| {
@@ -334,6 +348,7 @@ impl Cluster {
                     tally.add(Signal::InstructionCacheHits, 1);
                     return Served::By(Level::First);
                 }
+                Ask::FetchAhead if caches.code.peek(inner, inner).is_some() => return Served::By(Level::First),
                 _ => {}
             }
         }
@@ -362,7 +377,14 @@ impl Cluster {
 
     /// Another cluster reads line `outer`, or takes it away. Returns the strongest state that a copy here had.
     pub(super) fn probe(&mut self, outer: u64, take: bool) -> LineState {
+        self.probe_for(outer, take, false)
+    }
+
+    /// The same, for the `code` of another cluster or not. Where code has its own second level, reads of code do not ask the caches of code.
+    pub(super) fn probe_for(&mut self, outer: u64, take: bool, code: bool) -> LineState {
+        let filtered = code && self.second_code.is_some();
         self.mail.snoops += 1;
+        self.mail.code_snoops += if filtered { 0 } else { 1 << self.inner_bits() };
         let mut strongest = LineState::Invalid;
         let after = |state: LineState, protocol| match (take, protocol) {
             (true, _) => LineState::Invalid,
@@ -370,9 +392,11 @@ impl Cluster {
             (false, Protocol::Mesi | Protocol::Mesif) => LineState::Shared,
         };
         let protocol = self.shape.protocol;
+        let code_found = !filtered && self.has_second_code(outer);
         self.third_alone = false;
         let mut in_third = LineState::Invalid;
-        let levels = [(false, Some(&mut self.second)), (false, self.second_code.as_mut()), (true, self.third.as_mut())];
+        let levels =
+            [(false, Some(&mut self.second)), (false, self.second_code.as_mut().filter(|_| !filtered)), (true, self.third.as_mut())];
         for (third, sets) in levels.into_iter().filter_map(|(third, sets)| sets.map(|sets| (third, sets))) {
             if let Some(word) = sets.peek(outer, outer) {
                 let line = Line(word);
@@ -393,9 +417,13 @@ impl Cluster {
         if self.third.is_some() {
             self.mail.find(true, take, in_third);
         }
-        // Where code has its own second level, any request for a line drives it out of there.
+        // Where code has its own second level, any other request for a line drives it out of there.
         let code_leaves = take || self.second_code.is_some();
-        if let Some(code) = self.second_code.as_mut() {
+        if code_found {
+            self.mail.second_code_hits += 1;
+            self.mail.code_taken = Some(outer);
+        }
+        if let Some(code) = self.second_code.as_mut().filter(|_| !filtered) {
             code.remove(outer, outer);
         }
         let bits = self.inner_bits();
@@ -412,7 +440,7 @@ impl Cluster {
                         caches.taken.push(inner, false);
                     }
                 }
-                if let Some(word) = caches.code.peek(inner, inner) {
+                if let Some(word) = caches.code.peek(inner, inner).filter(|_| !filtered) {
                     let line = Line(word);
                     strongest = strongest.max(line.state());
                     if take {
@@ -433,6 +461,11 @@ impl Cluster {
             self.mail.quadwords += 1 << self.shape.outer_line_bits.saturating_sub(3).min(16);
         }
         strongest
+    }
+
+    /// Whether a second level of code has line `outer`.
+    pub(super) fn has_second_code(&self, outer: u64) -> bool {
+        self.second_code.as_ref().is_some_and(|code| code.peek(outer, outer).is_some())
     }
 
     /// Drives line `outer` out of every cache. Returns whether it was dirty.
@@ -467,6 +500,8 @@ impl Cluster {
             sets.save(writer);
         }
         writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations]);
+        writer.words(&[self.mail.code_snoops, self.mail.second_code_hits]);
+        writer.words(&[u64::from(self.mail.code_taken.is_some()), self.mail.code_taken.unwrap_or(0)]);
         writer.words(&[self.mail.quadwords, self.mail.injected]);
         writer.words(&self.mail.found);
     }
@@ -485,6 +520,12 @@ impl Cluster {
             snoops: reader.word()?,
             data_invalidations: reader.word()?,
             code_invalidations: reader.word()?,
+            code_snoops: reader.word()?,
+            second_code_hits: reader.word()?,
+            code_taken: {
+                let (there, line) = (reader.word()?, reader.word()?);
+                (there & 1 == 1).then_some(line)
+            },
             quadwords: reader.word()?,
             injected: reader.word()?,
             found: [0; FINDINGS.len()],

@@ -36,6 +36,11 @@ impl Piece {
         (self.reach != 0).then_some(self.begin >> self.bits)
     }
 
+    /// From now on it is the one that has `address`.
+    pub(super) fn enter(&mut self, address: u64) {
+        self.set(Some(address >> self.bits));
+    }
+
     /// From now on it is this one, or none.
     pub(super) fn set(&mut self, number: Option<u64>) {
         self.begin = number.unwrap_or_default() << self.bits;
@@ -54,6 +59,9 @@ impl Follower<'_> {
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
         let bits = self.piece.bits;
+        if self.is_uncacheable(instruction) {
+            return self.fetch_uncacheable(instruction, tables);
+        }
         let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
         let (first, last) = (instruction.address >> bits, end >> bits);
         let fetched = u64::from(self.piece.number() != Some(first)) + u64::from(first != last);
@@ -73,6 +81,7 @@ impl Follower<'_> {
         if begins != ends {
             self.fetch_line(ends, end, tables);
         }
+        self.begin_stream(ends.0);
     }
 
     fn fetch_line(&mut self, (line, page): (u64, u64), address: u64, tables: &mut impl PageTables) {
@@ -106,6 +115,7 @@ impl Follower<'_> {
         if let Some(pipeline) = self.pipeline() {
             let source = missed.then(|| Source::of(level, source));
             pipeline.fetched(cost, translation == Translation::Walk, latency, source);
+            pipeline.looks_up(line);
         }
         self.line = Some((line, page));
     }

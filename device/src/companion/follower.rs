@@ -8,6 +8,7 @@ use vm_pmu_arch::feed::{Demand, Request, Signal, Traits};
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::clock::Clock;
+use super::code_ahead::CodeStream;
 use super::cores::Core;
 use super::fetches::Piece;
 use super::hypertransport::{OF_LINKS, is_of_link};
@@ -60,7 +61,7 @@ pub struct Follower<'a> {
     always: bool,
     active: bool,
     /// Whether it follows fetches and accesses, and whether branches.
-    memory: bool,
+    pub(super) memory: bool,
     branches: bool,
     pub(super) tally: Tally,
     path: Path,
@@ -75,6 +76,8 @@ pub struct Follower<'a> {
     /// The line of code that is being executed, and the number of its virtual page.
     pub(super) line: Option<(u64, u64)>,
     pub(super) piece: Piece,
+    /// The lines of code that are prefetched.
+    pub(super) stream: CodeStream,
     pub(super) outcome: Outcome,
     /// Whether the outcome says anything.
     told: bool,
@@ -125,6 +128,7 @@ impl<'a> Follower<'a> {
             page: Page::default(),
             line: None,
             piece: Piece::none(u32::from(profile.caches.fetch_bits.min(63))),
+            stream: CodeStream::Off,
             outcome: Outcome::default(),
             told: false,
             way: Way::Idle,
@@ -407,6 +411,9 @@ impl<'a> Follower<'a> {
                 pipeline.tell(&mut self.outcome);
             }
         }
+        if self.stream != CodeStream::Off {
+            self.prefetch_stream();
+        }
         if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
             steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
         }
@@ -493,6 +500,7 @@ impl<'a> Follower<'a> {
             self.transfer(instruction, transfer);
         } else if let Some(bundle) = &instruction.bundle {
             self.path.announce(instruction.address, bundle);
+            self.prefetch_target(instruction, bundle);
         }
     }
 
@@ -500,9 +508,11 @@ impl<'a> Follower<'a> {
     fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         if transfer.taken {
             self.piece.set(None);
+            self.turn_stream(instruction.bundle.as_ref());
         }
         if instruction.class == Class::Exception {
             self.line = None;
+            self.end_stream();
             self.continues(Continuation::Far);
             self.path.place.leave();
             return;
@@ -540,6 +550,9 @@ impl<'a> Follower<'a> {
         }
         if verdict.flush {
             tally.add(Signal::PipelineFlushes, 1);
+            if !transfer.taken && self.pipelined {
+                self.end_stream();
+            }
             self.continues(Continuation::Mispredicted);
         } else if transfer.taken {
             if verdict.bubble {
@@ -558,6 +571,7 @@ impl<'a> Follower<'a> {
         {
             caches.translations.forget(what, self.thread);
         }
+        self.tally.add(Signal::InstructionTranslationPurges, 1);
         self.line = None;
     }
 
@@ -572,6 +586,7 @@ impl<'a> Follower<'a> {
         }
         self.streams.save(writer);
         self.combining.save(writer);
+        self.stream.save(writer);
         writer.word(self.link_cycles);
     }
 
@@ -586,6 +601,7 @@ impl<'a> Follower<'a> {
         }
         self.streams.load(reader)?;
         self.combining.load(reader)?;
+        self.stream = CodeStream::load(reader)?;
         self.link_cycles = reader.word()?;
         Ok(())
     }

@@ -11,11 +11,14 @@ use super::profile::{Fill, WritePolicy};
 use super::reach::is_odd;
 use super::tally::Tally;
 
+/// Bits of an address within a pair of bundles.
+const PAIR_BITS: u8 = 5;
+
 impl Cluster {
     pub(super) fn serve_inclusive(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
         let outer = inner >> self.inner_bits();
-        if ask == Ask::Fetch {
-            return self.fetch_through(core, inner, outer, tally, out);
+        if ask.is_code() {
+            return self.fetch_through(core, ask, inner, tally, out);
         }
         if matches!(ask, Ask::Hardware | Ask::HardwareStore) {
             tally.add(Signal::DataPrefetchAttempts, 1);
@@ -120,7 +123,7 @@ impl Cluster {
         let outer = inner >> bits;
         let through = self.shape.data_write == WritePolicy::Through;
         match ask {
-            Ask::Walk | Ask::Hardware | Ask::HardwareStore | Ask::Fetch => return false,
+            Ask::Walk | Ask::Hardware | Ask::HardwareStore | Ask::Fetch | Ask::FetchAhead => return false,
             _ if ask.writes() => {
                 let code = self.second.peek(outer, outer).is_some_and(|word| Line(word).bypasses());
                 self.code_written |= code;
@@ -195,29 +198,38 @@ impl Cluster {
         }
     }
 
-    fn fetch_through(&mut self, core: usize, inner: u64, outer: u64, tally: &mut Tally, out: &mut Departures) -> Served {
-        tally.add(Signal::InstructionCacheMisses, 1);
+    fn fetch_through(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        let outer = inner >> self.inner_bits();
+        let fetched = u64::from(ask == Ask::Fetch);
+        let (missed, [hits, misses]) = match ask {
+            Ask::FetchAhead => {
+                (Signal::InstructionPrefetchMisses, [Signal::L2InstructionPrefetchHits, Signal::L2InstructionPrefetchMisses])
+            }
+            _ => (Signal::InstructionCacheMisses, [Signal::L2InstructionDemandHits, Signal::L2InstructionDemandMisses]),
+        };
+        tally.add(missed, 1);
+        tally.add(Signal::InstructionPairsReceived, 1 << self.shape.line_bits.saturating_sub(PAIR_BITS).min(16));
         tally.add(Signal::L2RequestsInstruction, 1);
         tally.add(Signal::L2References, 1);
         let second = self.second_code.as_mut().unwrap_or(&mut self.second);
         if let Some(word) = second.touch(outer, outer) {
             self.held = Line(word).state();
             if self.second_code.is_none() {
-                self.used_in_second(Line(word), true);
+                self.used_in_second(Line(word), ask == Ask::Fetch);
             }
-            tally.add(Signal::L2FetchHits, 1);
-            tally.add(Signal::L2InstructionDemandHits, 1);
-            tally.add(Signal::FetchesFromL2, 1);
+            tally.add(Signal::L2FetchHits, fetched);
+            tally.add(hits, 1);
+            tally.add(Signal::FetchesFromL2, fetched);
             self.refill_code(core, inner, Level::Second, tally);
             return Served::By(Level::Second);
         }
-        tally.add(Signal::L2FetchMisses, 1);
-        tally.add(Signal::L2InstructionDemandMisses, 1);
+        tally.add(Signal::L2FetchMisses, fetched);
+        tally.add(misses, 1);
         tally.add(Signal::L2MissesInstruction, 1);
         tally.add(Signal::L2Misses, 1);
-        let Some(state) = self.third_has(outer, Ask::Fetch, tally) else { return Served::Not(Request::ReadCode) };
+        let Some(state) = self.third_has(outer, ask, tally) else { return Served::Not(Request::ReadCode) };
         self.held = state;
-        tally.add(Signal::FetchesFromL3, 1);
+        tally.add(Signal::FetchesFromL3, fetched);
         self.code_takes(Line::new(outer, state), tally, out);
         self.refill_code(core, inner, Level::Third, tally);
         Served::By(Level::Third)
@@ -257,6 +269,8 @@ impl Cluster {
         let (hit, specific) = match (ask, found.is_some()) {
             (Ask::Fetch, true) => (Signal::L3Hits, Some(Signal::L3InstructionDemandHits)),
             (Ask::Fetch, false) => (Signal::L3Misses, Some(Signal::L3InstructionDemandMisses)),
+            (Ask::FetchAhead, true) => (Signal::L3Hits, Some(Signal::L3InstructionPrefetchHits)),
+            (Ask::FetchAhead, false) => (Signal::L3Misses, Some(Signal::L3InstructionPrefetchMisses)),
             (Ask::Load, true) => (Signal::L3Hits, Some(Signal::L3LoadHits)),
             (Ask::Load, false) => (Signal::L3Misses, Some(Signal::L3LoadMisses)),
             (_, true) => (Signal::L3Hits, None),
@@ -266,10 +280,11 @@ impl Cluster {
         if let Some(signal) = specific {
             tally.add(signal, 1);
         }
-        if ask != Ask::Fetch {
+        if !ask.is_code() {
             tally.add(if found.is_some() { Signal::L3DataReadHits } else { Signal::L3DataReadMisses }, 1);
         }
-        self.prefetched = found.is_some_and(|word| Line(word).is_prefetched()) && !matches!(ask, Ask::Hardware | Ask::HardwareStore);
+        self.prefetched =
+            found.is_some_and(|word| Line(word).is_prefetched()) && !matches!(ask, Ask::FetchAhead | Ask::Hardware | Ask::HardwareStore);
         let state = found.map(|word| Line(word).state())?;
         // A dirty line that stays here is written to memory from here, so the level before gets it clean.
         Some(if fill == Fill::Inclusive && state.dirty() { LineState::Exclusive } else { state })
@@ -299,6 +314,8 @@ impl Cluster {
         let victim = Line(code.put(line.number(), line.0));
         if victim.0 != 0 {
             tally.add(Signal::L2InstructionEvictions, 1);
+            // What leaves is asked of the first level, line by line.
+            tally.add(Signal::InstructionCacheSnoops, 1 << self.inner_bits());
             self.leave_first(victim.number(), true);
         }
     }
@@ -374,14 +391,16 @@ impl Cluster {
                 // A line displaced here leaves the levels before; if they had it newer, that is written.
                 let newer = self.second.remove(displaced.number(), displaced.number()).is_some_and(|word| Line(word).state().dirty());
                 if let Some(code) = self.second_code.as_mut() {
-                    code.remove(displaced.number(), displaced.number());
+                    let found = code.remove(displaced.number(), displaced.number()).is_some();
+                    tally.add(Signal::L2InstructionSnoopHits, u64::from(found));
                 }
+                tally.add(Signal::InstructionCacheSnoops, 1 << self.inner_bits());
                 self.leave_first(displaced.number(), true);
                 let state = if newer { LineState::Modified } else { displaced.state() };
                 self.third_gives_up(displaced.with_state(state), tally, out);
             }
         }
-        if ask == Ask::Fetch {
+        if ask.is_code() {
             self.code_takes(Line::new(outer, state), tally, out);
             self.refill_code(core, inner, Level::Sibling, tally);
             return;

@@ -47,6 +47,7 @@ mod bytes;
 mod carrying;
 mod clock;
 mod cluster;
+mod code_ahead;
 mod cores;
 mod deliver;
 mod devices;

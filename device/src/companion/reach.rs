@@ -117,7 +117,7 @@ impl Kind {
             Ask::Store | Ask::PrefetchStore => Kind::Store,
             Ask::Fetch => Kind::Fetch,
             Ask::Walk => Kind::Walk,
-            Ask::Hardware | Ask::HardwareStore => Kind::Prefetch,
+            Ask::FetchAhead | Ask::Hardware | Ask::HardwareStore => Kind::Prefetch,
         }
     }
 }

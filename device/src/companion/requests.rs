@@ -75,6 +75,7 @@ pub(super) fn kind(ask: Ask) -> RequestKind {
         Ask::Load | Ask::Walk => RequestKind::DataRead,
         Ask::Store => RequestKind::Ownership,
         Ask::Fetch => RequestKind::Code,
+        Ask::FetchAhead => RequestKind::CodeReadPrefetch,
         Ask::PrefetchLoad | Ask::PrefetchOnce => RequestKind::SoftwarePrefetch,
         Ask::PrefetchStore | Ask::HardwareStore => RequestKind::OwnershipPrefetch,
         Ask::Hardware => RequestKind::DataReadPrefetch,

@@ -220,7 +220,26 @@ const BUS: &[Signal] = &[
 /// With two cores behind one interface to the bus.
 const SIGNS_OFF: &[Signal] = &[Signal::SnoopSignoffsMiss, Signal::SnoopSignoffsHit, Signal::SnoopSignoffsModified];
 const UNIFIED_SECOND: &[Signal] = &[Signal::SelfModifyingCodeRestarts];
-const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
+const SPLIT_SECOND: &[Signal] = &[
+    Signal::L2InstructionEvictions,
+    Signal::L2InstructionPrefetchHits,
+    Signal::L2InstructionPrefetchMisses,
+    Signal::L2InstructionSnoopHits,
+    Signal::L2InstructionUncacheableReads,
+    Signal::L2InstructionDemandConflictsMissed,
+    Signal::L2InstructionPrefetchConflictsMissed,
+    Signal::InstructionCacheSnoops,
+];
+/// With a prefetcher of code, that of Itanium processors.
+const CODE_PREFETCHER: &[Signal] = &[
+    Signal::InstructionPrefetches,
+    Signal::InstructionPrefetchMisses,
+    Signal::InstructionStreamPrefetches,
+    Signal::InstructionPairsReceived,
+    Signal::InstructionTranslationPurges,
+    Signal::L3InstructionPrefetchHits,
+    Signal::L3InstructionPrefetchMisses,
+];
 const PREFETCHER: &[Signal] = &[
     Signal::DataPrefetchAttempts,
     Signal::DataPrefetchesCancelled,
@@ -416,7 +435,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 24] = [
+    let parts: [(bool, &[Signal]); 25] = [
         (true, ALWAYS),
         (profile.mesh.hypertransport, OF_NORTHBRIDGE),
         (caches.protocol == Protocol::Moesi, OWNED),
@@ -433,6 +452,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (matches!(caches.second, SecondLevel::Split { .. }), SPLIT_SECOND),
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
         (profile.pipeline.is_ia64(), BUS),
+        (profile.pipeline.is_ia64(), CODE_PREFETCHER),
         (profile.pipeline == Microarchitecture::Montecito, SIGNS_OFF),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),

@@ -407,7 +407,7 @@ impl System {
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let (found, third) = {
                 let mut cluster = cluster.lock();
-                (cluster.probe(outer, takes), cluster.third_alone)
+                (cluster.probe_for(outer, takes, request == Request::ReadCode), cluster.third_alone)
             };
             let (probe, answer) = of_probe(found, request);
             self.at_home(shared, from, outer, tally, |_, tally| tally.add(probe, 1));

@@ -171,6 +171,11 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         self.lines.iter().map(|(_, until)| *until).min().unwrap_or(0)
     }
 
+    /// When each of the lines that were requested last is here.
+    pub(super) fn ends(&self) -> impl Iterator<Item = u64> {
+        self.lines.iter().map(|(_, until)| *until)
+    }
+
     /// Whether a line comes in cycle `now`.
     pub(super) fn comes(&self, now: u64) -> bool {
         self.last >= now && self.lines.iter().any(|(_, until)| *until == now)

@@ -7,6 +7,7 @@
 
 mod account;
 mod ahead;
+mod code;
 mod ia64;
 mod itanium;
 mod k8;
@@ -99,6 +100,9 @@ struct Found {
     /// What the bus carries for its code, and for it apart from its accesses.
     fetched: Carried,
     carried: Carried,
+    /// The line of code that is looked up, if it is another one than before, and whether a stream of prefetches begins behind it.
+    code_line: Option<u64>,
+    begins_stream: bool,
     /// What the prefetcher of data asked memory and other caches for meanwhile.
     prefetches: [Prefetch; PREFETCHES],
     prefetched: usize,
@@ -123,6 +127,8 @@ impl Found {
         code: None,
         fetched: Carried::NONE,
         carried: Carried::NONE,
+        code_line: None,
+        begins_stream: false,
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
         prefetched: 0,
         castouts: (0, 0),
@@ -146,7 +152,7 @@ impl Found {
     fn clear(&mut self) {
         self.count = 0;
         (self.translation, self.walk, self.line) = (0, 0, 0);
-        self.code = None;
+        (self.code, self.code_line, self.begins_stream) = (None, None, false);
         (self.fetched, self.carried) = (Carried::NONE, Carried::NONE);
         self.prefetched = 0;
         self.castouts = (0, 0);

@@ -529,6 +529,11 @@ fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) ->
         multiply(|instruction| rig.run(&mut follower.0, instruction));
         stalls::waits(0x6000_0000 + (number << 20), |instruction| rig.run(&mut follower.0, instruction));
     }
+    if name == "itanium" || name == "montecito" {
+        code::ahead(0x1_0000_0000, |other, instruction| rig.run(&mut followers[if other { threads } else { 0 }].0, instruction));
+        followers[0].0.invalidate(super::super::Invalidation::All);
+        rig.deliver(&mut followers[0].0);
+    }
     written_out(|instruction| rig.run(&mut followers[0].0, instruction));
     if name == "montecito" {
         displaced(|instruction| rig.run(&mut followers[0].0, instruction));

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bundles;
+mod code;
 mod flushes;
 mod identities;
 mod injection;

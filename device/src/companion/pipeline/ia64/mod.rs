@@ -6,6 +6,7 @@ pub(super) mod bench;
 pub(super) mod branches;
 pub(super) mod buffer;
 pub(super) mod bus;
+pub(super) mod code;
 pub(super) mod course;
 pub(super) mod flight;
 pub(super) mod flush;

@@ -1,7 +1,9 @@
 //! The front end: which bundles are in the instruction buffer when, and what the clocks before were lost to (PI4, PI21, PI26).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::tally::Tally;
 use super::super::ia64::buffer::{Arrival, Buffer, Intervals};
+use super::super::ia64::code::{Asked, Code};
 use super::super::{Found, Source};
 
 /// Why the front end delivers nothing.
@@ -28,18 +30,35 @@ const SECOND: u64 = 6;
 const THIRD: u64 = 21;
 const FIRST: u64 = 2;
 
+/// What is waited for, of a line that comes from there, and from the look-up to it; `beyond`, if no cache has it.
+fn wait(source: Source, beyond: u64) -> (Cause, u64) {
+    match source {
+        Source::Second => (Cause::Second, SECOND),
+        Source::Third => (Cause::Third, THIRD),
+        _ => (Cause::Memory, beyond),
+    }
+}
+
+/// The third level takes every request at once.
+fn takes(_: u64, at: u64, _: &[(u64, u64)]) -> u64 {
+    at
+}
+
 /// The front end.
 #[derive(Clone, Debug)]
-pub(super) struct FrontEnd {
+pub(in super::super) struct FrontEnd {
     buffer: Buffer,
     /// When dispersal lacks bundles for which cause.
     lacks: Intervals,
+    /// Its requests, and the line that it looked up last.
+    code: Code,
+    line: u64,
 }
 
 impl FrontEnd {
     /// A front end whose first pair can be dispersed in clock `ready`.
     pub(super) const fn new(ready: u64) -> FrontEnd {
-        FrontEnd { buffer: Buffer::new(ready), lacks: Intervals::new() }
+        FrontEnd { buffer: Buffer::new(ready), lacks: Intervals::new(), code: Code::new(), line: 0 }
     }
 
     /// Clocks without a bundle.
@@ -57,22 +76,59 @@ impl FrontEnd {
 
     /// The bundle at `address` comes to be executed, after all that are before it; the bus brings its line so much later. `last`: the clock of
     /// the last dispersal. Returns the clock from which it can be dispersed.
-    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64) -> u64 {
+    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, tally: &mut Tally) -> u64 {
         if self.buffer.arrive(address, last) != Arrival::Together {
             self.idle(Cause::Translation, u64::from(found.translation));
-            if found.line != 0 {
-                let (cause, wait) = match found.code {
-                    Some(Source::Second) | None => (Cause::Second, SECOND),
-                    Some(Source::Third) => (Cause::Third, THIRD),
-                    Some(_) => (Cause::Memory, u64::from(found.line) + FIRST + late),
-                };
-                self.idle(cause, wait);
-            }
+            self.look_up(found, late, tally);
             self.buffer.known = self.buffer.room().max(self.buffer.known);
             self.buffer.deliver();
         }
         self.buffer.count += 1;
         self.buffer.ready
+    }
+
+    /// A line is looked up, and waited for.
+    fn look_up(&mut self, found: &Found, late: u64, tally: &mut Tally) {
+        let now = self.buffer.known;
+        self.code.pass(now, tally);
+        self.line = found.code_line.unwrap_or(self.line);
+        if found.begins_stream {
+            self.code.begin(now);
+        }
+        if found.line == 0 {
+            // Where a prefetched line comes from is not known any more: it has been waited for in part.
+            if let Some(here) = self.code.meet(self.line, now, tally) {
+                let clocks = here - now;
+                self.idle(if clocks > THIRD { Cause::Memory } else { Cause::Second }, clocks);
+            }
+            return;
+        }
+        let source = found.code.unwrap_or_default();
+        let (cause, latency) = wait(source, u64::from(found.line) + FIRST + late);
+        let asked = Asked { line: self.line, source, latency, ahead: false };
+        let here = self.code.request(&asked, now, SECOND, takes, tally);
+        self.idle(cause, here - now);
+    }
+
+    /// The stream of prefetches ends.
+    pub(in super::super) fn end_stream(&mut self, tally: &mut Tally) {
+        self.code.end(self.buffer.known, tally);
+    }
+
+    /// Whether the stream has asked for one more line by now.
+    pub(in super::super) fn stream_has_gone_on(&self) -> bool {
+        self.code.has_gone_on(self.buffer.known)
+    }
+
+    /// `line` is prefetched, and comes from there, unless the first level has it.
+    pub(in super::super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
+        let now = self.buffer.known;
+        self.code.pass(now, tally);
+        let at = self.code.take_ahead(if streams { 0 } else { now }, tally);
+        if let Some((source, beyond)) = from {
+            let (_, latency) = wait(source, u64::from(beyond));
+            self.code.request(&Asked { line, source, latency, ahead: true }, at, SECOND, takes, tally);
+        }
     }
 
     /// A branch was predicted taken: fetch goes on at its target, so many clocks later.
@@ -95,10 +151,15 @@ impl FrontEnd {
     pub(super) fn save(&self, writer: &mut Writer) {
         self.buffer.save(writer);
         self.lacks.save(writer);
+        self.code.save(writer);
+        writer.word(self.line);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.buffer.load(reader, now)?;
-        self.lacks.load(reader, now, CAUSES - 1)
+        self.lacks.load(reader, now, CAUSES - 1)?;
+        self.code.load(reader, now)?;
+        self.line = reader.word()?;
+        Ok(())
     }
 }

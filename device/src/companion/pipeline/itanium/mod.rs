@@ -65,7 +65,7 @@ pub(super) struct Core {
     /// The clock from which the bundle of the last instruction can be dispersed.
     ready: u64,
     flush: Pending,
-    front: FrontEnd,
+    pub(super) front: FrontEnd,
     values: Values,
     memory: Memory,
 }
@@ -116,7 +116,7 @@ impl Core {
         if enters {
             self.empty(tally);
             let late = self.carry_code(found);
-            self.ready = self.front.arrive(instruction.address, found, late, self.dispersed);
+            self.ready = self.front.arrive(instruction.address, found, late, self.dispersed, tally);
         }
         let ((unit, word), template) = bundle.map_or(((Unit::M, 0), Template::Other), |bundle| (bundle.decoded(), bundle.kind()));
         let (port, row) = rows::of(instruction, bundle.map(Bundle::decoded));

@@ -3,8 +3,10 @@
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
 use super::super::ia64::buffer::{Arrival, Buffer, Intervals};
+use super::super::ia64::code::{Asked, Code};
 use super::super::reasons::Reasons;
-use super::super::{Found, Source, small};
+use super::super::{Found, Source, small, time};
+use super::memory::Memory;
 use super::signals::{FETCH_LOST, SUPPLY_LOST};
 
 /// Why the front end delivers fewer than two bundles, the first of which that holds (PM36). The numbers are those of the tables of signals.
@@ -31,9 +33,19 @@ pub(super) const DELIVERS: u8 = 0;
 /// From the look-up to a line that the second or the third level has.
 const SECOND: u64 = 7;
 const THIRD: u64 = 14;
+
+/// From the look-up to a line that comes from there; `beyond`, if no cache of the core has it.
+fn latency(source: Source, beyond: u64) -> u64 {
+    match source {
+        Source::Second => SECOND,
+        Source::Third => THIRD,
+        _ => beyond,
+    }
+}
+
 /// The front end of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct FrontEnd {
+pub(in super::super) struct FrontEnd {
     /// What it did in the clocks that are known, as far as they are not reported.
     pub(super) reports: Reasons,
     buffer: Buffer,
@@ -43,6 +55,10 @@ pub(super) struct FrontEnd {
     /// When what lacks in the window lacks for which cause, and the clocks of stall.
     lacks: Intervals,
     stalls: Intervals,
+    /// Its requests, the line that it looked up last, and the end of the clocks in which it last did not read the first level.
+    code: Code,
+    line: u64,
+    quiet: u64,
 }
 
 impl FrontEnd {
@@ -55,6 +71,9 @@ impl FrontEnd {
             turned: false,
             lacks: Intervals::new(),
             stalls: Intervals::new(),
+            code: Code::new(),
+            line: 0,
+            quiet: 0,
         }
     }
 
@@ -71,6 +90,7 @@ impl FrontEnd {
             tally.add(*signal, 2 * clocks);
         }
         self.buffer.known = until;
+        self.quiet = until;
     }
 
     /// One bundle of the last pair is not wanted.
@@ -88,11 +108,11 @@ impl FrontEnd {
 
     /// The bundle at `address` comes to be executed, after all that are before it; the bus brings its line so much later. `last`: the clock of
     /// the last dispersal. Returns the clock from which it can be dispersed.
-    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, tally: &mut Tally) -> u64 {
+    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, memory: &Memory, tally: &mut Tally) -> u64 {
         (self.behind, self.turned) = (self.turned, false);
         let arrival = self.buffer.arrive(address, last);
         if arrival != Arrival::Together {
-            self.look_up(found, late, tally);
+            self.look_up(found, late, memory, tally);
         }
         if arrival == Arrival::Second {
             self.unreached(tally);
@@ -102,18 +122,29 @@ impl FrontEnd {
     }
 
     /// PM35, PM36: the next pair is looked up, waited for and delivered.
-    fn look_up(&mut self, found: &Found, late: u64, tally: &mut Tally) {
+    fn look_up(&mut self, found: &Found, late: u64, memory: &Memory, tally: &mut Tally) {
         if found.translation != 0 {
             self.idle(Cause::Translation, self.buffer.known + u64::from(found.translation), tally);
         }
-        if found.line != 0 {
-            let wait = match found.code {
-                Some(Source::Second) | None => SECOND,
-                Some(Source::Third) => THIRD,
-                Some(_) => u64::from(found.line) + 1 + late,
-            };
-            self.idle(Cause::Miss, self.buffer.known + wait, tally);
-            self.idle(Cause::Fill, self.buffer.known + 1, tally);
+        let now = self.buffer.known;
+        self.code.pass(now, tally);
+        self.line = found.code_line.unwrap_or(self.line);
+        if found.begins_stream {
+            self.code.begin(now);
+        }
+        let here = if found.line == 0 {
+            self.code.meet(self.line, now, tally)
+        } else {
+            let source = found.code.unwrap_or_default();
+            let asked = Asked { line: self.line, source, latency: latency(source, u64::from(found.line) + 1 + late), ahead: false };
+            Some(self.code.request(&asked, now, SECOND, |line, at, fills| memory.takes(line, at, fills), tally))
+        };
+        match here {
+            Some(here) => {
+                self.idle(Cause::Miss, here, tally);
+                self.idle(Cause::Fill, here + 1, tally);
+            }
+            None => self.code.stream(self.line, self.quiet, tally),
         }
         self.idle(Cause::Full, self.buffer.room(), tally);
         self.reports.push(DELIVERS, 1);
@@ -140,6 +171,27 @@ impl FrontEnd {
         self.idle(Cause::Flush, delivery, tally);
         self.turned = false;
         self.buffer.empty(begin);
+    }
+
+    /// The stream of prefetches ends.
+    pub(in super::super) fn end_stream(&mut self, tally: &mut Tally) {
+        self.code.end(self.buffer.known, tally);
+    }
+
+    /// Whether the stream has asked for one more line by now.
+    pub(in super::super) fn stream_has_gone_on(&self) -> bool {
+        self.code.has_gone_on(self.buffer.known)
+    }
+
+    /// `line` is prefetched, and comes from there, unless the first level has it.
+    pub(super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, memory: &Memory, tally: &mut Tally) {
+        let now = self.buffer.known;
+        self.code.pass(now, tally);
+        let at = self.code.take_ahead(if streams { 0 } else { now }, tally);
+        if let Some((source, beyond)) = from {
+            let asked = Asked { line, source, latency: latency(source, u64::from(beyond)), ahead: true };
+            self.code.request(&asked, at, SECOND, |line, at, fills| memory.takes(line, at, fills), tally);
+        }
     }
 
     /// So many clocks pass for another thread.
@@ -185,6 +237,8 @@ impl FrontEnd {
         writer.words(&[u64::from(self.behind), u64::from(self.turned)]);
         self.lacks.save(writer);
         self.stalls.save(writer);
+        self.code.save(writer);
+        writer.words(&[self.line, self.quiet]);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
@@ -192,6 +246,9 @@ impl FrontEnd {
         self.buffer.load(reader, now)?;
         (self.behind, self.turned) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         self.lacks.load(reader, now, CAUSES)?;
-        self.stalls.load(reader, now, CAUSES)
+        self.stalls.load(reader, now, CAUSES)?;
+        self.code.load(reader, now)?;
+        (self.line, self.quiet) = (reader.word()?, time(reader, now)?);
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::AccessKind;
 use super::super::ia64::bus::{Bus, Timing};
+use super::super::ia64::code::Fill;
 use super::super::ia64::group::{Group, Reference};
 use super::super::ia64::rows::Special;
 use super::super::memory::{Misses, Store, Stores};
@@ -17,6 +18,9 @@ const COLLECTED: u64 = 5;
 const SERIALIZED: u64 = 12;
 /// The bus of 266 MHz of a part of 1.6 GHz: D128.
 const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 14, low_bits: 3 };
+/// Buffers of requests to the third level, for code and data together (M 2.3.3.4), and the lines on their way that there can be.
+const REQUESTS: usize = 16;
+const PENDING: usize = 16 + 8;
 /// Bits of an address within a slot of a spill; UNAT has 64 of them.
 const SLOT_BITS: u32 = 3;
 
@@ -229,6 +233,18 @@ impl Memory {
         }
         self.queue.take(until);
         late
+    }
+
+    /// From clock `at` on, the first in which the third level takes a request for a line of code of the second, while `fills` are under way:
+    /// it has a place for it, and no request for the same line for data.
+    pub(super) fn takes(&self, line: u64, at: u64, fills: &[Fill]) -> u64 {
+        let mut ends = [0; PENDING];
+        for (place, end) in ends.iter_mut().zip(self.second.ends().chain(fills.iter().map(|(_, here)| *here))) {
+            *place = end;
+        }
+        ends.sort_unstable();
+        let room = ends.get(PENDING - REQUESTS).copied().unwrap_or(0);
+        self.second.pending(line, at).unwrap_or(at).max(room)
     }
 
     fn collected(&self, touch: &Touch) -> u64 {

@@ -23,7 +23,7 @@ use super::ia64::flush::{Flush, Pending};
 use super::ia64::rows::{self, Consumer, Kind, Port, Producer};
 use super::ia64::values::{Value, Values};
 use super::steps::{Stall, Track};
-use super::{Continuation, Found};
+use super::{Continuation, Found, Source};
 use dispersal::{End, Window};
 use front::{Cause, FrontEnd};
 use latencies::latency;
@@ -75,7 +75,7 @@ pub(super) struct Core {
     /// The clock from which the bundle of the last instruction can be dispersed.
     ready: u64,
     flush: Pending,
-    front: FrontEnd,
+    pub(super) front: FrontEnd,
     values: Values,
     memory: Memory,
     second: SecondQueue,
@@ -132,7 +132,7 @@ impl Core {
         if enters {
             self.empty(tally);
             let late = self.carry_code(found);
-            self.ready = self.front.arrive(instruction.address, found, late, self.dispersed, tally);
+            self.ready = self.front.arrive(instruction.address, found, late, self.dispersed, &self.memory, tally);
             self.miss_code(found.code, found.line);
         }
         let (unit, template) = bundle.map_or((Unit::M, Template::Other), |bundle| (bundle.decoded().0, bundle.kind()));
@@ -164,6 +164,11 @@ impl Core {
     /// Whether anything of the second level's queue is counted.
     pub(super) fn observe(&mut self, observed: bool) {
         self.second.observe(observed, self.clock);
+    }
+
+    /// A line of code is prefetched, by a stream or not, and comes from there, unless the first level has it.
+    pub(super) fn prefetch_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
+        self.front.prefetch(line, from, streams, &self.memory, tally);
     }
 
     /// Where execution goes on, and whether the group ends.

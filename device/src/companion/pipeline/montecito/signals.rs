@@ -178,7 +178,7 @@ pub(super) const SUPPLY_LOST: [[Option<Signal>; 8]; 2] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 31] = [
+pub(in super::super) const EVENTS: [Signal; 45] = [
     Signal::InstructionsDispersed,
     Signal::SlotsNotDispersed,
     Signal::SlotsNotDispersedStop,
@@ -210,4 +210,18 @@ pub(in super::super) const EVENTS: [Signal; 31] = [
     Signal::SupplyLostIdealFillBundles,
     Signal::SupplyLostIdealBubbleBundles,
     Signal::SupplyLostIdealUnreachedBundles,
+    Signal::ReadAddressBufferFullCycles,
+    Signal::ReadAddressBufferNearlyFullCycles,
+    Signal::ReadAddressBufferHits,
+    Signal::StreamingBufferHits,
+    Signal::InstructionPrefetchStallCycles,
+    Signal::L2InstructionDemandRecirculates,
+    Signal::L2InstructionPrefetchRecirculates,
+    Signal::L2InstructionDemandRecirculatesMissed,
+    Signal::L2InstructionPrefetchRecirculatesMissed,
+    Signal::L2InstructionDemandRejects,
+    Signal::L2InstructionPrefetchRejects,
+    Signal::L2InstructionDemandConflicts,
+    Signal::L2InstructionPrefetchConflicts,
+    Signal::L2InstructionSpeculativeAborts,
 ];

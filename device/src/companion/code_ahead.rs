@@ -1,0 +1,183 @@
+//! How a follower of an Itanium fetches code ahead, and what asks its caches of code: rules and sources are in `docs/notes/fabric-ia64.md`.
+
+use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
+
+use super::bundle::Bundle;
+use super::bus;
+use super::bytes::{Damaged, Reader, Writer};
+use super::cluster::{Ask, Level};
+use super::follower::{Follower, SMALLEST_PAGE};
+use super::instruction::Instruction;
+use super::pipeline::Source;
+use super::translation::{CODE, PageTables};
+
+/// The bit of a physical address that says that memory is not cached there.
+const UNCACHEABLE: u64 = 1 << 63;
+
+/// What counts if a snoop takes the line while it is looked up.
+pub(super) fn conflict(ask: Ask) -> Signal {
+    match ask {
+        Ask::FetchAhead => Signal::L2InstructionPrefetchConflictsMissed,
+        _ => Signal::L2InstructionDemandConflictsMissed,
+    }
+}
+
+/// The lines behind the target of a branch that asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum CodeStream {
+    /// None is followed.
+    #[default]
+    Off,
+    /// It begins behind the line that is fetched next.
+    Begins,
+    /// The line with this number is asked for next.
+    At(u64),
+}
+
+impl CodeStream {
+    pub(super) fn save(self, writer: &mut Writer) {
+        writer.words(&match self {
+            CodeStream::Off => [0, 0],
+            CodeStream::Begins => [1, 0],
+            CodeStream::At(line) => [2, line],
+        });
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<CodeStream, Damaged> {
+        match (reader.word()?, reader.word()?) {
+            (0, _) => Ok(CodeStream::Off),
+            (1, _) => Ok(CodeStream::Begins),
+            (2, line) => Ok(CodeStream::At(line)),
+            _ => Err(Damaged),
+        }
+    }
+}
+
+impl Follower<'_> {
+    /// A branch of `bundle` was taken: the stream ends, and another begins if the branch asks for it.
+    #[inline]
+    pub(super) fn turn_stream(&mut self, bundle: Option<&Bundle>) {
+        let many = self.memory && bundle.and_then(Bundle::branch).is_some_and(|branch| branch.many);
+        self.end_stream();
+        if many {
+            self.stream = CodeStream::Begins;
+        }
+    }
+
+    /// The stream ends, if one is followed.
+    #[inline]
+    pub(super) fn end_stream(&mut self) {
+        if matches!(self.stream, CodeStream::At(_))
+            && let Some(pipeline) = self.pipeline.as_mut().filter(|_| self.pipelined)
+        {
+            pipeline.ends_stream(&mut self.tally);
+        }
+        self.stream = CodeStream::Off;
+    }
+
+    /// The fetcher is in `line`: there a stream begins.
+    #[inline]
+    pub(super) fn begin_stream(&mut self, line: u64) {
+        if self.stream == CodeStream::Begins {
+            self.stream = self.stream_behind(line);
+            if let Some(pipeline) = self.pipeline() {
+                pipeline.begins_stream();
+            }
+        }
+    }
+
+    /// A stream whose last line was this one: it ends with its page, as the translation of the next may be missing.
+    fn stream_behind(&self, line: u64) -> CodeStream {
+        let page_bits = SMALLEST_PAGE.saturating_sub(u32::from(self.system.profile.caches.line_bits));
+        let next = line.wrapping_add(1);
+        if next >> page_bits == line >> page_bits { CodeStream::At(next) } else { CodeStream::Off }
+    }
+
+    /// The prefetcher asks for the lines of the stream: without a clock for the line behind the one that is fetched.
+    #[cold]
+    pub(super) fn prefetch_stream(&mut self) {
+        while let CodeStream::At(line) = self.stream {
+            let asks = match self.pipeline.as_ref().filter(|_| self.pipelined) {
+                Some(pipeline) => pipeline.stream_has_gone_on(),
+                None => self.line.is_some_and(|(fetched, _)| line <= fetched.wrapping_add(1)),
+            };
+            if !asks {
+                return;
+            }
+            self.tally.add(Signal::InstructionStreamPrefetches, 1);
+            self.prefetch_code(line, true);
+            self.stream = self.stream_behind(line);
+        }
+    }
+
+    /// A `brp` names the target of a branch: its line is prefetched, if its physical address is known.
+    #[inline]
+    pub(super) fn prefetch_target(&mut self, instruction: &Instruction<'_>, bundle: &Bundle) {
+        if let Some(target) = bundle.presaged(instruction.address).filter(|_| self.memory) {
+            let near = target >> SMALLEST_PAGE == instruction.address >> SMALLEST_PAGE;
+            let untranslated = instruction.address == instruction.physical;
+            if near || untranslated {
+                let distance = target.wrapping_sub(instruction.address);
+                let physical = instruction.physical.wrapping_add(distance);
+                self.prefetch_code(physical >> self.system.profile.caches.line_bits.min(63), false);
+            }
+        }
+    }
+
+    /// The prefetcher asks for `line`, of a stream or not.
+    #[cold]
+    fn prefetch_code(&mut self, line: u64, streams: bool) {
+        self.tally.add(Signal::InstructionPrefetches, 1);
+        let (level, source, latency) = self.ask(Ask::FetchAhead, line);
+        let from = (level != Some(Level::First)).then(|| (Source::of(level, source), latency));
+        if let Some(pipeline) = self.pipeline.as_mut().filter(|_| self.pipelined) {
+            pipeline.prefetches_code(line, from, streams, &mut self.tally);
+        }
+        // What is fetched does not wait for it on the bus.
+        self.carry(false);
+    }
+
+    /// A flush of line `outer` asks the caches of code of the own core as well.
+    pub(super) fn snoop_own_code(&mut self, outer: u64) {
+        if let Some(cluster) = self.system.clusters.get(self.cluster) {
+            let found = cluster.lock().has_second_code(outer);
+            self.tally.add(Signal::InstructionCacheSnoops, 1);
+            self.tally.add(Signal::L2InstructionSnoopHits, u64::from(found));
+        }
+    }
+
+    /// Whether the code of an instruction is not cached.
+    pub(super) fn is_uncacheable(&self, instruction: &Instruction<'_>) -> bool {
+        instruction.physical & UNCACHEABLE != 0 && self.system.profile.pipeline.is_ia64()
+    }
+
+    /// The fetcher reads a piece that is not cached: no cache keeps it, so each piece is a request of its own.
+    #[cold]
+    pub(super) fn fetch_uncacheable(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        let costs = self.system.profile.costs;
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let (translation, cost) = self.translate(CODE, instruction.address, tables);
+        let tally = &mut self.tally;
+        for signal in [
+            Signal::InstructionFetches,
+            Signal::InstructionCacheMisses,
+            Signal::InstructionPairsReceived,
+            Signal::L2InstructionUncacheableReads,
+        ] {
+            tally.add(signal, 1);
+        }
+        bus::count_uncacheable(instruction.physical & !UNCACHEABLE, false, tally);
+        let latency = u32::from(costs.memory);
+        self.outcome.fetch_source = FetchSource::Beyond;
+        let (address, whole) = (instruction.address, cost.saturating_add(latency));
+        self.outcome.fetch = Some(Fetch { address, cache_miss: true, pending: false, prefetch: false, latency: whole, translation });
+        if let Some(pipeline) = self.pipeline() {
+            let line = latency.saturating_sub(u32::from(costs.first));
+            pipeline.fetched(cost, translation == Translation::Walk, line, Some(Source::Memory));
+            pipeline.looks_up(instruction.physical >> line_bits);
+        }
+        self.end_stream();
+        self.line = None;
+        self.piece.enter(instruction.address);
+    }
+}
