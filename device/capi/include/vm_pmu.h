@@ -139,7 +139,7 @@
 /**
  * How many words of 64 bits a set of signals has.
  */
-#define VM_PMU_SIGNAL_WORDS 16
+#define VM_PMU_SIGNAL_WORDS 32
 
 /**
  * In VmPmuDemand::records: a record is wanted of the instruction at which a deadline is reached.
@@ -405,6 +405,11 @@
  * In VmPmuOutcome::flags: `reload_source` is known.
  */
 #define VM_PMU_OUTCOME_RELOAD_SOURCE (1 << 6)
+
+/**
+ * In VmPmuOutcome::flags: a cache that had the line in state T gave it, for VM_PMU_RECORD_TAGGED_INTERVENTION.
+ */
+#define VM_PMU_OUTCOME_TAGGED_INTERVENTION (1 << 7)
 
 /**
  * The most states that can hold in a delivery.
@@ -1026,6 +1031,39 @@ enum VmPmuFabricCommand
 typedef enum VmPmuFabricCommand VmPmuFabricCommand;
 #else
 typedef uint8_t VmPmuFabricCommand;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Why the load/store unit flushed an instruction that was then executed again.
+ */
+enum VmPmuFlush
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It was not flushed, or this is not known.
+   */
+  VM_PMU_FLUSH_NONE = 0,
+  /**
+   * A load had its data before an older store of the same bytes knew its address.
+   */
+  VM_PMU_FLUSH_STORE_HIT_LOAD = 1,
+  /**
+   * The same, where the store has another effective address.
+   */
+  VM_PMU_FLUSH_ALIAS = 2,
+  /**
+   * A load that reserves met an older one that waited.
+   */
+  VM_PMU_FLUSH_RESERVATION = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuFlush VmPmuFlush;
+#else
+typedef uint8_t VmPmuFlush;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -2240,6 +2278,10 @@ typedef struct {
    * 2 bits: how busy the local memory was.
    */
   uint8_t fabric_memory_busy;
+  /**
+   * VmPmuFlush: why its first attempt was flushed.
+   */
+  uint8_t flush;
 } VmPmuRecord;
 
 /**
@@ -2856,6 +2898,10 @@ typedef struct {
    * How often it was repeated, each time farther.
    */
   uint8_t fabric_retries;
+  /**
+   * VmPmuFlush: why its first attempt was flushed, with `stages`.
+   */
+  uint8_t flush;
 } VmPmuOutcome;
 
 /**
@@ -7542,7 +7588,7 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_CASTOUTS_WITHOUT_MACHINE = 772,
   /**
-   * Fetches of code that came to the second-level cache while it worked on their line.
+   * Fetches of code that came to the second-level cache while it got their line for a load or another fetch.
    */
   VM_PMU_SIGNAL_FETCHES_BEHIND_OTHER = 773,
   /**
@@ -8405,6 +8451,318 @@ typedef enum VmPmuSignal {
    * Bus clocks in which data are on the bus that follow other data at once.
    */
   VM_PMU_SIGNAL_BUS_BACK_TO_BACK_CYCLES = 988,
+  /**
+   * Operations of the second level's queue that are cancelled: recirculations beyond one a cycle, and short ways of accesses that are not aligned.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_RECIRCULATION = 989,
+  /**
+   * Operations of the second level's queue that are cancelled behind a cancelled store to the same place.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_CANCELLED_STORE = 990,
+  /**
+   * Operations of the second level's queue that are cancelled by an older store to the same place in the first stage of its pipeline.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_FIRST_STAGE = 991,
+  /**
+   * The same, with the store in the second stage.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_SECOND_STAGE = 992,
+  /**
+   * The same, with the store in the third stage.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_THIRD_STAGE = 993,
+  /**
+   * The same, with the store in the fourth stage.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_FOURTH_STAGE = 994,
+  /**
+   * Operations of the second level's queue that are cancelled behind an acquire.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_ACQUIRE = 995,
+  /**
+   * Operations of the second level's queue that release or act as releases, and are cancelled for an older one.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_RELEASE = 996,
+  /**
+   * Operations that are cancelled on a way around the second level's queue, for a bank of the data array.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_BANK = 997,
+  /**
+   * Semaphores in the second level's queue that are cancelled for an older operation.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_SEMAPHORE = 998,
+  /**
+   * Operations of the second level's queue that are cancelled since more were issued than there are ports.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_OVERSUBSCRIPTION = 999,
+  /**
+   * Operations of the second level's queue that are cancelled for data that come in.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_FILL = 1000,
+  /**
+   * Operations of the second level's queue that are cancelled for data that are read to be written back.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_WRITE_BACK = 1001,
+  /**
+   * Operations of the second level's queue that wait for acceptance or synchronize, and are cancelled for an older one.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_SYNCHRONIZATION = 1002,
+  /**
+   * Stores in the second level's queue that are cancelled for data that come in.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_FILL_STORE = 1003,
+  /**
+   * Stores in the second level's queue that are cancelled since the buffer of their data is read for a line that comes in.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS_STORE_DATA = 1004,
+  /**
+   * Operations of the second level's queue that are cancelled, for whatever reason.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_CANCELS = 1005,
+  /**
+   * Operations of the second level's queue that are cancelled late behind an acquire of their issue group.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_LATE_CANCELS_SIBLING = 1006,
+  /**
+   * Operations that are cancelled late on the short way around the second level's queue, since they act as releases.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_LATE_CANCELS_BYPASS = 1007,
+  /**
+   * Cycles in which the second level's queue is full.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_FULL_CYCLES = 1008,
+  /**
+   * Cycles in which the second level's queue has an operation that releases, or acts as a release.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_RELEASE_CYCLES = 1009,
+  /**
+   * Cycles in which the second level's queue has an acquire.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ACQUIRE_CYCLES = 1010,
+  /**
+   * Cycles in which all lines that the second level can ask for are on their way.
+   */
+  VM_PMU_SIGNAL_L2_FILL_BUFFER_FULL_CYCLES = 1011,
+  /**
+   * Cycles in which the second level has as many modified lines to write back as it can.
+   */
+  VM_PMU_SIGNAL_L2_VICTIM_BUFFER_FULL_CYCLES = 1012,
+  /**
+   * Loads that go the short way around the second level's queue.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SHORT_BYPASSES = 1013,
+  /**
+   * Loads that go the longer way around the second level's queue.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_LONG_BYPASSES = 1014,
+  /**
+   * Misses of the second level that go around its queue to the third.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISS_BYPASSES = 1015,
+  /**
+   * Ways of misses around the second level's queue that are given up, since the access is none that may take it.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISS_BYPASSES_INVALID = 1016,
+  /**
+   * Ways of misses around the second level's queue that are given up, for the memory attribute or the order.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISS_BYPASSES_SPECULATIVE = 1017,
+  /**
+   * Operations that enter the second level's queue as hits.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_HITS = 1018,
+  /**
+   * Operations that hit and are forced to go round the second level's queue again.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_HITS_HELD = 1019,
+  /**
+   * Operations that enter the second level's queue as misses of a line on its way.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_FILL_HITS = 1020,
+  /**
+   * Operations that enter the second level's queue as misses, and behind one that goes round again.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_BEHIND_RECIRCULATION = 1021,
+  /**
+   * Operations that enter the second level's queue as misses, beside a miss of the same set.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_SAME_SET = 1022,
+  /**
+   * Operations that enter the second level's queue as misses of a line that another in the queue has missed.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_BEHIND_MISS = 1023,
+  /**
+   * Operations that enter the second level's queue as misses of a line that was missed a cycle before.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_MISSES_ONE_BEHIND_MISS = 1024,
+  /**
+   * Reads that enter the second level's queue and miss a line that another has missed.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SECONDARY_READS = 1025,
+  /**
+   * Writes that enter the second level's queue and miss a line that another has missed.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SECONDARY_WRITES = 1026,
+  /**
+   * Operations of the second level's queue that are sent round again.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_RECIRCULATIONS = 1027,
+  /**
+   * Integer loads that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_INTEGER_LOADS = 1028,
+  /**
+   * Floating-point loads that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_FLOATING_LOADS = 1029,
+  /**
+   * Semaphores and stores that read first, completed by the second level.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_MODIFICATIONS = 1030,
+  /**
+   * Other stores that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_STORES = 1031,
+  /**
+   * Prefetches that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_PREFETCHES = 1032,
+  /**
+   * Operations other than loads, stores and prefetches that the second level completes.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_ISSUED_OTHERS = 1033,
+  /**
+   * Loads that waited as the second level got their line for a fetch of code.
+   */
+  VM_PMU_SIGNAL_LOADS_BEHIND_FETCH = 1034,
+  /**
+   * Fetches of code that came to the second-level cache while it got their line for a store.
+   */
+  VM_PMU_SIGNAL_FETCHES_BEHIND_STORE = 1035,
+  /**
+   * Loads of the first load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE0 = 1036,
+  /**
+   * Loads of the second load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE1 = 1037,
+  /**
+   * Loads of the third load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE2 = 1038,
+  /**
+   * Loads of the fourth load/store slice whose line the table of predicted ways does not have.
+   */
+  VM_PMU_SIGNAL_WAY_PREDICTION_MISSES_SLICE3 = 1039,
+  /**
+   * Lines that a device put into the third-level cache of the core.
+   */
+  VM_PMU_SIGNAL_L3_LINES_INJECTED = 1040,
+  /**
+   * Cycles in which the first write-inject machine of the third-level cache works.
+   */
+  VM_PMU_SIGNAL_THIRD_INJECT_MACHINE0_CYCLES = 1041,
+  /**
+   * Cycles in which the write-inject machine of the third-level cache works that is sampled then.
+   */
+  VM_PMU_SIGNAL_THIRD_INJECT_MACHINE_SAMPLE_CYCLES = 1042,
+  /**
+   * Touches of a line that will not be used again, which the second-level cache passed on to the third.
+   */
+  VM_PMU_SIGNAL_L3_TRANSIENT_PREFETCHES = 1043,
+  /**
+   * Demand misses of a line that a stream of the prefetcher has asked for, which pass over the one before it.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_STREAM_HITS_AHEAD = 1044,
+  /**
+   * Accesses for which the memory-side cache filled a place that had no line.
+   */
+  VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_INVALID = 1045,
+  /**
+   * Pairs of bundles that came into the front end from beyond the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_PAIRS_RECEIVED = 1046,
+  /**
+   * Snoops of lines of the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_SNOOPS = 1047,
+  /**
+   * Purges of translations for instructions.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TRANSLATION_PURGES = 1048,
+  /**
+   * Requests to prefetch instructions that follow a branch with a hint to go on with sequential lines.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_STREAM_PREFETCHES = 1049,
+  /**
+   * Fetches of uncacheable code that went to the second-level instruction cache.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_UNCACHEABLE_READS = 1050,
+  /**
+   * Cycles in which every place for lines of code on their way to the front end is taken.
+   */
+  VM_PMU_SIGNAL_READ_ADDRESS_BUFFER_FULL_CYCLES = 1051,
+  /**
+   * Cycles in which at most one place for lines of code on their way to the front end is free.
+   */
+  VM_PMU_SIGNAL_READ_ADDRESS_BUFFER_NEARLY_FULL_CYCLES = 1052,
+  /**
+   * Fetches of code whose line is on its way to the front end.
+   */
+  VM_PMU_SIGNAL_READ_ADDRESS_BUFFER_HITS = 1053,
+  /**
+   * Fetches that a prefetched line supplies in time and before it is in the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_STREAMING_BUFFER_HITS = 1054,
+  /**
+   * Cycles in which the prefetcher of code waits for a place.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_PREFETCH_STALL_CYCLES = 1055,
+  /**
+   * Look-ups of fetches whose line is on its way to the second-level instruction cache, and which hit at last.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_RECIRCULATES = 1056,
+  /**
+   * The same of prefetches.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_RECIRCULATES = 1057,
+  /**
+   * Look-ups of fetches whose line was on its way to the second-level instruction cache, and which missed at last.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_RECIRCULATES_MISSED = 1058,
+  /**
+   * The same of prefetches.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_RECIRCULATES_MISSED = 1059,
+  /**
+   * Requests of the second-level instruction cache for fetches that the third level refused.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_REJECTS = 1060,
+  /**
+   * The same for prefetches.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_REJECTS = 1061,
+  /**
+   * Look-ups of fetches that the second-level instruction cache gave up although it had the line.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_CONFLICTS = 1062,
+  /**
+   * The same of prefetches.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_CONFLICTS = 1063,
+  /**
+   * Look-ups of fetches that the second-level instruction cache gave up because a snoop took the line at the same time.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_CONFLICTS_MISSED = 1064,
+  /**
+   * The same of prefetches.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_CONFLICTS_MISSED = 1065,
+  /**
+   * Look-ups for fetches that were given up because the prefetch before them had been looked up.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_SPECULATIVE_ABORTS = 1066,
 } VmPmuSignal;
 
 /*

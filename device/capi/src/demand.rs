@@ -7,7 +7,7 @@ use crate::pointer::{Growing, fill, list, offer, put};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
 /// How many words of 64 bits a set of signals has.
-pub const VM_PMU_SIGNAL_WORDS: usize = 16;
+pub const VM_PMU_SIGNAL_WORDS: usize = 32;
 
 const _: () = assert!(Signal::COUNT <= 64 * VM_PMU_SIGNAL_WORDS);
 

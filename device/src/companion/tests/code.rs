@@ -69,7 +69,7 @@ impl Program<'_> {
             self.straight(page + PAGE - 16, 1);
         }
         // A stream of lines of memory, which a branch leaves after some bundles, to a line of the second level or of memory.
-        let next = if round % 2 == 0 { warm + 16 * LINE } else { cold };
+        let next = if round.is_multiple_of(2) { warm + 16 * LINE } else { cold };
         self.branch(here, MANY, there + LINE);
         self.straight(there + LINE, round);
         self.presage(there + LINE + 16 * round, warm + LINE * (round % 8));

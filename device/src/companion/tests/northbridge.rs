@@ -83,7 +83,7 @@ const BLOCKS: [Signal; 4] = [Signal::SizedWritesOf32, Signal::SizedWritesOf64, S
 fn accesses_to_the_local_apic_stay_in_the_core() {
     let (rig, companion) = nodes();
     let mut follower = follow(&companion, 0);
-    let counts = || [Signal::IoRequestsLocal, Signal::UncacheableRequests, Signal::SizedReadsDoublewords].map(|signal| rig.get(0, signal));
+    let counts = || [Signal::IoRequestsLocal, Signal::UncacheableRequests, Signal::SizedReadsBytes].map(|signal| rig.get(0, signal));
     let uncached = |address| Access { uncached: true, size: 4, ..load(address) };
     // Its first and its last register, and what comes after its page.
     access(&rig, &mut follower, uncached(0xFEE0_0000));

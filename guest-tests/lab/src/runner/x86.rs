@@ -184,7 +184,7 @@ impl Surroundings {
         let topology = Topology::of(part, cpus / nodes);
         // Cores come in whole packages of PMUs, even if the machine has fewer CPUs.
         let layout = Layout::of(part).packages(nodes).cores(topology.packages(cpus / nodes) * topology.package / topology.core);
-        let layout = if nodes > 1 { layout.memory_per_package(ram(part) as u64 / nodes as u64) } else { layout };
+        let layout = if nodes > 1 { layout.memory_per_package(ram(part) / nodes as u64) } else { layout };
         let followed = layout.companion().filter(|_| options.companion && options.cycles == Cycles::Engine);
         // With a clock of the companion's, time must not change its pace with what is counted.
         let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
