@@ -47,7 +47,7 @@ AT(VmPmuDemand, per_cycle, 16);
 AT(VmPmuDemand, idle, 20);
 AT(VmPmuDemand, signals, 24);
 AT(VmPmuDemand, levels, 24 + 8 * VM_PMU_SIGNAL_WORDS);
-_Static_assert(VM_PMU_SIGNAL_WORDS == 16, "the set of signals");
+_Static_assert(VM_PMU_SIGNAL_WORDS == 32, "the set of signals");
 
 AT(VmPmuRecord, address, 8);
 AT(VmPmuRecord, encoding, 16);

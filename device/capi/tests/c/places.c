@@ -82,7 +82,7 @@ static void a_device_reads_a_line_of_knights_landing(void) {
   EXPECT(heard.count == 4);
   EXPECT(is(&heard.places[0], VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_NEAR_MEMORY_READS, 1));
   EXPECT(is(&heard.places[1], VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_NEAR_MEMORY_WRITES, 1));
-  EXPECT(is(&heard.places[2], VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_CLEAN, 1));
+  EXPECT(is(&heard.places[2], VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_INVALID, 1));
   EXPECT(is(&heard.places[3], VM_PMU_PLACE_KIND_CHANNEL, 0, 0, VM_PMU_SIGNAL_MEMORY_READS, 1));
   /* Near memory has it now. */
   EXPECT_OK(vm_pmu_companion_device_access(companion, machine, 0, 0x8000, 64, false));
