@@ -1,4 +1,6 @@
-//! What the bus carries for an instruction reaches the pipeline, which knows when.
+//! What the bus carries for an instruction, and which lines leave its caches, reaches the pipeline, which knows when.
+
+use vm_pmu_arch::feed::Signal;
 
 use super::bus::Carried;
 use super::follower::Follower;
@@ -17,6 +19,29 @@ impl Follower<'_> {
         let carried = core::mem::replace(&mut self.tally.carried, Carried::NONE);
         if let Some(pipeline) = self.pipeline() {
             pipeline.carried(carried, fetched);
+        }
+    }
+
+    /// Lines that have left the second level, those of them that were modified, and lines that have left the third, since these were last
+    /// reported.
+    #[inline]
+    pub(super) fn castouts(&self) -> [u64; 3] {
+        let modified = self.tally.get(Signal::L2CastoutsModified);
+        [modified.wrapping_add(self.tally.get(Signal::L2CastoutsClean)), modified, self.tally.get(Signal::L3Castouts)]
+    }
+
+    /// Tells the pipeline of the lines that have left since there were so many `before`.
+    #[inline]
+    pub(super) fn cast_out(&mut self, before: [u64; 3]) {
+        let now = self.castouts();
+        if now != before
+            && let Some(pipeline) = self.pipeline()
+        {
+            let [second, modified, third] = core::array::from_fn(|level| {
+                let of = |counts: [u64; 3]| counts.get(level).copied().unwrap_or(0);
+                of(now).wrapping_sub(of(before)) as u32
+            });
+            pipeline.cast_out(second, modified, third);
         }
     }
 }

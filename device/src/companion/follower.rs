@@ -457,29 +457,6 @@ impl<'a> Follower<'a> {
         self.branch(instruction);
     }
 
-    /// Lines that have left the second level, those of them that were modified, and lines that have left the third, since these were last
-    /// reported.
-    #[inline]
-    fn castouts(&self) -> [u64; 3] {
-        let modified = self.tally.get(Signal::L2CastoutsModified);
-        [modified.wrapping_add(self.tally.get(Signal::L2CastoutsClean)), modified, self.tally.get(Signal::L3Castouts)]
-    }
-
-    /// Tells the pipeline of the lines that have left since there were so many `before`.
-    #[inline]
-    fn cast_out(&mut self, before: [u64; 3]) {
-        let now = self.castouts();
-        if now != before
-            && let Some(pipeline) = self.pipeline()
-        {
-            let [second, modified, third] = core::array::from_fn(|level| {
-                let of = |counts: [u64; 3]| counts.get(level).copied().unwrap_or(0);
-                of(now).wrapping_sub(of(before)) as u32
-            });
-            pipeline.cast_out(second, modified, third);
-        }
-    }
-
     /// The pipeline, while it keeps time.
     #[inline]
     pub(super) fn pipeline(&mut self) -> Option<&mut Pipeline> {

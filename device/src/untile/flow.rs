@@ -285,15 +285,13 @@ impl<'a> Flow<'a> {
         let needs = Needs { credit: None, line: Some((line, seeks)) };
         let before = self.fabric.homes.filter.look_up(self.home, line);
         let of_device = seeks.filter(|_| self.fabric.cache.owns(line, arrives).is_some());
-        let gone = match before.filter(|before| is_silent(request, seeks, before, tile)) {
-            _ if let Some(seeks) = of_device => {
-                self.go_on_after_device(messages, write_cache::kind(request.kind, seeks), line, needs, arrives)
-            }
-            Some(holds) => {
+        let gone = match (of_device, before.filter(|before| is_silent(request, seeks, before, tile))) {
+            (Some(seeks), _) => self.go_on_after_device(messages, write_cache::kind(request.kind, seeks), line, needs, arrives),
+            (None, Some(holds)) => {
                 self.count(MISC, SILENT_EVICTION, 1);
                 self.go_on_after_snoop(messages, &holds, Queue::Irq, needs, arrives)
             }
-            None => self.go_on(messages, Queue::Irq, needs, arrives),
+            (None, None) => self.go_on(messages, Queue::Irq, needs, arrives),
         };
         match (seeks, before.map(|before| before.state)) {
             (Some(Seeks::Own), Some(FilterState::Shared)) => self.count(MISC, OWNERSHIP_OF_SHARED, 1),
