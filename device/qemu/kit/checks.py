@@ -269,8 +269,8 @@ K8 = [
 TRAFFIC = ",".join(
     (
         "uncore_edc_eclk/event=1,umask=1/",
-        "uncore_edc_uclk/event=2,umask=0xf/",
-        "uncore_edc_uclk/event=2,umask=0xc/",
+        "uncore_edc_uclk/event=2,umask=0x1f/",
+        "uncore_edc_uclk/event=2,umask=0x1c/",
         "uncore_imc/event=3,umask=1/",
         "uncore_cha/event=0x35,umask=0x31/",
     )
