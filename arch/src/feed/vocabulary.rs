@@ -2062,7 +2062,7 @@ signals! {
     BusInOrderQueueLow = "bus_in_order_queue_low": Event Events,
     /// The upper bits of the number of transactions that are on the bus, added up over cycles.
     BusInOrderQueueHigh = "bus_in_order_queue_high": Event Events,
-    /// Bus clocks in which data are on the bus that follow other data at once.
+    /// Bus clocks of bursts of data that follow another burst at once.
     BusBackToBackCycles = "bus_back_to_back_cycles": Event Events,
     /// Operations of the second level's queue that are cancelled: recirculations beyond one a cycle, and short ways of accesses that are not aligned.
     L2QueueCancelsRecirculation = "l2_queue_cancels_recirculation": Event Events,

@@ -8448,7 +8448,7 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_BUS_IN_ORDER_QUEUE_HIGH = 987,
   /**
-   * Bus clocks in which data are on the bus that follow other data at once.
+   * Bus clocks of bursts of data that follow another burst at once.
    */
   VM_PMU_SIGNAL_BUS_BACK_TO_BACK_CYCLES = 988,
   /**

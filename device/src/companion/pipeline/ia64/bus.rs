@@ -30,7 +30,7 @@ pub(in super::super) struct Timing {
     pub(in super::super) low_bits: u32,
 }
 
-/// The queues, in the order of [`SIGNALS`].
+/// The queues, in the order of [`LIVE`].
 #[derive(Clone, Copy, Debug)]
 #[repr(usize)]
 enum Queue {
