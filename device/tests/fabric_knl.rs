@@ -2,8 +2,8 @@
 //! programs do, read through the boxes' own registers.
 
 use proptest::prelude::*;
-use vm_pmu::arch::feed::{Demand, Records, Request, RequestKind, Signal, SignalSet, Supplier};
-use vm_pmu::companion::{Access, AccessKind, Companion, Follower, Instruction, Place, Untranslated};
+use vm_pmu::arch::feed::{Demand, Records, Request, RequestKind, SignalSet, Supplier};
+use vm_pmu::companion::{Access, AccessKind, Companion, Follower, Instruction, Untranslated};
 use vm_pmu::die::{ClusterMode, Die, Tiles};
 use vm_pmu::layout::Layout;
 use vm_pmu::topology::{Builder, Machine, Untile};
@@ -109,23 +109,9 @@ impl<'a> Program<'a> {
         follower.deliver(&self.machine.thread(8 * tile).unwrap(), &[], |_| {});
         let untile = self.untile;
         self.companion.take_places(|place, signal, amount| {
-            let (kind, number, select, umask) = match (place, signal) {
-                (Place::NearMemory(number), Signal::NearMemoryReads) => (Kind::EdcEclk, number, 0x01, 0x01),
-                (Place::NearMemory(number), Signal::NearMemoryWrites) => (Kind::EdcEclk, number, 0x02, 0x01),
-                (Place::NearMemory(number), Signal::MemorySideCacheHitsClean) => (Kind::EdcUclk, number, 0x02, 0x01),
-                (Place::NearMemory(number), Signal::MemorySideCacheHitsModified) => (Kind::EdcUclk, number, 0x02, 0x02),
-                (Place::NearMemory(number), Signal::MemorySideCacheMissesClean) => (Kind::EdcUclk, number, 0x02, 0x04),
-                (Place::NearMemory(number), Signal::MemorySideCacheMissesModified) => (Kind::EdcUclk, number, 0x02, 0x08),
-                (Place::NearMemory(number), Signal::MemorySideCacheMissesInvalid) => (Kind::EdcUclk, number, 0x02, 0x10),
-                (Place::Channel { controller, channel }, Signal::MemoryReads) => {
-                    (Kind::McDclk, 3 * controller + u16::from(channel), 0x03, 0x01)
-                }
-                (Place::Channel { controller, channel }, Signal::MemoryWrites) => {
-                    (Kind::McDclk, 3 * controller + u16::from(channel), 0x03, 0x02)
-                }
-                _ => return,
-            };
-            untile.inject(UnitId::new(kind, number as u8).unwrap(), select, umask, 1, amount);
+            if let Some((unit, select, umask)) = place.event(signal) {
+                untile.inject(unit, select, umask, 1, amount);
+            }
         });
         untile.tick_all(1_000);
     }

@@ -9,6 +9,8 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::interconnect::{Asked, CHANNELS, Interconnect};
 use super::profile::MemoryGeometry;
 use crate::die::Spread;
+#[cfg(feature = "knl")]
+use crate::untile::{Kind, UnitId};
 
 /// A place of memory that is counted separately. Numbers begin with 0 and continue through all packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +26,47 @@ pub enum Place {
         channel: u8,
     },
 }
+
+#[cfg(feature = "knl")]
+impl Place {
+    /// The box of Knights Landing's untile that counts `signal` of this place, with the select and the unit mask of its event (tables 3-1 to
+    /// 3-3 and 4-1 of the manual). `None` for what no box counts.
+    ///
+    /// ```
+    /// use vm_pmu::Signal;
+    /// use vm_pmu::companion::Place;
+    /// use vm_pmu::untile::UnitId;
+    ///
+    /// // CAS reads of the last channel: controller 1, channel 2.
+    /// let channel = Place::Channel { controller: 1, channel: 2 };
+    /// assert_eq!(channel.event(Signal::MemoryReads), Some((UnitId::named("mc-dclk5").unwrap(), 0x03, 0x01)));
+    /// assert_eq!(channel.event(Signal::NearMemoryReads), None);
+    /// ```
+    #[must_use]
+    pub fn event(self, signal: Signal) -> Option<(UnitId, u8, u8)> {
+        let (kind, select, umask) = match (self, signal) {
+            (Place::NearMemory(_), Signal::NearMemoryReads) => (Kind::EdcEclk, 0x01, 0x01),
+            (Place::NearMemory(_), Signal::NearMemoryWrites) => (Kind::EdcEclk, 0x02, 0x01),
+            (Place::NearMemory(_), Signal::MemorySideCacheHitsClean) => (Kind::EdcUclk, 0x02, 0x01),
+            (Place::NearMemory(_), Signal::MemorySideCacheHitsModified) => (Kind::EdcUclk, 0x02, 0x02),
+            (Place::NearMemory(_), Signal::MemorySideCacheMissesClean) => (Kind::EdcUclk, 0x02, 0x04),
+            (Place::NearMemory(_), Signal::MemorySideCacheMissesModified) => (Kind::EdcUclk, 0x02, 0x08),
+            (Place::NearMemory(_), Signal::MemorySideCacheMissesInvalid) => (Kind::EdcUclk, 0x02, 0x10),
+            (Place::Channel { .. }, Signal::MemoryReads) => (Kind::McDclk, 0x03, 0x01),
+            (Place::Channel { .. }, Signal::MemoryWrites) => (Kind::McDclk, 0x03, 0x02),
+            _ => return None,
+        };
+        let number = match self {
+            Place::NearMemory(controller) => controller,
+            Place::Channel { controller, channel } => controller.checked_mul(CHANNELS_OF_CONTROLLER)?.checked_add(u16::from(channel))?,
+        };
+        Some((UnitId::new(kind, u8::try_from(number).ok()?)?, select, umask))
+    }
+}
+
+/// Channels of a controller of DDR on Knights Landing.
+#[cfg(feature = "knl")]
+const CHANNELS_OF_CONTROLLER: u16 = 3;
 
 /// What a controller of near memory counts, in accesses.
 const OF_NEAR_MEMORY: [Signal; 7] = [

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use vm_pmu::arch::feed::{Request, Signal};
-use vm_pmu::companion::{Companion, Place};
+use vm_pmu::arch::feed::Request;
+use vm_pmu::companion::Companion;
 use vm_pmu::topology::{Machine, Untile};
 use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
 
@@ -152,28 +152,11 @@ impl<'a> CpuBoxes<'a> {
     fn go_on(&self, start: u64, cycles: u64) {
         if let Some(companion) = self.companion.filter(|companion| companion.has_places()) {
             companion.take_places(|place, signal, amount| {
-                if let Some((unit, select, umask)) = event(place, signal) {
+                if let Some((unit, select, umask)) = place.event(signal) {
                     self.untile.inject(unit, select, umask, 1, amount);
                 }
             });
         }
         self.boxes.clock.run(start, cycles, |cycles| self.untile.advance(cycles));
     }
-}
-
-/// The box and the event for what memory did at a place (chapters 3 and 4 of the manual).
-fn event(place: Place, signal: Signal) -> Option<(UnitId, u8, u8)> {
-    let (kind, number, select, umask) = match (place, signal) {
-        (Place::NearMemory(number), Signal::NearMemoryReads) => (Kind::EdcEclk, number, 0x01, 0x01),
-        (Place::NearMemory(number), Signal::NearMemoryWrites) => (Kind::EdcEclk, number, 0x02, 0x01),
-        (Place::NearMemory(number), Signal::MemorySideCacheHitsClean) => (Kind::EdcUclk, number, 0x02, 0x01),
-        (Place::NearMemory(number), Signal::MemorySideCacheHitsModified) => (Kind::EdcUclk, number, 0x02, 0x02),
-        (Place::NearMemory(number), Signal::MemorySideCacheMissesClean) => (Kind::EdcUclk, number, 0x02, 0x04),
-        (Place::NearMemory(number), Signal::MemorySideCacheMissesModified) => (Kind::EdcUclk, number, 0x02, 0x08),
-        (Place::NearMemory(number), Signal::MemorySideCacheMissesInvalid) => (Kind::EdcUclk, number, 0x02, 0x10),
-        (Place::Channel { controller, channel }, Signal::MemoryReads) => (Kind::McDclk, controller * 3 + u16::from(channel), 0x03, 0x01),
-        (Place::Channel { controller, channel }, Signal::MemoryWrites) => (Kind::McDclk, controller * 3 + u16::from(channel), 0x03, 0x02),
-        _ => return None,
-    };
-    Some((UnitId::new(kind, u8::try_from(number).ok()?)?, select, umask))
 }
