@@ -71,6 +71,17 @@ impl Operands {
         self.write_count = copy(&mut self.writes, operation.writes);
     }
 
+    /// The same, of a plain instruction, which computes no address.
+    #[inline]
+    fn set_plain(&mut self, operation: Option<&Operation<'_>>) {
+        let Some(operation) = operation else {
+            *self = Operands::UNKNOWN;
+            return;
+        };
+        self.read_count = copy(&mut self.reads, operation.reads);
+        self.write_count = copy(&mut self.writes, operation.writes);
+    }
+
     pub(super) fn addresses(&self) -> &[u16] {
         self.addresses.get(..usize::from(self.address_count)).unwrap_or(&[])
     }
@@ -165,6 +176,8 @@ impl Needs {
 pub(super) struct Line {
     pub(super) operations: [MacroOperation; WIDTH],
     pub(super) count: usize,
+    /// The macro-operations of which only the registers are set, since their instructions are plain.
+    pub(super) plain: [bool; WIDTH],
     pub(super) touches: [Touch; MOST],
     pub(super) touch_count: usize,
     /// When its last byte has been fetched.
@@ -176,10 +189,38 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Adds the macro-operation of a plain instruction, of which this is what it computes, if there is place.
+    #[inline]
+    pub(super) fn push_plain(&mut self, operation: Option<&Operation<'_>>) {
+        let places = self.operations.get_mut(self.count).zip(self.plain.get_mut(self.count));
+        if let Some((place, plain)) = places {
+            place.operands.set_plain(operation);
+            *plain = true;
+            self.count += 1;
+        }
+    }
+
+    /// Sets what the macro-operations of plain instructions lack beside their registers.
+    #[inline]
+    pub(super) fn fill_in(&mut self) {
+        if self.plain == [false; WIDTH] {
+            return;
+        }
+        let plain = self.operations.iter_mut().zip(self.plain).enumerate().filter(|(_, (_, plain))| *plain);
+        for (position, (operation, _)) in plain {
+            let Operands { reads, writes, read_count, write_count, .. } = operation.operands;
+            let operands = Operands { reads, writes, read_count, write_count, ..Operands::NONE };
+            *operation = MacroOperation { row: Row::PLAIN, class: Class::Simple, operands, ..MacroOperation::NONE };
+            self.needs.add(position, operation);
+        }
+        self.plain = [false; WIDTH];
+    }
+
     /// The line has gone, and the next one begins.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.count = 0;
+        self.plain = [false; WIDTH];
         self.touch_count = 0;
         self.ready = 0;
         self.needs = Needs::NONE;

@@ -96,6 +96,7 @@ impl Core {
             line: Line {
                 operations: [MacroOperation::NONE; WIDTH],
                 count: 0,
+                plain: [false; WIDTH],
                 touches: Found::NONE.touches,
                 touch_count: 0,
                 ready: 0,
@@ -209,22 +210,32 @@ impl Core {
     /// line of the one before, or begun a line, the short way; if not, nothing has been done.
     #[inline]
     pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
-        let first = instruction.address >> PIECE_BITS;
-        let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
+        let piece = instruction.address >> PIECE_BITS;
+        let offset = instruction.address % (1 << PIECE_BITS);
         // In the piece of the instruction before, and so in its line, if that has begun in this piece or the one before.
-        let begins = self.line.count == 0;
-        let here = self.piece.is_some_and(|piece| (piece ^ first) | (piece ^ last) == 0);
-        if !here || !begins && last.wrapping_sub(self.line.piece) > 1 || !rows::is_plain(instruction) {
+        let (count, begun) = (self.line.count, self.line.piece);
+        let here = self.piece == Some(piece) && offset + u64::from(instruction.length) <= 1 << PIECE_BITS;
+        if !here || count != 0 && piece.wrapping_sub(begun) > 1 || !rows::is_plain(instruction) {
             return false;
         }
-        if begins {
-            self.line.piece = first;
+        if count == 0 {
+            self.line.piece = piece;
         }
-        if instruction.length != 0 {
-            self.line.ready = self.line.ready.max(self.fetched + 1);
+        if self.line.ready == 0 && instruction.length != 0 {
+            // The piece has not been read anew since an instruction before has set it.
+            self.line.ready = self.fetched + 1;
         }
         self.push_plain(instruction, tally);
         true
+    }
+
+    /// Puts a plain instruction into the line, which goes when it is full.
+    #[inline]
+    fn push_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
+        self.line.push_plain(instruction.operation.as_ref());
+        if self.line.count == WIDTH {
+            self.dispatch(tally);
+        }
     }
 
     /// Puts accesses into the line, and returns where they are.
@@ -239,25 +250,6 @@ impl Core {
             self.line.touch_count += 1;
         }
         (begin as u8, self.line.touch_count as u8)
-    }
-
-    /// Puts a plain instruction into the line, which goes when it is full.
-    #[inline]
-    fn push_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
-        let touches = self.line.touch_count as u8;
-        if let Some(place) = self.line.operations.get_mut(self.line.count) {
-            place.operands.set(instruction.operation.as_ref());
-            place.row = Row::PLAIN;
-            place.class = instruction.class;
-            place.touches = (touches, touches);
-            (place.second, place.loads, place.segment_loads) = (false, false, 0);
-            place.continuation = Continuation::Sequential;
-            self.line.needs.schedulers |= 1 << self.line.count;
-            self.line.count += 1;
-        }
-        if self.line.count == WIDTH {
-            self.dispatch(tally);
-        }
     }
 
     /// Puts a macro-operation into the line, which goes when it is full.
@@ -379,10 +371,8 @@ impl Core {
     #[inline]
     fn room_plain(&mut self, ready: u64) -> u64 {
         let mut scheduler = 0;
-        for (position, entries) in self.schedulers.iter().enumerate() {
-            if self.line.needs.schedulers >> position & 1 == 1 {
-                scheduler = scheduler.max(entries.room());
-            }
+        for entries in self.schedulers.iter().take(self.line.count) {
+            scheduler = scheduler.max(entries.room());
         }
         let reorder = self.reorder.room_for_one();
         let last = reorder.max(scheduler);
@@ -405,6 +395,7 @@ impl Core {
 
     #[inline(never)]
     fn dispatch_any(&mut self, tally: &mut Tally) {
+        self.line.fill_in();
         let begin = self.next;
         let needs = self.line.needs;
         let mut ready = self.line.ready.max(begin);

@@ -96,8 +96,11 @@ impl Core {
     pub(in super::super) fn save(&self, writer: &mut Writer) {
         writer.word(self.next);
         self.account.save(writer);
-        let line = &self.line;
+        let mut line = self.line.clone();
+        line.fill_in();
         writer.words(&[line.count as u64, line.touch_count as u64, line.ready, line.piece]);
+        // Behind those that wait are those of lines that have gone.
+        line.operations.iter_mut().skip(line.count).for_each(|operation| *operation = MacroOperation::NONE);
         line.operations.iter().for_each(|operation| operation.save(writer));
         line.touches.iter().for_each(|touch| touch.save(writer));
         writer.words(&[self.fetched, u64::from(self.piece.is_some()), self.piece.unwrap_or(0), self.window]);
@@ -134,6 +137,7 @@ impl Core {
         for operation in &mut self.line.operations {
             *operation = MacroOperation::load(reader)?;
         }
+        self.line.plain.fill(false);
         self.line.find_needs();
         for touch in &mut self.line.touches {
             *touch = Touch::load(reader)?;
