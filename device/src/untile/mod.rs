@@ -106,8 +106,7 @@ pub(crate) struct Boxes {
     frequencies: Frequencies,
     clocks: [Clock; 3],
     configuration: Configuration,
-    /// What is chosen of the die. Without it tile n is at CHA n.
-    die: Option<Die>,
+    die: Die,
 }
 
 /// Lines that MCDRAM has as a cache, in the companion's model of a scaled part.
@@ -117,7 +116,7 @@ const LINES_OF_MCDRAM: u64 = (64 << 20) >> LINE_BITS;
 const UPPER: u64 = !0xFFFF_FFFF;
 
 impl Boxes {
-    pub(crate) fn new(buses: Buses, frequencies: Frequencies, die: Option<Die>) -> Boxes {
+    pub(crate) fn new(buses: Buses, frequencies: Frequencies, die: Die) -> Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
@@ -346,13 +345,13 @@ impl Boxes {
 
     /// The place of tile `tile`.
     fn place(&self, tile: u8) -> u8 {
-        self.die.and_then(|die| die.tiles.place(tile)).unwrap_or(tile)
+        self.die.tiles.place(tile).unwrap_or(tile)
     }
 
     /// Who is responsible for the line at `physical` of CHA `cha`. An embedder's own way to share lines is believed.
     fn home(&self, cha: u8, physical: Option<u64>) -> Home {
-        let Some((die, physical)) = self.die.zip(physical) else { return Home::of(cha) };
-        let (line, spread) = (physical >> LINE_BITS, Spread::new(die.cluster, die.memory >> LINE_BITS, LINES_OF_MCDRAM));
+        let Some(physical) = physical else { return Home::of(cha) };
+        let (line, spread) = (physical >> LINE_BITS, Spread::new(self.die.cluster, self.die.memory >> LINE_BITS, LINES_OF_MCDRAM));
         let agrees = spread.agent(line, Kind::Cha.count().into()) == u64::from(cha);
         if agrees { Home::at(cha, |count| spread.memory(line, count.into()) as u16) } else { Home::of(cha) }
     }
