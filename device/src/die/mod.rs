@@ -73,7 +73,9 @@ impl Tiles {
     /// The place of tile `tile`: the number of the CHA beside it.
     #[must_use]
     pub fn place(self, tile: u8) -> Option<u8> {
-        (0..PLACES).filter(|place| self.0 >> place & 1 != 0).nth(tile.into())
+        // Those before it are taken away.
+        let rest = (0..tile.min(PLACES)).fold(self.0, |tiles, _| tiles & tiles.wrapping_sub(1));
+        (rest != 0).then(|| rest.trailing_zeros() as u8)
     }
 }
 

@@ -107,6 +107,7 @@ pub(crate) struct Boxes {
     clocks: [Clock; 3],
     configuration: Configuration,
     die: Die,
+    spread: Spread,
 }
 
 /// Lines that MCDRAM has as a cache, in the companion's model of a scaled part.
@@ -127,6 +128,7 @@ impl Boxes {
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
             die,
+            spread: Spread::new(die.cluster, die.memory >> LINE_BITS, LINES_OF_MCDRAM),
         }
     }
 
@@ -324,6 +326,16 @@ impl Boxes {
         }
     }
 
+    /// Counts `amount` events, or clocks, from now on. Returns the tiles to interrupt.
+    fn count(&self, unit: UnitId, select: u8, umask: u8, amount: u64) -> Tiles {
+        match self.slot(unit) {
+            Some(slot) if slot.counts(select) && slot.add(select, umask, amount).is_none() => {
+                self.happen(slot, |unit, now| unit.inject(select, umask, 1, amount, now)).1
+            }
+            _ => 0,
+        }
+    }
+
     pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {
         self.with(unit, |unit, now| unit.change_queue(select, umask, change, now))
     }
@@ -351,7 +363,7 @@ impl Boxes {
     /// Who is responsible for the line at `physical` of CHA `cha`. An embedder's own way to share lines is believed.
     fn home(&self, cha: u8, physical: Option<u64>) -> Home {
         let Some(physical) = physical else { return Home::of(cha) };
-        let (line, spread) = (physical >> LINE_BITS, Spread::new(self.die.cluster, self.die.memory >> LINE_BITS, LINES_OF_MCDRAM));
+        let (line, spread) = (physical >> LINE_BITS, &self.spread);
         let agrees = spread.agent(line, Kind::Cha.count().into()) == u64::from(cha);
         if agrees { Home::at(cha, |count| spread.memory(line, count.into()) as u16) } else { Home::of(cha) }
     }

@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu_arch::knl::untile::{Kind, UnitId};
 
-use super::plan::Stop;
+use super::plan::{Stop, clocks_of_hop};
 
 /// A ring of the mesh (section 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,9 +61,10 @@ pub struct Message {
 }
 
 impl Message {
-    /// How long it is on the rings: a clock for each hop up or down, two for each to the left or right.
+    /// How long it is on the rings.
     pub(in super::super) fn clocks(&self) -> u64 {
-        u64::from(self.from.row.abs_diff(self.to.row)) + 2 * u64::from(self.from.column.abs_diff(self.to.column))
+        let along = |horizontal, from: u8, to| clocks_of_hop(horizontal) * u64::from(from.abs_diff(to));
+        along(false, self.from.row, self.to.row) + along(true, self.from.column, self.to.column)
     }
 }
 

@@ -26,7 +26,7 @@ impl Report for Counts {
         true
     }
 
-    fn count(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
+    fn add(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
         *self.entry((unit.index(), select, umask)).or_default() += amount;
     }
 }
