@@ -45,7 +45,7 @@ use flow::{Fabric, Flow, LINE_BITS, Served};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
-use mesh::{Class, Home, WRITE_CACHE};
+use mesh::{Class, Controllers, Home, WRITE_CACHE};
 use slot::{Demand, Slot};
 
 /// A clock: its total, and when something is due.
@@ -110,9 +110,6 @@ pub(crate) struct Boxes {
     spread: Spread,
 }
 
-/// Lines that MCDRAM has as a cache, in the companion's model of a scaled part.
-const LINES_OF_MCDRAM: u64 = (64 << 20) >> LINE_BITS;
-
 /// The upper half of a model-specific register of 32 bits.
 const UPPER: u64 = !0xFFFF_FFFF;
 
@@ -128,7 +125,7 @@ impl Boxes {
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
             die,
-            spread: Spread::new(die.cluster, die.memory >> LINE_BITS, LINES_OF_MCDRAM),
+            spread: Spread::of(&die, LINE_BITS),
         }
     }
 
@@ -362,10 +359,16 @@ impl Boxes {
 
     /// Who is responsible for the line at `physical` of CHA `cha`. An embedder's own way to share lines is believed.
     fn home(&self, cha: u8, physical: Option<u64>) -> Home {
-        let Some(physical) = physical else { return Home::of(cha) };
-        let (line, spread) = (physical >> LINE_BITS, &self.spread);
-        let agrees = spread.agent(line, Kind::Cha.count().into()) == u64::from(cha);
-        if agrees { Home::at(cha, |count| spread.memory(line, count.into()) as u16) } else { Home::of(cha) }
+        let (line, spread) = (physical.map(|physical| physical >> LINE_BITS), &self.spread);
+        let controllers = match line {
+            Some(line) if spread.is_flat(line) => Controllers::Mcdram,
+            _ if spread.places() == 0 => Controllers::Ddr,
+            _ => Controllers::Both,
+        };
+        match line.filter(|line| spread.agent(*line, Kind::Cha.count().into()) == u64::from(cha)) {
+            Some(line) => Home::at(cha, controllers, |count| spread.memory(line, count.into()) as u16),
+            None => Home::of(cha, controllers),
+        }
     }
 
     /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
@@ -383,7 +386,7 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut flow = Flow::new(self, Home::of(0), Class::Responses);
+        let mut flow = Flow::new(self, Home::of(0, Controllers::default()), Class::Responses);
         flow.carry(&message, self.total(Domain::Uclk));
         flow.tiles()
     }

@@ -1,6 +1,8 @@
 //! Knights Landing's fabric as a whole: laws of conservation over random traffic, and the formulas of its manual and of `perf` on what
 //! programs do, read through the boxes' own registers.
 
+mod modes;
+
 use proptest::prelude::*;
 use vm_pmu::arch::feed::{Demand, Records, Request, RequestKind, SignalSet, Supplier};
 use vm_pmu::companion::{Access, AccessKind, Companion, Follower, Instruction, Untranslated};
