@@ -9,7 +9,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::places::Places;
 use super::profile::{Costs, MemoryGeometry};
 use super::tally::Tally;
-use crate::die::{ClusterMode, Spread};
+use crate::die::Spread;
 
 /// The most pages that can be open.
 const MOST_PAGES: usize = 64;
@@ -51,16 +51,10 @@ pub(super) struct Moved {
 /// What the memory-side cache did for a line that was moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Near {
-    /// It had the line.
+    /// It had the line, or near memory that is no cache has it.
     pub(super) hit: bool,
     /// The line that it gave up.
     pub(super) displaced: Option<u64>,
-}
-
-/// How many lines the memory-side cache holds: a power of two, or 0.
-pub(super) fn near_lines(geometry: &MemoryGeometry, line_bits: u8) -> u64 {
-    let lines = (geometry.near_bytes >> line_bits.min(63)).min(1 << 26);
-    if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) }
 }
 
 /// What counts an access to a place of the memory-side cache: whether a line is there, whether it is the one asked for, and whether it is
@@ -87,8 +81,7 @@ pub(super) enum Traffic {
 }
 
 impl Memory {
-    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8) -> Memory {
-        let spread = Spread::new(ClusterMode::Quadrant, 0, near_lines(geometry, line_bits));
+    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> Memory {
         Memory {
             geometry: *geometry,
             spread,
@@ -96,20 +89,18 @@ impl Memory {
             pages: [Page::default(); MOST_PAGES],
             wrote: false,
             select: 0,
-            near: vec![0; near_lines(geometry, line_bits) as usize].into_boxed_slice(),
+            near: vec![0; spread.places() as usize].into_boxed_slice(),
             places: Places::new(geometry, line_bits, spread),
         }
     }
 
-    /// The same memory with its lines spread in another way.
-    pub(super) fn spread_by(mut self, spread: Spread) -> Memory {
-        self.spread = spread;
-        self.places.spread = spread;
-        self
-    }
-
     /// Moves a line. What its places did for it is kept if they are `watched`.
     pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
+        if self.spread.is_flat(line) {
+            let signal = if traffic == Traffic::Read { Signal::NearMemoryReads } else { Signal::NearMemoryWrites };
+            self.count_near(line, [signal], watched, tally);
+            return Moved { latency: u32::from(costs.near_memory), near: Near { hit: true, displaced: None } };
+        }
         if self.near.is_empty() {
             let latency = u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, watched, tally);
             return Moved { latency, near: Near::default() };
@@ -262,8 +253,12 @@ mod tests {
         demand
     }
 
+    fn new(geometry: &MemoryGeometry) -> Memory {
+        Memory::new(geometry, 6, Spread::undivided(geometry.near_bytes, 6))
+    }
+
     fn k8() -> Memory {
-        Memory::new(&MemoryGeometry { bank_bits: 2, select_bits: 1, open_pages: 3, ..super::super::parts::K8.memory }, 6)
+        new(&MemoryGeometry { bank_bits: 2, select_bits: 1, open_pages: 3, ..super::super::parts::K8.memory })
     }
 
     #[test]
@@ -287,7 +282,7 @@ mod tests {
     #[test]
     fn a_memory_side_cache_writes_what_it_gives_up_newer() {
         let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
-        let mut memory = Memory::new(&geometry, 6);
+        let mut memory = new(&geometry);
         let costs = super::super::parts::KNL.costs;
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);
@@ -310,7 +305,7 @@ mod tests {
     #[test]
     fn the_first_line_of_a_place_misses_an_invalid_one() {
         let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
-        let mut memory = Memory::new(&geometry, 6);
+        let mut memory = new(&geometry);
         let costs = super::super::parts::KNL.costs;
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);

@@ -255,8 +255,8 @@ impl Builder {
         joined.then(|| self.routes.unwrap_or_else(|| Routes::ladder(self.packages)))
     }
 
-    /// Which tiles the die has and how lines are shared among agents and memory, on a part with a mesh: Knights Landing. By default clusters
-    /// fill the quadrants one after the other.
+    /// Which tiles the die has, how lines are shared among agents and memory, and what MCDRAM is used as, on a part with a mesh: Knights Landing.
+    /// By default clusters fill the quadrants one after the other, and the near memory of the profile is a cache.
     ///
     /// ```
     /// use vm_pmu::companion::Builder;

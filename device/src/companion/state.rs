@@ -147,6 +147,9 @@ impl Companion {
         let sizes = fold(sizes, memory.near_bytes);
         let sizes = [layout.lent as u64, (layout.packages_per_group.min(self.packages)) as u64].into_iter().fold(sizes, fold);
         let sizes = if layout.aperture.is_some() { fold(sizes, 1) } else { sizes };
+        // What of MCDRAM is a cache, where it is not that of the profile.
+        let cached = layout.die.map_or(memory.near_bytes, |die| die.cached());
+        let sizes = if cached == memory.near_bytes { sizes } else { fold(sizes, cached) };
         [name, sizes, self.packages as u64, self.per_package as u64]
     }
 }

@@ -17,7 +17,7 @@ use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
 use super::layout::Layout;
 use super::line::LineState;
-use super::memory::{self, Memory, Moved, Near, Traffic};
+use super::memory::{Memory, Moved, Near, Traffic};
 use super::pipeline;
 use super::places::Place;
 use super::profile::{Profile, Protocol};
@@ -97,9 +97,11 @@ impl System {
         let compete = profile.threads > 1 && pipeline::competes(profile.pipeline);
         let cores = if compete { number * usize::from(profile.cores.max(1)) } else { 0 };
         let bits = profile.caches.outer_line_bits;
-        let die = layout.die.unwrap_or_default();
-        let spread = Spread::new(die.cluster, die.memory >> bits.min(63), memory::near_lines(&profile.memory, bits));
-        let memories = (0..packages).map(|_| Memory::new(&profile.memory, bits).spread_by(spread));
+        let spread = match layout.die {
+            Some(die) => Spread::of(&die, bits),
+            None => Spread::undivided(profile.memory.near_bytes, bits),
+        };
+        let memories = (0..packages).map(|_| Memory::new(&profile.memory, bits, spread));
         System {
             profile: *profile,
             clusters: (0..number).map(cluster).collect::<Vec<_>>().into_boxed_slice(),

@@ -1,11 +1,13 @@
-//! What is chosen of a Knights Landing's die when it is made and when its firmware starts: which tiles are absent, and how lines are shared among
-//! agents and memory (the cluster mode).
+//! What is chosen of a Knights Landing's die when it is made and when its firmware starts: which tiles are absent, how lines are shared among
+//! agents and memory (the cluster mode), and what MCDRAM is used as (the memory mode).
 //!
 //! [`Layout`](crate::layout::Layout) has it for everything that is built from it.
 
+mod memory;
 #[cfg(any(feature = "knl", feature = "companion"))]
 mod spread;
 
+pub use memory::{MemoryKind, MemoryMode, MemoryNode};
 #[cfg(any(feature = "knl", feature = "companion"))]
 pub(crate) use spread::Spread;
 
@@ -73,7 +75,9 @@ impl Tiles {
     /// The place of tile `tile`: the number of the CHA beside it.
     #[must_use]
     pub fn place(self, tile: u8) -> Option<u8> {
-        (0..PLACES).filter(|place| self.0 >> place & 1 != 0).nth(tile.into())
+        // Those before it are taken away.
+        let rest = (0..tile.min(PLACES)).fold(self.0, |tiles, _| tiles & tiles.wrapping_sub(1));
+        (rest != 0).then(|| rest.trailing_zeros() as u8)
     }
 }
 
@@ -117,14 +121,22 @@ pub struct Die {
     pub tiles: Tiles,
     /// How lines are shared.
     pub cluster: ClusterMode,
-    /// Bytes of memory, which [nodes](ClusterMode::nodes) have in equal parts, one after the other.
+    /// What MCDRAM is used as.
+    pub mode: MemoryMode,
+    /// Where DDR ends: bytes from address 0 up, which [nodes](ClusterMode::nodes) have in equal parts, one after the other. Holes in the map count
+    /// among them, and MCDRAM that is memory begins here.
     pub memory: u64,
+    /// Bytes of MCDRAM. The part has 16 GiB; by default it is scaled to [`SCALED_MCDRAM`], which the companion follows as a cache at little cost.
+    pub mcdram: u64,
 }
 
+/// Bytes of MCDRAM of a scaled part; chosen.
+pub const SCALED_MCDRAM: u64 = 64 << 20;
+
 impl Default for Die {
-    /// All tiles, in quadrants.
+    /// All tiles, in quadrants, with MCDRAM as a cache.
     fn default() -> Die {
-        Die { tiles: Tiles::ALL, cluster: ClusterMode::Quadrant, memory: 0 }
+        Die { tiles: Tiles::ALL, cluster: ClusterMode::Quadrant, mode: MemoryMode::Cache, memory: 0, mcdram: SCALED_MCDRAM }
     }
 }
 

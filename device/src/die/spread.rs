@@ -1,6 +1,6 @@
 //! How lines are spread over agents, controllers of memory and places of a memory-side cache.
 
-use super::ClusterMode;
+use super::{ClusterMode, Die};
 
 /// The multiplier of hashes: by the golden ratio neighbours are far from each other.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -20,23 +20,66 @@ fn part(number: u32, count: u64) -> u64 {
     u64::from(number).wrapping_mul(count) >> 32
 }
 
+/// The most lines of a memory-side cache.
+const MOST_PLACES: u64 = 1 << 26;
+
 /// How lines are spread over agents, controllers of memory and places of a memory-side cache. One hash decides where the memory of a line is, and
 /// in which part of the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spread {
     cluster: ClusterMode,
-    /// Nodes, and lines of memory of each.
+    /// Nodes, and lines of DDR of each.
     nodes: u64,
     lines: u64,
+    /// The first line of MCDRAM that is memory, and lines of each node.
+    first: u64,
+    flat: u64,
     /// Places of the memory-side cache, or 0. Lines that share one are spread alike.
     places: u64,
 }
 
 impl Spread {
     /// For a memory of `lines`, and so many places of its memory-side cache.
+    #[cfg(feature = "companion")]
     pub(crate) fn new(cluster: ClusterMode, lines: u64, places: u64) -> Spread {
         let nodes = if lines == 0 { 1 } else { u64::from(cluster.nodes()) };
-        Spread { cluster, nodes, lines: lines / nodes, places }
+        Spread { cluster, nodes, lines: lines / nodes, first: lines, flat: 0, places }
+    }
+
+    /// For a machine without a chosen die, whose memory-side cache has so many bytes.
+    #[cfg(feature = "companion")]
+    pub(crate) fn undivided(cached: u64, line_bits: u8) -> Spread {
+        Spread::new(ClusterMode::Quadrant, 0, Spread::places_of(cached >> line_bits.min(63)))
+    }
+
+    /// For the memory of `die`.
+    pub(crate) fn of(die: &Die, line_bits: u8) -> Spread {
+        let lines = |bytes: u64| bytes >> line_bits.min(63);
+        let nodes = if die.memory == 0 && die.flat() == 0 { 1 } else { u64::from(die.cluster.nodes()) };
+        Spread {
+            cluster: die.cluster,
+            nodes,
+            lines: lines(die.memory) / nodes,
+            first: lines(die.memory),
+            flat: lines(die.flat()) / nodes,
+            places: Spread::places_of(lines(die.cached())),
+        }
+    }
+
+    /// How many places a memory-side cache of `lines` has: a power of two, or 0.
+    pub(crate) fn places_of(lines: u64) -> u64 {
+        let lines = lines.min(MOST_PLACES);
+        if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) }
+    }
+
+    /// How many places the memory-side cache has.
+    pub(crate) fn places(&self) -> u64 {
+        self.places
+    }
+
+    /// Whether a line is of MCDRAM that is memory.
+    pub(crate) fn is_flat(&self, line: u64) -> bool {
+        line.checked_sub(self.first).is_some_and(|number| number < self.flat * self.nodes)
     }
 
     /// The node of a line, and its number there.
@@ -44,8 +87,9 @@ impl Spread {
         if self.nodes == 1 {
             return (0, line);
         }
-        let node = (line / self.lines.max(1)).min(self.nodes - 1);
-        (node, line - node * self.lines)
+        let (first, each) = if self.is_flat(line) { (self.first, self.flat) } else { (0, self.lines) };
+        let node = ((line - first) / each.max(1)).min(self.nodes - 1);
+        (node, line - first - node * each)
     }
 
     /// The place of a line in the memory-side cache, and what tells it from others that share the place. Each node has its part of it.
@@ -64,11 +108,11 @@ impl Spread {
         node.wrapping_mul(self.lines).wrapping_add(tag.wrapping_mul(each)).wrapping_add(place % each)
     }
 
-    /// What is hashed of a line: its node, and a number there that all lines of its place share.
+    /// What is hashed of a line: its node, and a number there that all lines of its place share. MCDRAM that is memory has no such places.
     fn hashed(&self, line: u64) -> (u64, u64) {
-        let (node, line) = self.within(line);
+        let (node, number) = self.within(line);
         let each = self.places / self.nodes;
-        (node, if each == 0 { line } else { line % each })
+        (node, if each == 0 || self.is_flat(line) { number } else { number % each })
     }
 
     /// Which of `count` controllers or quadrants has the memory of a line.
@@ -100,6 +144,7 @@ impl Spread {
 #[cfg(all(test, feature = "companion"))]
 mod tests {
     use super::*;
+    use crate::die::{MemoryKind, MemoryMode};
 
     const PLACES_OF_MCDRAM: u64 = 1 << 20;
     const LINES: u64 = 1 << 24;
@@ -154,6 +199,35 @@ mod tests {
                 assert_eq!((spread.agent(line, 38), spread.memory(line, 8)), (spread.agent(partner, 38), spread.memory(partner, 8)));
             }
         }
+    }
+
+    #[test]
+    fn lines_of_each_node_of_memory_are_in_its_part_of_the_die() {
+        for (cluster, mode) in ClusterMode::ALL.into_iter().flat_map(|cluster| MemoryMode::ALL.map(|mode| (cluster, mode))) {
+            let die = Die { cluster, mode, memory: 1 << 30, mcdram: 64 << 20, ..Die::default() };
+            let spread = Spread::of(&die, 6);
+            for node in die.memory_nodes() {
+                let (first, end) = (node.first >> 6, (node.first + node.bytes) >> 6);
+                for line in (first..end).step_by(9973).chain([end - 1]) {
+                    assert_eq!(spread.is_flat(line), node.kind == MemoryKind::Mcdram, "{node:?}");
+                    assert_eq!(spread.memory(line, cluster.nodes().into()), node.part.into(), "{node:?}");
+                }
+            }
+            // All of MCDRAM is memory or cache, and nothing is beyond.
+            let all: u64 = die.memory_nodes().map(|node| node.bytes).sum();
+            assert_eq!(all + (spread.places() << 6), (1 << 30) + (64 << 20), "{mode:?}");
+            assert!(!spread.is_flat(all >> 6));
+        }
+    }
+
+    #[test]
+    fn controllers_share_the_lines_of_mcdram_that_are_memory() {
+        let die = Die { mode: MemoryMode::HybridHalf, memory: 1 << 30, mcdram: 64 << 20, ..Die::default() };
+        let spread = Spread::of(&die, 6);
+        let mut each = [0; 8];
+        // 32 MiB: 524,288 lines, 65,536 for each of eight controllers.
+        (1 << 24..(1 << 24) + (1 << 19)).for_each(|line| each[spread.memory(line, 8) as usize] += 1);
+        assert!(each.iter().all(|lines| (65_000..66_000).contains(lines)), "{each:?}");
     }
 
     #[test]

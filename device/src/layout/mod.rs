@@ -24,7 +24,7 @@ mod tests;
 
 use vm_pmu_arch::registry::Part;
 
-use crate::die::{ClusterMode, Die, Tiles};
+use crate::die::{ClusterMode, Die, MemoryMode, SCALED_MCDRAM, Tiles};
 use crate::topology::{Builder, UnknownPart};
 pub use refusal::LayoutError;
 
@@ -61,6 +61,8 @@ pub struct Layout {
     lent_cores: usize,
     tiles: Option<Tiles>,
     cluster: Option<ClusterMode>,
+    mode: Option<MemoryMode>,
+    mcdram: Option<u64>,
 }
 
 impl Layout {
@@ -88,6 +90,8 @@ impl Layout {
             lent_cores: 0,
             tiles: None,
             cluster: None,
+            mode: None,
+            mcdram: None,
         }
     }
 
@@ -174,14 +178,46 @@ impl Layout {
         Layout { cluster: Some(cluster), ..self }
     }
 
+    /// What a Knights Landing uses MCDRAM as. What of it is memory begins above the [memory of the package](Layout::memory_per_package), which is
+    /// DDR alone; [`Die::memory_nodes`] says where each node of memory is.
+    ///
+    /// ```
+    /// use vm_pmu::die::{MemoryKind, MemoryMode};
+    /// use vm_pmu::layout::Layout;
+    ///
+    /// // 4 GiB of DDR, and half of 16 GiB of MCDRAM above them.
+    /// let layout = Layout::new("knl").unwrap().cores(68).memory_per_package(4 << 30).memory_mode(MemoryMode::HybridHalf).mcdram(16 << 30);
+    /// let node = layout.die().unwrap().memory_nodes().nth(1).unwrap();
+    /// assert_eq!((node.kind, node.first, node.bytes), (MemoryKind::Mcdram, 4 << 30, 8 << 30));
+    /// ```
+    #[must_use]
+    pub fn memory_mode(self, mode: MemoryMode) -> Layout {
+        Layout { mode: Some(mode), ..self }
+    }
+
+    /// How many bytes of MCDRAM a Knights Landing has. By default those of a [scaled part](SCALED_MCDRAM). The companion takes eight bytes for each
+    /// line of what is a cache.
+    #[must_use]
+    pub fn mcdram(self, bytes: u64) -> Layout {
+        Layout { mcdram: Some(bytes), ..self }
+    }
+
     /// What is chosen of the die of a Knights Landing. `None` for another part, and for a small machine of which nothing was chosen: its tiles
     /// are the first ones, and the companion divides them among the quadrants.
     #[must_use]
     pub fn die(&self) -> Option<Die> {
         let tiles = self.cores / self.part.shape().package_cores.filter(|cores| *cores > 1)?;
-        let is_chosen = self.tiles.is_some() || self.cluster.is_some() || Tiles::is_usual(tiles);
-        let cluster = self.cluster.unwrap_or_default();
-        is_chosen.then(|| Die { tiles: self.tiles.unwrap_or(Tiles::usual(tiles)), cluster, memory: self.memory_per_package })
+        (self.chooses_die() || Tiles::is_usual(tiles)).then(|| Die {
+            tiles: self.tiles.unwrap_or(Tiles::usual(tiles)),
+            cluster: self.cluster.unwrap_or_default(),
+            mode: self.mode.unwrap_or_default(),
+            memory: self.memory_per_package,
+            mcdram: self.mcdram.unwrap_or(SCALED_MCDRAM),
+        })
+    }
+
+    fn chooses_die(&self) -> bool {
+        self.tiles.is_some() || self.cluster.is_some() || self.mode.is_some() || self.mcdram.is_some()
     }
 
     /// How many packages, cores of each, and threads of each core.
@@ -242,13 +278,13 @@ impl Layout {
         if !self.cores.is_multiple_of(together) {
             return Err(LayoutError::Cores { part: self.part, cores: self.cores });
         }
-        let chosen = self.tiles.is_some() || self.cluster.is_some();
         match self.die() {
-            None if chosen => return Err(LayoutError::Die { part: self.part }),
+            None if self.chooses_die() => return Err(LayoutError::Die { part: self.part }),
             Some(die) if die.tiles.count() != self.cores / together.max(1) => {
                 return Err(LayoutError::Tiles { tiles: die.tiles.count(), cores: self.cores });
             }
             Some(die) if die.cluster.nodes() > 1 && die.memory == 0 => return Err(LayoutError::Nodes),
+            Some(die) if die.flat() != 0 && die.memory == 0 => return Err(LayoutError::Mcdram),
             _ => {}
         }
         self.pmus().check().map_err(LayoutError::Pmus)

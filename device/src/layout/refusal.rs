@@ -38,7 +38,7 @@ pub enum LayoutError {
         /// How many were asked for.
         cores: usize,
     },
-    /// Tiles, or a cluster mode, for a part without tiles.
+    /// Tiles, a mode or MCDRAM for a part without tiles.
     Die {
         /// The part.
         part: Part,
@@ -52,6 +52,8 @@ pub enum LayoutError {
     },
     /// A cluster mode of several nodes, without a size of memory.
     Nodes,
+    /// MCDRAM that is memory, without a size of the memory below it.
+    Mcdram,
 }
 
 impl fmt::Display for LayoutError {
@@ -70,6 +72,7 @@ impl fmt::Display for LayoutError {
             LayoutError::Die { part } => write!(formatter, "{} has no tiles", part.name()),
             LayoutError::Tiles { tiles, cores } => write!(formatter, "{tiles} tiles are chosen for {cores} cores of two each"),
             LayoutError::Nodes => write!(formatter, "nodes divide the memory of the package, whose size is missing"),
+            LayoutError::Mcdram => write!(formatter, "MCDRAM begins above the memory of the package, whose size is missing"),
             LayoutError::Cores { part, cores } => {
                 let together = part.shape().package_cores.unwrap_or(1);
                 write!(formatter, "cores of {} come by {together}, so there cannot be {cores}", part.name())

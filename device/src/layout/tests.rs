@@ -53,6 +53,8 @@ fn what_a_part_does_not_have_is_refused() {
         (layout("k8").cluster_mode(ClusterMode::Snc4), "k8 has no tiles"),
         (layout("knl").cores(68).tiles(Tiles::ALL), "38 tiles are chosen for 68 cores of two each"),
         (layout("knl").cores(68).cluster_mode(ClusterMode::Snc4), "nodes divide the memory of the package, whose size is missing"),
+        (layout("k8").memory_mode(MemoryMode::Flat), "k8 has no tiles"),
+        (layout("knl").memory_mode(MemoryMode::Flat), "MCDRAM begins above the memory of the package, whose size is missing"),
         (layout("itanium").packages(0), "a machine of itanium has a package and a core at least"),
     ];
     for (layout, words) in refused {

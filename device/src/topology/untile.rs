@@ -43,7 +43,7 @@ pub(super) struct Options {
 impl Options {
     /// The boxes of a machine.
     pub(super) fn build(self) -> Boxes {
-        Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default(), self.die)
+        Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default(), self.die.unwrap_or_default())
     }
 
     /// Checks that the part has what was chosen.

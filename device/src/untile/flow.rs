@@ -12,7 +12,7 @@ use super::write_cache::{self, WriteCache};
 use super::{Boxes, Tiles};
 
 /// The bits of an address within a line.
-pub(super) const LINE_BITS: u32 = 6;
+pub(super) const LINE_BITS: u8 = 6;
 /// MISC, and its bits (table 5-19).
 const MISC: u8 = 0x39;
 const SILENT_EVICTION: u8 = 0x01;
@@ -74,7 +74,7 @@ struct Gone {
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     cha: Option<Stop>,
-    near: Option<Stop>,
+    memory: Option<Stop>,
 }
 
 impl<'a> Flow<'a> {
@@ -92,7 +92,7 @@ impl<'a> Flow<'a> {
     }
 
     fn ends(&self) -> Ends {
-        Ends { cha: mesh::tile(self.home), near: self.of_line.near }
+        Ends { cha: mesh::tile(self.home), memory: self.of_line.memory }
     }
 
     /// Counts `amount` of the agent's events.
@@ -170,9 +170,9 @@ impl<'a> Flow<'a> {
 
     /// An answer is there at `time`, and makes the agent send to memory.
     fn answer_memory(&mut self, ring: Ring, credit: Credit, queue: Queue, time: u64, line: Option<u64>) -> u64 {
-        let Ends { cha: Some(cha), near: Some(near) } = self.ends() else { return time };
+        let Ends { cha: Some(cha), memory: Some(memory) } = self.ends() else { return time };
         let time = self.pass(queue, time, &Needs { credit: Some(credit), line: line.map(|line| (line, Some(Seeks::Clean))) });
-        let message = Message { from: cha, agent: Agent::Home, to: near, ring };
+        let message = Message { from: cha, agent: Agent::Home, to: memory, ring };
         self.send(&message, credit, time);
         time.saturating_add(message.clocks())
     }
@@ -193,8 +193,8 @@ impl<'a> Flow<'a> {
 
     /// The MCDRAM controller gives up `line`, and asks from `time` on whether a tile has it modified.
     fn memory_snoops(&mut self, line: u64, time: u64) {
-        let Ends { cha: Some(cha), near: Some(near) } = self.ends() else { return };
-        let asking = Message { from: near, agent: Agent::Home, to: cha, ring: Ring::Ad };
+        let Ends { cha: Some(cha), memory: Some(memory) } = self.ends() else { return };
+        let asking = Message { from: memory, agent: Agent::Home, to: cha, ring: Ring::Ad };
         self.carry(&asking, time);
         let arrives = time.saturating_add(asking.clocks());
         let found = self.fabric.homes.filter.look_up(self.home, line);
@@ -329,8 +329,8 @@ impl<'a> Flow<'a> {
         let holds = line.filter(|_| hit).and_then(|line| self.fabric.homes.filter.look_up(self.home, line));
         // The holder of a modified line answers both the agent and who asks. Then memory is not read.
         let data = holds.filter(|_| access == DeviceAccess::Read).and_then(|holds| mesh::from_tile(holds.tile));
-        let near = self.ends().near.filter(|_| data.is_some());
-        let messages = messages.filter(|message| near.is_none_or(|near| message.from != near && message.to != near));
+        let memory = self.ends().memory.filter(|_| data.is_some());
+        let messages = messages.filter(|message| memory.is_none_or(|memory| message.from != memory && message.to != memory));
         let gone = match holds {
             Some(holds) => self.go_on_after_snoop(messages, &holds, Queue::Prq, needs, arrives),
             None => self.go_on(messages, Queue::Prq, needs, arrives),

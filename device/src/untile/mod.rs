@@ -45,7 +45,7 @@ use flow::{Fabric, Flow, LINE_BITS, Served};
 pub use frequencies::Frequencies;
 use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
-use mesh::{Class, Home, WRITE_CACHE};
+use mesh::{Class, Controllers, Home, WRITE_CACHE};
 use slot::{Demand, Slot};
 
 /// A clock: its total, and when something is due.
@@ -106,18 +106,15 @@ pub(crate) struct Boxes {
     frequencies: Frequencies,
     clocks: [Clock; 3],
     configuration: Configuration,
-    /// What is chosen of the die. Without it tile n is at CHA n.
-    die: Option<Die>,
+    die: Die,
+    spread: Spread,
 }
-
-/// Lines that MCDRAM has as a cache, in the companion's model of a scaled part.
-const LINES_OF_MCDRAM: u64 = (64 << 20) >> LINE_BITS;
 
 /// The upper half of a model-specific register of 32 bits.
 const UPPER: u64 = !0xFFFF_FFFF;
 
 impl Boxes {
-    pub(crate) fn new(buses: Buses, frequencies: Frequencies, die: Option<Die>) -> Boxes {
+    pub(crate) fn new(buses: Buses, frequencies: Frequencies, die: Die) -> Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
@@ -128,6 +125,7 @@ impl Boxes {
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
             die,
+            spread: Spread::of(&die, LINE_BITS),
         }
     }
 
@@ -325,6 +323,16 @@ impl Boxes {
         }
     }
 
+    /// Counts `amount` events, or clocks, from now on. Returns the tiles to interrupt.
+    fn count(&self, unit: UnitId, select: u8, umask: u8, amount: u64) -> Tiles {
+        match self.slot(unit) {
+            Some(slot) if slot.counts(select) && slot.add(select, umask, amount).is_none() => {
+                self.happen(slot, |unit, now| unit.inject(select, umask, 1, amount, now)).1
+            }
+            _ => 0,
+        }
+    }
+
     pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {
         self.with(unit, |unit, now| unit.change_queue(select, umask, change, now))
     }
@@ -346,15 +354,21 @@ impl Boxes {
 
     /// The place of tile `tile`.
     fn place(&self, tile: u8) -> u8 {
-        self.die.and_then(|die| die.tiles.place(tile)).unwrap_or(tile)
+        self.die.tiles.place(tile).unwrap_or(tile)
     }
 
     /// Who is responsible for the line at `physical` of CHA `cha`. An embedder's own way to share lines is believed.
     fn home(&self, cha: u8, physical: Option<u64>) -> Home {
-        let Some((die, physical)) = self.die.zip(physical) else { return Home::of(cha) };
-        let (line, spread) = (physical >> LINE_BITS, Spread::new(die.cluster, die.memory >> LINE_BITS, LINES_OF_MCDRAM));
-        let agrees = spread.agent(line, Kind::Cha.count().into()) == u64::from(cha);
-        if agrees { Home::at(cha, |count| spread.memory(line, count.into()) as u16) } else { Home::of(cha) }
+        let (line, spread) = (physical.map(|physical| physical >> LINE_BITS), &self.spread);
+        let controllers = match line {
+            Some(line) if spread.is_flat(line) => Controllers::Mcdram,
+            _ if spread.places() == 0 => Controllers::Ddr,
+            _ => Controllers::Both,
+        };
+        match line.filter(|line| spread.agent(*line, Kind::Cha.count().into()) == u64::from(cha)) {
+            Some(line) => Home::at(cha, controllers, |count| spread.memory(line, count.into()) as u16),
+            None => Home::of(cha, controllers),
+        }
     }
 
     /// Whether any counter listens to a mesh stop, or to a box between the mesh and devices.
@@ -372,7 +386,7 @@ impl Boxes {
         if !self.listens_to_mesh() {
             return 0;
         }
-        let mut flow = Flow::new(self, Home::of(0), Class::Responses);
+        let mut flow = Flow::new(self, Home::of(0, Controllers::default()), Class::Responses);
         flow.carry(&message, self.total(Domain::Uclk));
         flow.tiles()
     }

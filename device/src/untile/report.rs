@@ -9,8 +9,15 @@ pub(super) trait Report {
     /// Whether any box may count an event by this select.
     fn demands(&self, select: u8) -> bool;
 
-    /// Counts `amount` events, or clocks, by `select` and `umask` in a box.
-    fn count(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64);
+    /// Counts `amount` events, or clocks, by `select` and `umask` in a box, for a caller that knows that the select is demanded.
+    fn add(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64);
+
+    /// The same for any select.
+    fn count(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
+        if amount != 0 && self.demands(select) {
+            self.add(unit, select, umask, amount);
+        }
+    }
 }
 
 /// Counts in the boxes of a machine.
@@ -26,9 +33,7 @@ impl Report for ToBoxes<'_> {
         self.boxes.demands(select)
     }
 
-    fn count(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
-        if amount != 0 && self.demands(select) {
-            self.tiles |= self.boxes.inject(unit, select, umask, 1, amount).1;
-        }
+    fn add(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
+        self.tiles |= self.boxes.count(unit, select, umask, amount);
     }
 }

@@ -124,6 +124,11 @@ impl Slot {
         (value, reports)
     }
 
+    /// Adds events to counters, if that is all they do. Nothing that is kept beside the box changes.
+    pub(super) fn add(&self, select: u8, umask: u8, amount: u64) -> Option<bool> {
+        self.unit.lock().add(select, umask, amount)
+    }
+
     /// The overflows, for the UBox, whose lock is held.
     pub(super) fn take_overflows(&self, demand: &Demand) -> u8 {
         if self.has_overflows() { self.with(demand, Unit::take_overflows) } else { 0 }

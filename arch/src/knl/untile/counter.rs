@@ -20,7 +20,7 @@ pub(super) struct Setting {
 
 impl Setting {
     /// Whether the increment itself is added.
-    const fn adds(self) -> bool {
+    pub(super) const fn adds(self) -> bool {
         self.threshold == 0 && !self.edge
     }
 

@@ -2,7 +2,7 @@
 
 use super::boxes::Kind;
 use super::clocks::Clocks;
-use super::counter::BoxCounter;
+use super::counter::{BoxCounter, WIDTH};
 use super::registers::{ChaFilter0, ChaFilter1};
 use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input};
 use super::transaction::Transaction;
@@ -72,6 +72,39 @@ impl Unit {
             self.overflow(overflowed);
         }
         taken
+    }
+
+    /// Adds `amount` events of select `select` and sub-event `umask`, if that is all they do: no counter of the box has a threshold, detects
+    /// edges, filters threads or reports its overflow. What time adds to a counter comes to the same sum before or
+    /// after, so the call needs no clocks. Returns whether a counter counts them; `None`, and adds nothing, if they must be
+    /// [injected](Unit::inject).
+    ///
+    /// ```
+    /// use vm_pmu_arch::knl::untile::{Clocks, Kind, Unit, UnitRegister};
+    ///
+    /// let mut cha = Unit::new(Kind::Cha);
+    /// // VERT_RING_AD_IN_USE: of all four ways, and clocks in which at least two are in use.
+    /// cha.write(UnitRegister::CounterControl(0), 0x0040_0FA6, &Clocks::default());
+    /// assert_eq!(cha.add(0xA6, 0x01, 3), Some(true));
+    /// cha.write(UnitRegister::CounterControl(1), 0x0240_0FA6, &Clocks::default());
+    /// assert_eq!(cha.add(0xA6, 0x01, 3), None);
+    /// assert_eq!(cha.read(UnitRegister::Counter(0), &Clocks::default()), 3);
+    /// ```
+    pub fn add(&mut self, select: u8, umask: u8, amount: u64) -> Option<bool> {
+        let is_lookup = self.kind == Kind::Cha && select == FILTER_LOOKUP;
+        if !self.is_plain || is_lookup || amount > WIDTH.mask() {
+            return None;
+        }
+        let mut taken = false;
+        if !self.is_frozen() {
+            for (choice, counter) in self.choices.iter().zip(&mut self.counters) {
+                if choice.select == select && choice.takes_events && choice.admits(select, umask) {
+                    counter.count.add(amount, WIDTH);
+                    taken = true;
+                }
+            }
+        }
+        Some(taken)
     }
 
     /// Injects events of select `select` and sub-event `umask`: `each` in every one of the next `clocks` clocks. They belong to no

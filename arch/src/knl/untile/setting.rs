@@ -47,6 +47,11 @@ pub(super) struct Choice {
     pub(super) is_state: bool,
     /// The most that can be added in a clock.
     pub(super) most: u32,
+    /// The counter is enabled and takes events.
+    pub(super) takes_events: bool,
+    /// Events do nothing but add to the counter, if they do anything: it has no threshold, detects no edges, knows no threads and reports no
+    /// overflow.
+    pub(super) is_plain: bool,
     matching: Matching,
 }
 
@@ -110,7 +115,9 @@ impl Choice {
         let domain = if select >= FIRST_OF_MESH { Domain::Uclk } else { kind.domain() };
         let is_state = input == Input::Events && event.is_some_and(|event| event.counts == Unit::Cycles);
         let matching = Matching::of(kind, select);
-        Choice { setting, input, select, umask, by_thread, domain, is_state, most, matching }
+        let of_events = matches!(input, Input::Events | Input::Queue);
+        let (takes_events, is_plain) = (of_events && setting.enabled, !of_events || !by_thread && setting.adds() && !setting.ov_en);
+        Choice { setting, input, select, umask, by_thread, domain, is_state, most, takes_events, is_plain, matching }
     }
 
     fn of_pcu(control: PcuCounterControl) -> Choice {
@@ -133,6 +140,8 @@ impl Choice {
             domain: Domain::Uclk,
             is_state: false,
             most: MOST,
+            takes_events: setting.enabled,
+            is_plain: false,
             matching: Matching::Number,
         }
     }

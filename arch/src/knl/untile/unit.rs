@@ -39,6 +39,8 @@ pub struct Unit {
     pub(super) controls: [u64; COUNTERS],
     pub(super) counters: [BoxCounter; COUNTERS],
     pub(super) choices: [Choice; COUNTERS],
+    /// Events only add to counters.
+    pub(super) is_plain: bool,
     /// The queue that each counter followed last: a select and a unit mask.
     pub(super) queues: [(u8, u8); COUNTERS],
     pub(super) fixed_control: u64,
@@ -65,6 +67,7 @@ impl Unit {
             controls: [0; COUNTERS],
             counters: [BoxCounter::default(); COUNTERS],
             choices: core::array::from_fn(|number| Choice::of(kind, number, 0)),
+            is_plain: true,
             queues: [(0, 0); COUNTERS],
             fixed_control: 0,
             fixed: BoxCounter { level: 1, most: 1, ..BoxCounter::default() },
@@ -333,6 +336,7 @@ impl Unit {
             return;
         }
         (counter.setting, counter.most) = (choice.setting, choice.most);
+        self.is_plain = self.choices.iter().all(|choice| choice.is_plain);
         let keeps = choice.select == COUNTER0_OCCUPANCY && self.kind == Kind::Cha;
         match choice.input {
             Input::Clock => counter.set_level(1),

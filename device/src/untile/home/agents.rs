@@ -115,7 +115,7 @@ impl At {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Homes {
     times: Box<[u64]>,
-    /// The line of each entry of the tables.
+    /// The line of each entry of the tables, which are in the order in which they leave.
     lines: Box<[u64]>,
     pub(in super::super) filter: Filter,
 }
@@ -140,8 +140,14 @@ impl Homes {
     }
 
     /// When it, or the first of several, is free.
-    pub(super) fn free(&mut self, home: u8, at: At) -> u64 {
-        self.words(home, at).iter().copied().min().unwrap_or(0)
+    pub(super) fn free(&self, home: u8, at: At) -> u64 {
+        let (first, count) = at.place();
+        let first = usize::from(home) * WORDS + first;
+        let times = self.times.get(first..first + count).unwrap_or_default();
+        match at {
+            At::Table => times.first().copied().unwrap_or(0),
+            _ => times.iter().copied().min().unwrap_or(0),
+        }
     }
 
     /// Takes the one that is free first until `until`.
@@ -161,19 +167,39 @@ impl Homes {
 
     /// An entry of the table has `line` until `until`.
     pub(in super::super) fn stay(&mut self, home: u8, line: u64, until: u64) {
+        let of_lines = usize::from(home) * ENTRIES;
         let table = self.words(home, At::Table);
-        let Some(entry) = table.iter().enumerate().min_by_key(|(_, time)| **time).map(|(entry, _)| entry) else { return };
-        table.get_mut(entry).into_iter().for_each(|time| *time = until);
-        let entry = usize::from(home) * ENTRIES + entry;
-        self.lines.get_mut(entry).into_iter().for_each(|place| *place = line);
+        // The first to leave makes room for it. It goes behind those that leave before it, mostly to the end.
+        let behind = table.iter().skip(1).rev().take_while(|time| **time > until).count();
+        let end = table.len().saturating_sub(behind);
+        put(table, end, until);
+        put(self.lines.get_mut(of_lines..of_lines + ENTRIES).unwrap_or_default(), end, line);
     }
 
-    /// Entries of the table that are there after `time`: when each leaves, and its line.
-    pub(super) fn entries(&self, home: u8, time: u64) -> impl Iterator<Item = (u64, u64)> {
+    /// Entries of the table, those that have left among them.
+    fn table(&self, home: u8) -> impl DoubleEndedIterator<Item = (u64, u64)> {
         let (first, of_lines) = (usize::from(home) * WORDS + TABLE, usize::from(home) * ENTRIES);
         let times = self.times.get(first..first + ENTRIES).unwrap_or_default();
         let lines = self.lines.get(of_lines..of_lines + ENTRIES).unwrap_or_default();
-        times.iter().copied().zip(lines.iter().copied()).filter(move |(leaves, _)| *leaves > time)
+        times.iter().copied().zip(lines.iter().copied())
+    }
+
+    /// Entries of the table that are there after `time`, the last to leave first: when each leaves, and its line.
+    pub(super) fn entries(&self, home: u8, time: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.table(home).rev().take_while(move |(leaves, _)| *leaves > time)
+    }
+
+    /// Brings the entries of the tables into their order.
+    fn sort(&mut self) {
+        for home in 0..Kind::Cha.count() {
+            let of_lines = usize::from(home) * ENTRIES;
+            let mut entries = [(0, 0); ENTRIES];
+            entries.iter_mut().zip(self.table(home)).for_each(|(place, entry)| *place = entry);
+            entries.sort_by_key(|(leaves, _)| *leaves);
+            self.words(home, At::Table).iter_mut().zip(entries).for_each(|(time, (leaves, _))| *time = leaves);
+            let lines = self.lines.get_mut(of_lines..of_lines + ENTRIES).unwrap_or_default();
+            lines.iter_mut().zip(entries).for_each(|(place, (_, line))| *place = line);
+        }
     }
 
     /// What is not free yet at `now`: where, and how long; and what the tables and snoop filters have.
@@ -198,5 +224,16 @@ impl Homes {
                 self.filter.load(place, *value);
             }
         }
+        self.sort();
+    }
+}
+
+/// Takes the first word away and puts another before place `end`.
+fn put(words: &mut [u64], end: usize, word: u64) {
+    if let Some(before) = words.get_mut(..end) {
+        if end > 1 {
+            before.copy_within(1.., 0);
+        }
+        before.last_mut().into_iter().for_each(|place| *place = word);
     }
 }

@@ -162,7 +162,7 @@ impl Filter {
             ways.get_mut(way..).unwrap_or_default().rotate_left(1);
             ways.last_mut().into_iter().for_each(|word| *word = 0);
         } else {
-            ways.get_mut(..=way).unwrap_or_default().rotate_right(1);
+            ways.get_mut(..=way).unwrap_or_default().copy_within(..way, 1);
             ways.first_mut().into_iter().for_each(|word| *word = after);
         }
         victim

@@ -155,19 +155,20 @@ impl Homes {
     }
 
     /// What is not free at `time`, and until when.
-    fn lacks(&mut self, home: u8, queue: Queue, needs: &Needs, time: u64) -> Option<(Reason, u64)> {
+    fn lacks(&self, home: u8, queue: Queue, needs: &Needs, time: u64) -> Option<(Reason, u64)> {
         if let Some((line, seeks)) = needs.line {
             if let Some((leaves, _)) = self.entries(home, time).find(|(_, other)| *other == line) {
                 return Some((Reason::Address, leaves));
             }
-            if seeks.is_some_and(Seeks::allocates) && self.filter.look_up(home, line).is_none() {
+            if seeks.is_some_and(Seeks::allocates) {
                 // Each of the set's requests has a way.
                 let of_set = || self.entries(home, time).filter(|(_, other)| filter::set(*other) == filter::set(line));
-                if of_set().count() >= WAYS {
+                let is_new = || self.filter.look_up(home, line).is_none();
+                if of_set().count() >= WAYS && is_new() {
                     return Some((Reason::Way, of_set().map(|(leaves, _)| leaves).min().unwrap_or(time)));
                 }
                 let evicts = self.free(home, At::Evictions);
-                if evicts > time && self.filter.is_full(home, line) {
+                if evicts > time && is_new() && self.filter.is_full(home, line) {
                     return Some((Reason::Victim, evicts));
                 }
             }

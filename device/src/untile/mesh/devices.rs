@@ -76,20 +76,20 @@ impl DeviceAccess {
     /// the CHA grants it, as for a tile.
     pub(in super::super) fn steps(self, home: &Home) -> impl Iterator<Item = Message> {
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
-        let (device, cha, near) = (Stop::of_devices(), tile(home.cha), home.near);
+        let (device, cha, memory) = (Stop::of_devices(), tile(home.cha), home.memory);
         let reads = !matches!(self, DeviceAccess::Write | DeviceAccess::Interrupt);
         let writes = self.writes();
         // Data of an interrupt go with its request; the agent sends them on within its stop.
         let asks = if self == DeviceAccess::Interrupt { Ring::Bl } else { Ring::Ad };
         [
             message(device, cha, asks),
-            message(cha, near, Ring::Ad).filter(|_| reads),
-            message(near, device, Ring::Bl).filter(|_| reads),
-            message(near, cha, Ring::Ak).filter(|_| reads),
+            message(cha, memory, Ring::Ad).filter(|_| reads),
+            message(memory, device, Ring::Bl).filter(|_| reads),
+            message(memory, cha, Ring::Ak).filter(|_| reads),
             message(cha, device, Ring::Ak),
             message(device, cha, Ring::Bl).filter(|_| writes),
-            message(cha, near, Ring::Bl).filter(|_| writes),
-            message(near, cha, Ring::Ak).filter(|_| writes),
+            message(cha, memory, Ring::Bl).filter(|_| writes),
+            message(memory, cha, Ring::Ak).filter(|_| writes),
         ]
         .into_iter()
         .flatten()
@@ -99,9 +99,9 @@ impl DeviceAccess {
 impl DeviceAccess {
     /// The messages of a write to a line of `home` that the IRP owns already.
     pub(in super::super) fn write_back(home: &Home) -> impl Iterator<Item = Message> {
-        let (device, cha, near) = (Stop::of_devices(), tile(home.cha), home.near);
+        let (device, cha, memory) = (Stop::of_devices(), tile(home.cha), home.memory);
         let message = |from: Option<Stop>, to: Option<Stop>, ring| Some(Message { from: from?, agent: Agent::Home, to: to?, ring });
-        [message(device, cha, Ring::Bl), message(cha, near, Ring::Bl), message(near, cha, Ring::Ak)].into_iter().flatten()
+        [message(device, cha, Ring::Bl), message(cha, memory, Ring::Bl), message(memory, cha, Ring::Ak)].into_iter().flatten()
     }
 }
 

@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 
+use vm_pmu_arch::knl::untile::UnitId;
+
 use super::message::{Agent, Message, Ring};
-use super::plan::{COLUMNS, ROWS, Stop};
+use super::plan::{BELOW, COLUMNS, ROWS, Stop, clocks_of_hop};
 use super::times::{At, Line, Times};
 use crate::untile::report::Report;
 
@@ -48,48 +50,50 @@ struct Run {
     horizontal: bool,
     from: Stop,
     to: Stop,
+    /// The coordinates of its ends.
+    ends: (u8, u8),
 }
 
 impl Run {
+    fn down(from: Stop, to: Stop) -> Run {
+        Run { horizontal: false, from, to, ends: (from.row, to.row) }
+    }
+
+    fn across(from: Stop, to: Stop) -> Run {
+        Run { horizontal: true, from, to, ends: (from.column, to.column) }
+    }
+
     /// Its place in pairs of selects.
     fn axis(self) -> usize {
         usize::from(self.horizontal)
     }
 
-    /// The coordinates of its ends.
-    fn ends(self) -> (u8, u8) {
-        if self.horizontal { (self.from.column, self.to.column) } else { (self.from.row, self.to.row) }
-    }
-
     fn hops(self) -> u8 {
-        let (from, to) = self.ends();
-        from.abs_diff(to)
+        self.ends.0.abs_diff(self.ends.1)
     }
 
     /// Whether it goes up or left.
     fn is_first_way(self) -> bool {
-        let (from, to) = self.ends();
-        to < from
+        self.ends.1 < self.ends.0
     }
 
-    /// The stop after `hops` of it.
-    fn stop(self, hops: u8) -> Stop {
-        let (from, _) = self.ends();
-        let at = if self.is_first_way() { from.saturating_sub(hops) } else { from.saturating_add(hops) };
-        if self.horizontal { Stop { column: at, ..self.from } } else { Stop { row: at, ..self.from } }
+    /// The boxes at its stops but the first.
+    fn units(self) -> impl Iterator<Item = UnitId> {
+        let (step, from, back) = (if self.horizontal { 1 } else { BELOW }, self.from.index(), self.is_first_way());
+        let at = move |hop: usize| if back { from.saturating_sub(hop * step) } else { from + hop * step };
+        (1..=usize::from(self.hops())).filter_map(move |hop| Stop::unit_at(at(hop)))
     }
 
     /// Its bit among even and odd slots up or left, and even and odd slots down or right. Slots are even or odd by the row or column where
     /// they end, which is chosen. The IV ring has no odd ones (tables 6-52 and 6-53).
     fn way(self, ring: Ring) -> usize {
-        let (_, to) = self.ends();
-        let odd = usize::from(to & 1) * usize::from(ring != Ring::Iv);
+        let odd = usize::from(self.ends.1 & 1) * usize::from(ring != Ring::Iv);
         odd + if self.is_first_way() { 0 } else { 2 }
     }
 
-    /// The clocks of a hop: one vertically and two horizontally, since tiles are wider than high; chosen.
+    /// The clocks of a hop.
     fn clocks(self) -> u64 {
-        if self.horizontal { 2 } else { 1 }
+        clocks_of_hop(self.horizontal)
     }
 
     /// The clocks around the whole ring: there and back.
@@ -133,9 +137,20 @@ impl Mesh {
 
     /// `message` sets out at `now`. Returns when it is there.
     pub(in super::super) fn carry(&mut self, message: &Message, now: u64, report: &mut impl Report) -> u64 {
-        let Message { from, agent, to, ring } = *message;
+        // What depends on the ring and the axis is worked out for each of them by the compiler.
+        match message.ring {
+            Ring::Ad => self.carry_by(Ring::Ad, message, now, report),
+            Ring::Ak => self.carry_by(Ring::Ak, message, now, report),
+            Ring::Bl => self.carry_by(Ring::Bl, message, now, report),
+            Ring::Iv => self.carry_by(Ring::Iv, message, now, report),
+        }
+    }
+
+    #[inline(always)]
+    fn carry_by(&mut self, ring: Ring, message: &Message, now: u64, report: &mut impl Report) -> u64 {
+        let Message { from, agent, to, .. } = *message;
         let turn = Stop { column: from.column, row: to.row };
-        let (vertical, horizontal) = (Run { horizontal: false, from, to: turn }, Run { horizontal: true, from: turn, to });
+        let (vertical, horizontal) = (Run::down(from, turn), Run::across(turn, to));
         let mut way = Way { times: &mut self.times, report, agent, ring, row: to.row, end: now.saturating_add(AHEAD) };
         let mut time = now;
         let turns = horizontal.hops() != 0;
@@ -152,16 +167,16 @@ impl Mesh {
         }
         let acquired = time;
         if vertical.hops() != 0 {
-            time = way.launch(vertical, time);
-            time = way.sink(vertical, turns, time);
+            time = way.launch(ring, vertical, time);
+            time = way.sink(ring, vertical, turns, time);
         }
         let mut back = time;
         if turns {
-            time = way.launch(horizontal, time);
+            time = way.launch(ring, horizontal, time);
             if vertical.hops() == 0 {
                 back = time.saturating_sub(u64::from(horizontal.hops()) * horizontal.clocks()).max(acquired);
             }
-            time = way.sink(horizontal, false, time);
+            time = way.sink(ring, horizontal, false, time);
         }
         if let Some((event, at)) = credit {
             // A credit is held for the clock in which it is taken at least.
@@ -191,7 +206,7 @@ impl<R: Report> Way<'_, R> {
             && self.report.demands(select)
             && let Some(unit) = stop.unit()
         {
-            self.report.count(unit, select, umask, amount);
+            self.report.add(unit, select, umask, amount);
         }
     }
 
@@ -217,8 +232,9 @@ impl<R: Report> Way<'_, R> {
     }
 
     /// The message waits in the queue of its run until it finds free slots all along, and leaves. Returns when it is at the run's end.
-    fn launch(&mut self, run: Run, time: u64) -> u64 {
-        let (ring, from) = (self.ring, run.from);
+    #[inline(always)]
+    fn launch(&mut self, ring: Ring, run: Run, time: u64) -> u64 {
+        let from = run.from;
         let (queue, bit) = run.queue(self.agent, ring);
         let (way, clocks) = (run.way(ring), run.clocks());
         // A full queue takes it when the first entry leaves; it leaves after all before it.
@@ -232,55 +248,52 @@ impl<R: Report> Way<'_, R> {
             ready = ordered;
         }
         ready = ready.min(self.end).max(enters);
-        let leaves = self.take_slots(run, way, ready);
-        self.in_use(run, way);
+        let leaves = self.take_slots(ring, run, way, ready);
+        self.in_use(ring, run, way);
         if ring == Ring::Ak && !run.horizontal {
             self.times.hold(from, At::Acknowledge(up), leaves);
         }
         if leaves == enters {
             self.pair(run, from, select::BYPASS, bit, 1);
         } else {
-            let stay = self.times.stay(from, queue, enters, leaves);
-            self.pair(run, from, select::INSERTS, bit, 1);
-            self.pair(run, from, select::OCCUPANCY, bit, stay.occupied);
-            self.pair(run, from, select::NOT_EMPTY, bit, stay.not_empty);
-            self.pair(run, from, select::FULL, bit, stay.full);
-        }
-        let refused = leaves - ready;
-        self.pair(run, from, select::NACK, bit, refused);
-        if refused > STARVED {
-            self.pair(run, from, select::EGRESS_STARVED, bit, refused - STARVED);
-            self.pair(run, from, select::ANTI_DEADLOCK, bit, ring.slots());
-            self.throttle(run, ready.saturating_add(STARVED), leaves);
+            self.waits(run, (queue, bit), enters, ready, leaves);
         }
         leaves.saturating_add(u64::from(run.hops()) * clocks)
     }
 
-    /// Takes free slots of every link of a run, from `ready` on. Returns when the message leaves.
-    fn take_slots(&mut self, run: Run, way: usize, ready: u64) -> u64 {
-        let (slots, clocks, hops) = (self.ring.slots(), run.clocks(), usize::from(run.hops()));
-        let (from, to) = run.ends();
-        let of = if run.horizontal { run.from.row } else { run.from.column };
-        let links = self.times.links(Line { horizontal: run.horizontal, ring: self.ring.index(), way, of });
-        // A link leaves each stop but the last.
-        let first = usize::from(if run.is_first_way() { to + 1 } else { from });
-        let links = links.get_mut(first..first + hops).unwrap_or_default();
-        let behind = |place: usize| clocks * (if run.is_first_way() { hops - 1 - place } else { place }) as u64;
-        let free = links.iter().enumerate().map(|(place, free)| free.saturating_sub(behind(place))).max().unwrap_or(0);
-        let leaves = free.min(self.end).max(ready);
-        for (place, link) in links.iter_mut().enumerate() {
-            *link = leaves.saturating_add(behind(place)).saturating_add(slots).max(*link);
+    /// The message is in its queue, which has this bit in unit masks, from `enters` on, and finds no free slots from `ready` to `leaves`.
+    #[inline(never)]
+    fn waits(&mut self, run: Run, (queue, bit): (At, u8), enters: u64, ready: u64, leaves: u64) {
+        let (from, refused) = (run.from, leaves - ready);
+        let stay = self.times.stay(from, queue, enters, leaves);
+        self.pair(run, from, select::INSERTS, bit, 1);
+        self.pair(run, from, select::OCCUPANCY, bit, stay.occupied);
+        self.pair(run, from, select::NOT_EMPTY, bit, stay.not_empty);
+        self.pair(run, from, select::FULL, bit, stay.full);
+        self.pair(run, from, select::NACK, bit, refused);
+        if refused > STARVED {
+            self.pair(run, from, select::EGRESS_STARVED, bit, refused - STARVED);
+            self.pair(run, from, select::ANTI_DEADLOCK, bit, self.ring.slots());
+            self.throttle(run, ready.saturating_add(STARVED), leaves);
         }
-        leaves
+    }
+
+    /// Takes free slots of every link of a run, from `ready` on. Returns when the message leaves.
+    #[inline(always)]
+    fn take_slots(&mut self, ring: Ring, run: Run, way: usize, ready: u64) -> u64 {
+        let (from, to) = run.ends;
+        let of = if run.horizontal { run.from.row } else { run.from.column };
+        let line = Line { horizontal: run.horizontal, ring: ring.index(), way, of };
+        self.times.take_links(line, from, to, ring.slots(), ready, self.end)
     }
 
     /// The ring is in use at every stop of a run but the first.
-    fn in_use(&mut self, run: Run, way: usize) {
-        let Some(select) = select::IN_USE.get(self.ring.index()).map(|select| select + u8::from(run.horizontal)) else { return };
+    #[inline(always)]
+    fn in_use(&mut self, ring: Ring, run: Run, way: usize) {
+        let Some(select) = select::IN_USE.get(ring.index()).map(|select| select + u8::from(run.horizontal)) else { return };
         if self.report.demands(select) {
-            for hop in 1..=run.hops() {
-                self.count(run.stop(hop), select, 1 << way, self.ring.slots());
-            }
+            let slots = ring.slots();
+            run.units().for_each(|unit| self.report.add(unit, select, 1 << way, slots));
         }
     }
 
@@ -299,8 +312,9 @@ impl<R: Report> Way<'_, R> {
 
     /// The message comes from the mesh at the end of `run`. It goes on to the horizontal rings if it `turns`, otherwise to its receiver.
     /// Returns when it leaves the queue there.
-    fn sink(&mut self, run: Run, turns: bool, time: u64) -> u64 {
-        let (ring, stop) = (self.ring, run.to);
+    #[inline(always)]
+    fn sink(&mut self, ring: Ring, run: Run, turns: bool, time: u64) -> u64 {
+        let stop = run.to;
         let credited = turns && matches!(ring, Ring::Ad | Ring::Bl);
         let bit = ring.index() + if credited { 4 } else { 0 };
         let (queue, mask) = (At::Ingress(bit), 1u8 << bit);

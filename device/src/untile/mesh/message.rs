@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu_arch::knl::untile::{Kind, UnitId};
 
-use super::plan::Stop;
+use super::plan::{Stop, clocks_of_hop};
 
 /// A ring of the mesh (section 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,33 +61,53 @@ pub struct Message {
 }
 
 impl Message {
-    /// How long it is on the rings: a clock for each hop up or down, two for each to the left or right.
+    /// How long it is on the rings.
     pub(in super::super) fn clocks(&self) -> u64 {
-        u64::from(self.from.row.abs_diff(self.to.row)) + 2 * u64::from(self.from.column.abs_diff(self.to.column))
+        let along = |horizontal, from: u8, to| clocks_of_hop(horizontal) * u64::from(from.abs_diff(to));
+        along(false, self.from.row, self.to.row) + along(true, self.from.column, self.to.column)
     }
 }
 
 /// CHAs, and the boxes that the lines of a CHA are spread over in equal parts.
 const AGENTS: u16 = 38;
 
+/// Which controllers have a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) enum Controllers {
+    /// One of MCDRAM, which is a cache, and one of DDR behind it.
+    #[default]
+    Both,
+    /// One of MCDRAM, which is memory.
+    Mcdram,
+    /// One of DDR.
+    Ddr,
+}
+
 /// Who is responsible for a line: the CHA that orders accesses to it, and the controllers of its memory.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Home {
     pub(in super::super) cha: u8,
-    pub(in super::super) near: Option<Stop>,
-    pub(in super::super) far: Option<Stop>,
+    /// The one that the CHA asks.
+    pub(in super::super) memory: Option<Stop>,
+    /// The one that this asks for what it lacks.
+    pub(in super::super) behind: Option<Stop>,
 }
 
 impl Home {
     /// That of a line of CHA `cha`, of which nothing else is known: controllers share the lines of CHAs in their order.
-    pub(in super::super) fn of(cha: u8) -> Home {
-        Home::at(cha, |controllers| u16::from(cha) * u16::from(controllers) / AGENTS)
+    pub(in super::super) fn of(cha: u8, controllers: Controllers) -> Home {
+        Home::at(cha, controllers, |count| u16::from(cha) * u16::from(count) / AGENTS)
     }
 
     /// The same where `number` says which of so many controllers has the line.
-    pub(in super::super) fn at(cha: u8, number: impl Fn(u8) -> u16) -> Home {
+    pub(in super::super) fn at(cha: u8, controllers: Controllers, number: impl Fn(u8) -> u16) -> Home {
         let stop = |kind: Kind| Stop::of(UnitId::new(kind, u8::try_from(number(kind.count())).ok()?)?);
-        Home { cha, near: stop(Kind::EdcUclk), far: stop(Kind::McUclk) }
+        let (memory, behind) = match controllers {
+            Controllers::Both => (stop(Kind::EdcUclk), stop(Kind::McUclk)),
+            Controllers::Mcdram => (stop(Kind::EdcUclk), None),
+            Controllers::Ddr => (stop(Kind::McUclk), None),
+        };
+        Home { cha, memory, behind }
     }
 }
 
@@ -115,7 +135,7 @@ pub(super) fn is_write(kind: RequestKind) -> bool {
 pub(in super::super) fn steps(request: &Request, from: u8, home: &Home) -> impl Iterator<Item = Message> {
     let message = |from: Option<Stop>, agent, to: Option<Stop>, ring| Some(Message { from: from?, agent, to: to?, ring });
     let (asks, cha) = (tile(from), tile(home.cha));
-    let Home { near, far, .. } = *home;
+    let Home { memory, behind, .. } = *home;
     let devices = Stop::of_devices();
     let holder = request.holder.and_then(|holder| tile(u8::try_from(holder).ok()?));
     let home_to = |to, ring| message(cha, Agent::Home, to, ring);
@@ -137,9 +157,9 @@ pub(in super::super) fn steps(request: &Request, from: u8, home: &Home) -> impl 
             asking,
             done,
             message(asks, Agent::Cores, cha, Ring::Bl),
-            home_to(near, Ring::Ad),
-            home_to(near, Ring::Bl),
-            message(near, Agent::Home, cha, Ring::Ak),
+            home_to(memory, Ring::Ad),
+            home_to(memory, Ring::Bl),
+            message(memory, Agent::Home, cha, Ring::Ak),
             None,
         ],
         Supplier::OtherCluster { .. } => [
@@ -153,18 +173,18 @@ pub(in super::super) fn steps(request: &Request, from: u8, home: &Home) -> impl 
         ],
         Supplier::Memory { .. } => [
             asking,
-            home_to(near, Ring::Ad),
-            message(near, Agent::Home, far, Ring::Ad),
-            message(far, Agent::Home, near, Ring::Bl),
-            message(near, Agent::Home, asks, Ring::Bl),
-            message(near, Agent::Home, cha, Ring::Ak),
+            home_to(memory, Ring::Ad),
+            message(memory, Agent::Home, behind, Ring::Ad),
+            message(behind, Agent::Home, memory, Ring::Bl),
+            message(memory, Agent::Home, asks, Ring::Bl),
+            message(memory, Agent::Home, cha, Ring::Ak),
             done,
         ],
         Supplier::NearMemory { .. } => [
             asking,
-            home_to(near, Ring::Ad),
-            message(near, Agent::Home, asks, Ring::Bl),
-            message(near, Agent::Home, cha, Ring::Ak),
+            home_to(memory, Ring::Ad),
+            message(memory, Agent::Home, asks, Ring::Bl),
+            message(memory, Agent::Home, cha, Ring::Ak),
             done,
             None,
             None,

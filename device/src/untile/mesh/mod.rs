@@ -15,7 +15,7 @@ pub use devices::DeviceAccess;
 pub(super) use devices::{Class, SNOOP_ANSWERS, SNOOPS, WRITE_CACHE, count, from_tile};
 pub(super) use fabric::{AHEAD, Mesh, STARVED};
 pub use message::{Agent, Message, Ring};
-pub(super) use message::{Home, steps, tile};
+pub(super) use message::{Controllers, Home, steps, tile};
 pub use plan::Stop;
 
 #[cfg(test)]

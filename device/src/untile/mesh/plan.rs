@@ -30,6 +30,14 @@ const CONTROLLERS: [Stop; 2] = [at(4, 0), at(4, 5)];
 /// PCI Express.
 const DEVICES: [Stop; 1] = [at(0, 2)];
 
+/// The clocks of a hop: one vertically and two horizontally, since tiles are wider than high; chosen.
+pub(super) const fn clocks_of_hop(horizontal: bool) -> u64 {
+    if horizontal { 2 } else { 1 }
+}
+
+/// From one index to that of the stop below.
+pub(super) const BELOW: usize = COLUMNS as usize;
+
 /// The box of each place, as [`Stop::unit`] returns it.
 const BOXES: [Option<UnitId>; ROWS as usize * COLUMNS as usize] = {
     let mut boxes = [None; ROWS as usize * COLUMNS as usize];
@@ -83,6 +91,11 @@ impl Stop {
     #[must_use]
     pub fn unit(self) -> Option<UnitId> {
         BOXES.get(self.index()).copied().flatten()
+    }
+
+    /// The box of the place with this [index](Stop::index).
+    pub(super) fn unit_at(index: usize) -> Option<UnitId> {
+        BOXES.get(index).copied().flatten()
     }
 
     /// How many hops a message makes from here to `to`.

@@ -10,7 +10,7 @@ use vm_pmu_arch::knl::untile::UnitId;
 
 use super::devices::{DeviceAccess, from_tile};
 use super::fabric::Mesh;
-use super::message::{Agent, Home, Message, Ring, steps};
+use super::message::{Agent, Controllers, Home, Message, Ring, steps};
 use super::plan::Stop;
 use crate::untile::report::Report;
 
@@ -26,7 +26,7 @@ impl Report for Counts {
         true
     }
 
-    fn count(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
+    fn add(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
         *self.entry((unit.index(), select, umask)).or_default() += amount;
     }
 }
@@ -83,7 +83,7 @@ fn the_second_of_two_messages_waits_for_the_slots_of_the_first() {
 #[test]
 fn a_read_that_misses_near_memory_takes_seven_messages() {
     let request = Request { supplier: Supplier::Memory { far: false }, ..Request::of(RequestKind::DataRead) };
-    let rings: Vec<Ring> = steps(&request, 0, &Home::of(8)).map(|message| message.ring).collect();
+    let rings: Vec<Ring> = steps(&request, 0, &Home::of(8, Controllers::Both)).map(|message| message.ring).collect();
     assert_eq!(rings, [Ring::Ad, Ring::Ad, Ring::Ad, Ring::Bl, Ring::Bl, Ring::Ak, Ring::Ak]);
 }
 
@@ -188,9 +188,12 @@ fn overloaded(with_device: bool) -> Counts {
             };
             // Each load begins when the mesh is empty.
             let now = 1_000_000 * phase + number / 30;
-            steps(&request, tile as u8, &Home::of(home as u8)).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+            steps(&request, tile as u8, &Home::of(home as u8, Controllers::Both))
+                .fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
             if with_device {
-                DeviceAccess::Read.steps(&Home::of(home as u8)).fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
+                DeviceAccess::Read
+                    .steps(&Home::of(home as u8, Controllers::Both))
+                    .fold(now, |time, message| carry(&mut mesh, &message, time, &mut counts));
                 if let Some(data) = from_tile(tile as u8) {
                     carry(&mut mesh, &data, now, &mut counts);
                 }
@@ -225,8 +228,9 @@ fn assert_driven_events_are_in(counts: &Counts, unit: &str, internals: &[Interna
 #[test]
 fn of_a_line_in_an_unknown_tile_only_the_request_and_its_end_are_known() {
     let request = Request { supplier: Supplier::OtherCluster { far: false }, ..Request::of(RequestKind::DataRead) };
-    let of =
-        |request: &Request| steps(request, 0, &Home::of(8)).map(|message| (message.from, message.ring, message.to)).collect::<Vec<_>>();
+    let of = |request: &Request| {
+        steps(request, 0, &Home::of(8, Controllers::Both)).map(|message| (message.from, message.ring, message.to)).collect::<Vec<_>>()
+    };
     let (asks, home, holder) = (stop("cha0"), stop("cha8"), stop("cha21"));
     assert_eq!(of(&request), [(asks, Ring::Ad, home), (home, Ring::Ak, asks)]);
     let known =

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::message::Ring;
-use super::plan::{COLUMNS, ROWS, Stop};
+use super::plan::{COLUMNS, ROWS, Stop, clocks_of_hop};
 
 /// Entries of a queue, chosen.
 pub(super) const ENTRIES: usize = 8;
@@ -70,7 +70,8 @@ pub(super) struct Stay {
     pub(super) full: u64,
 }
 
-/// The links of one direction, ring and polarity along a column or a row.
+/// The links of one direction, ring and polarity along a column or a row. When one of them is free is kept as the time at which a message
+/// reaches the end of the line that takes it then: what a message takes has one time at all links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) horizontal: bool,
@@ -84,6 +85,17 @@ pub(super) struct Line {
 impl Line {
     const fn length(horizontal: bool) -> usize {
         if horizontal { COLUMNS as usize } else { ROWS as usize }
+    }
+
+    /// Whether the first of its two directions is its own: up or left.
+    const fn is_first_way(way: usize) -> bool {
+        way < WAYS / 2
+    }
+
+    /// How long a message takes from stop `at` to the end of the line.
+    const fn lead(horizontal: bool, way: usize, at: usize) -> u64 {
+        let hops = if Line::is_first_way(way) { at } else { Line::length(horizontal) - 1 - at };
+        hops as u64 * clocks_of_hop(horizontal)
     }
 
     /// Its first word and their number. Links that a message passes are next to each other.
@@ -117,6 +129,13 @@ const fn saved_place_of_link(word: usize) -> usize {
     stop * SAVED + TAKER + kind
 }
 
+/// The time from a link to the end of its line.
+const fn lead_of_link(word: usize) -> u64 {
+    let (kind, place) = (word / STOPS, word % STOPS);
+    let horizontal = kind >= LINKS / 2;
+    Line::lead(horizontal, kind % WAYS, place % Line::length(horizontal))
+}
+
 /// The word of a stop's link.
 const fn link(stop: usize, kind: usize) -> usize {
     let horizontal = kind >= LINKS / 2;
@@ -140,10 +159,20 @@ impl Times {
         self.stops.get_mut(first..first + count).unwrap_or_default()
     }
 
-    /// When each link of a line is free, from the first stop of the column or row.
-    pub(super) fn links(&mut self, line: Line) -> &mut [u64] {
-        let (first, count) = line.place();
-        self.links.get_mut(first..first + count).unwrap_or_default()
+    /// Takes `slots` slots of each of `hops` links of a line for a message that goes from stop `from` of it to stop `to`, at `ready` or when
+    /// all are free, but not after `end`. Returns when it leaves.
+    #[inline(always)]
+    pub(super) fn take_links(&mut self, line: Line, from: u8, to: u8, slots: u64, ready: u64, end: u64) -> u64 {
+        // A link leaves each stop but the last.
+        let (first, last) = if from < to { (from, to) } else { (to + 1, from + 1) };
+        let (start, _) = line.place();
+        let links = self.links.get_mut(start + usize::from(first)..start + usize::from(last)).unwrap_or_default();
+        let lead = Line::lead(line.horizontal, line.way, from.into());
+        let free = links.iter().copied().fold(0, u64::max).saturating_sub(lead);
+        let leaves = free.min(end).max(ready);
+        let until = leaves.saturating_add(lead).saturating_add(slots);
+        links.iter_mut().for_each(|link| *link = until.max(*link));
+        leaves
     }
 
     fn word(&self, stop: Stop, at: At, place: usize) -> u64 {
@@ -170,8 +199,13 @@ impl Times {
     /// Takes a credit that comes back at `until`.
     pub(super) fn take(&mut self, stop: Stop, at: At, until: u64) {
         let credits = self.words(stop, at);
-        credits.first_mut().into_iter().for_each(|time| *time = until);
-        credits.sort_unstable();
+        // They are in the order in which they come back: this one mostly after all others.
+        let mut place = 0;
+        while let Some(next) = credits.get(place + 1).copied().filter(|next| *next < until) {
+            credits.get_mut(place).into_iter().for_each(|time| *time = next);
+            place += 1;
+        }
+        credits.get_mut(place).into_iter().for_each(|time| *time = until);
     }
 
     /// An entry is in a queue from `enters` until `leaves`, which is not before the last one's end.
@@ -192,7 +226,7 @@ impl Times {
     /// What is not free yet at `now`: where, and how long.
     pub(super) fn save(&self, now: u64) -> Vec<(u32, u64)> {
         let stops = self.stops.iter().enumerate().map(|(word, time)| (saved_place(word), *time));
-        let links = self.links.iter().enumerate().map(|(word, time)| (saved_place_of_link(word), *time));
+        let links = self.links.iter().enumerate().map(|(word, time)| (saved_place_of_link(word), time.saturating_sub(lead_of_link(word))));
         let busy = stops.chain(links).filter(|(_, time)| *time > now);
         let mut saved: Vec<_> = busy.filter_map(|(place, time)| Some((u32::try_from(place).ok()?, time - now))).collect();
         saved.sort_unstable();
@@ -204,12 +238,15 @@ impl Times {
         self.links.fill(0);
         for (place, ahead) in saved {
             let (stop, word) = (*place as usize / SAVED, *place as usize % SAVED);
-            let time = match word.checked_sub(TAKER) {
-                None => self.stops.get_mut(stop * WORDS + word),
-                Some(kind @ ..LINKS) => self.links.get_mut(link(stop, kind)),
-                Some(rest) => self.stops.get_mut(stop * WORDS + TAKER + rest - LINKS),
+            let (time, lead) = match word.checked_sub(TAKER) {
+                None => (self.stops.get_mut(stop * WORDS + word), 0),
+                Some(kind @ ..LINKS) => {
+                    let word = link(stop, kind);
+                    (self.links.get_mut(word), lead_of_link(word))
+                }
+                Some(rest) => (self.stops.get_mut(stop * WORDS + TAKER + rest - LINKS), 0),
             };
-            time.into_iter().for_each(|time| *time = now.saturating_add(*ahead));
+            time.into_iter().for_each(|time| *time = now.saturating_add(*ahead).saturating_add(lead));
         }
     }
 }

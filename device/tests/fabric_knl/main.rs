@@ -1,6 +1,8 @@
 //! Knights Landing's fabric as a whole: laws of conservation over random traffic, and the formulas of its manual and of `perf` on what
 //! programs do, read through the boxes' own registers.
 
+mod modes;
+
 use proptest::prelude::*;
 use vm_pmu::arch::feed::{Demand, Records, Request, RequestKind, SignalSet, Supplier};
 use vm_pmu::companion::{Access, AccessKind, Companion, Follower, Instruction, Untranslated};
@@ -202,15 +204,35 @@ fn utilization_of_a_ring_is_its_messages_over_the_clocks() {
     let below = UnitId::named("cha3").unwrap();
     count(&program.untile, Kind::Cha, 0, 0xA6, 0x0C);
     count(&program.untile, Kind::Cha, 1, 0x00, 0x00);
+    count(&program.untile, Kind::EdcEclk, 0, 0x01, 0x01);
     program.each(0, AccessKind::Load, LINES);
     // Requests go down from row 1 unless their CHA is in it too. CHAs of the upper half ask controllers above, and those of the lower half
-    // are below already. Nothing is in MCDRAM, so the controller of CHAs 0 to 4, in row 0, asks that of DDR, in row 4 of its column.
-    let homes = || program.requests.iter().map(|request| companion.home(request.physical));
+    // are below already. Nothing is in MCDRAM, so its first controller, in row 0, asks that of DDR, in row 4 of its column.
+    let homes = program.requests.iter().map(|request| companion.home(request.physical));
     let in_first_row = [0, 1, 2, 19, 20, 21];
-    let asking = homes().filter(|home| !in_first_row.contains(home)).count() as u64;
-    let down = asking + homes().filter(|home| *home < 5).count() as u64;
+    let asking = homes.filter(|home| !in_first_row.contains(home)).count() as u64;
+    let down = asking + value(&program.untile, UnitId::named("edc-eclk0").unwrap(), 0);
     assert!(down > 32, "{down}");
     assert_eq!([0, 1].map(|number| value(&program.untile, below, number)), [down, 64 * 1_000]);
+}
+
+#[test]
+fn the_controller_that_reads_a_line_is_the_one_that_the_mesh_asks() {
+    let (machine, companion) = (machine(1), layout(1).companion().unwrap().build());
+    assert_eq!(layout(1).die(), None);
+    let mut program = Program::new(&machine, &companion);
+    count(&program.untile, Kind::EdcEclk, 0, 0x01, 0x01);
+    // Acknowledges that a controller sends up or down: by its queue (TxR_VERT_INSERTS) and past it (TxR_VERT_BYPASS).
+    count(&program.untile, Kind::EdcUclk, 0, 0x91, 0x02);
+    count(&program.untile, Kind::EdcUclk, 1, 0x9E, 0x02);
+    program.each(0, AccessKind::Load, LINES);
+    // CHAs are in other rows than controllers, and each read is acknowledged once.
+    for number in 0..8 {
+        let [back, front] = [Kind::EdcEclk, Kind::EdcUclk].map(|kind| UnitId::new(kind, number).unwrap());
+        let read = value(&program.untile, back, 0);
+        assert_eq!(value(&program.untile, front, 0) + value(&program.untile, front, 1), read, "EDC {number}");
+        assert_ne!(read, 0);
+    }
 }
 
 fn any_access() -> impl Strategy<Value = (usize, AccessKind, u64)> {
