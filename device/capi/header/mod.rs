@@ -32,6 +32,7 @@ const SOURCES: &[&str] = &[
     "turns",
     "requests",
     "places",
+    "place_events",
     "traffic",
     "tree",
     "layout",

@@ -50,6 +50,8 @@ pub mod litmus;
 pub mod machine;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(all(feature = "companion", feature = "knl"))]
+pub mod place_events;
 #[cfg(feature = "companion")]
 pub mod places;
 #[cfg(feature = "memory")]
