@@ -4273,6 +4273,16 @@ VmPmuStatus vm_pmu_companion_take_interconnects(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion, uint64_t physical, uint32_t *agent);
 
 /**
+ * Writes which box of Knights Landing counts what memory did at `place`, as vm_pmu_companion_take_places() reports it: to `number` the
+ * number of the box, and to `select` and `umask` its event and sub-event, for vm_pmu_box_inject() with `place->amount`. `amount` is not
+ * looked at. VM_PMU_STATUS_ERROR_UNSUPPORTED where no box counts it; then nothing is written.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_of_place(const VmPmuPlace *place, uint32_t *number, uint8_t *select, uint8_t *umask);
+
+/**
  * Makes a traffic from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
  * vm_pmu_traffic_destroy(). It may be used from several host threads at once.
  *
