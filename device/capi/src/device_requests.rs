@@ -100,8 +100,9 @@ pub unsafe extern "C" fn vm_pmu_companion_device(
 }
 
 /// A device of package `package` of `machine`, behind the package that has the memory, reads or writes `bytes` bytes of physical memory from
-/// `physical` on: caches drop what it writes and answer what it reads. The events are added to the totals of the package's devices, and their deadlines are compared. At most
-/// 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a package.
+/// `physical` on: caches drop what it writes and answer what it reads. The events are added to the totals of the package's devices, and
+/// their deadlines are compared. At most 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a
+/// package.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
