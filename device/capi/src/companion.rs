@@ -232,8 +232,6 @@ pub struct VmPmuCompanionOptions {
     pub lent_clusters: u32,
     /// How many threads a core has, where it has fewer than it could; 0 is as many as it could.
     pub core_threads: u32,
-    /// VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
-    pub cluster_mode: u32,
     /// Which tiles the die of a part with a mesh has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all
     /// of them, without one tiles that fill the quadrants one after the other.
     pub tiles: u64,
@@ -253,8 +251,8 @@ pub struct VmPmuCompanionOptions {
     pub link_count: u32,
     /// How many ways `routes` has.
     pub route_count: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
+    pub cluster_mode: u32,
     /// The first address of the graphics aperture, on a part that has one: the K8.
     pub aperture: u64,
     /// How many bytes the graphics aperture has; 0 means that there is none.
@@ -353,9 +351,6 @@ unsafe fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompan
         return Err(argument(format!("{packages} packages of {threads} threads are too many: {VM_PMU_MOST_THREADS} threads are the most")));
     }
     let unknown = given.flags & !(VM_PMU_COMPANION_ALWAYS | VM_PMU_COMPANION_BUFFERED);
-    if given.reserved != 0 {
-        return Err(argument("VmPmuCompanionOptions::reserved is set: it must be zero"));
-    }
     if unknown != 0 {
         return Err(argument(format!("the companion's flags {unknown:#x} mean nothing to this library: they must be zero")));
     }
@@ -427,7 +422,6 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             packages_per_group: 0,
             lent_clusters: 0,
             core_threads: 0,
-            cluster_mode: 0,
             tiles: 0,
             io_ranges: std::ptr::null(),
             links: std::ptr::null(),
@@ -435,7 +429,7 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             io_range_count: 0,
             link_count: 0,
             route_count: 0,
-            reserved: 0,
+            cluster_mode: 0,
             aperture: 0,
             aperture_bytes: 0,
         };

@@ -215,8 +215,8 @@ pub unsafe extern "C" fn vm_pmu_translations_invalidate(
         unsafe {
             let (translations, chip) = (self::translations(translations)?, self::chip(platform, chip)?);
             offerable(accelerators, "where the accelerators are to be written")?;
-            let told = translations.invalidate(chip, process, page_or_all(page)?);
-            offer(accelerators, told, "where the accelerators are to be written")
+            let targets = translations.invalidate(chip, process, page_or_all(page)?);
+            offer(accelerators, targets, "where the accelerators are to be written")
         }
     })
 }

@@ -148,7 +148,6 @@ AT(VmPmuCompanionOptions, host, 72);
 AT(VmPmuCompanionOptions, packages_per_group, 80);
 AT(VmPmuCompanionOptions, lent_clusters, 84);
 AT(VmPmuCompanionOptions, core_threads, 88);
-AT(VmPmuCompanionOptions, cluster_mode, 92);
 AT(VmPmuCompanionOptions, tiles, 96);
 AT(VmPmuCompanionOptions, io_ranges, 104);
 AT(VmPmuCompanionOptions, links, 112);
@@ -156,7 +155,7 @@ AT(VmPmuCompanionOptions, routes, 120);
 AT(VmPmuCompanionOptions, io_range_count, 128);
 AT(VmPmuCompanionOptions, link_count, 132);
 AT(VmPmuCompanionOptions, route_count, 136);
-AT(VmPmuCompanionOptions, reserved, 140);
+AT(VmPmuCompanionOptions, cluster_mode, 140);
 AT(VmPmuCompanionOptions, aperture, 144);
 AT(VmPmuCompanionOptions, aperture_bytes, 152);
 
