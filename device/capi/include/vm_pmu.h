@@ -2939,10 +2939,6 @@ typedef struct {
    */
   uint32_t core_threads;
   /**
-   * VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
-   */
-  uint32_t cluster_mode;
-  /**
    * Which tiles the die of a part with a mesh has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all
    * of them, without one tiles that fill the quadrants one after the other.
    */
@@ -2976,9 +2972,9 @@ typedef struct {
    */
   uint32_t route_count;
   /**
-   * Zero.
+   * VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
    */
-  uint32_t reserved;
+  uint32_t cluster_mode;
   /**
    * The first address of the graphics aperture, on a part that has one: the K8.
    */
@@ -4525,8 +4521,9 @@ VmPmuStatus vm_pmu_companion_device(const VmPmuCompanion *companion,
 
 /**
  * A device of package `package` of `machine`, behind the package that has the memory, reads or writes `bytes` bytes of physical memory from
- * `physical` on: caches drop what it writes and answer what it reads. The events are added to the totals of the package's devices, and their deadlines are compared. At most
- * 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a package.
+ * `physical` on: caches drop what it writes and answer what it reads. The events are added to the totals of the package's devices, and
+ * their deadlines are compared. At most 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a
+ * package.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
