@@ -1,4 +1,4 @@
-//! Snapshots that were damaged or made up, for machines of every part, a chip and companions: each is refused and changes nothing, or loads
+//! Snapshots that were damaged or made up, for machines of every part, a chip, translations of an NPU and companions: each is refused and changes nothing, or loads
 //! into a machine that saves to bytes which load again, and that continues exactly as one into which those bytes were loaded.
 //!
 //! An input describes the changes to a good snapshot, which is made here, so the fuzzer needs no seeds.
@@ -10,7 +10,7 @@ use arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{self, Access, Clock, Companion, Follower, Instruction, Invalidation, Transfer, Untranslated, parts};
-use vm_pmu::memory::Chip;
+use vm_pmu::memory::{Chip, Translations};
 use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology::Machine;
 use vm_pmu::untile::Domain;
@@ -88,6 +88,29 @@ impl Saved for Chip {
         let sum = scenes::end_chip(self);
         self.advance(1_000_000, &Cells::default());
         vec![sum]
+    }
+}
+
+impl Saved for Translations {
+    fn save(&self) -> Vec<u8> {
+        self.save().expect("there is memory")
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        Translations::load(self, bytes)
+    }
+
+    fn go_on(&mut self) -> Vec<u64> {
+        let chip = scenes::chip();
+        let mut seen = Vec::new();
+        for number in 0..80 {
+            let page = u64::from(number) % 70;
+            seen.extend(self.by_entry(&chip, number % 3, page, || Some(page)));
+            seen.extend(self.check_out(&chip, number % 5, page, || (page % 7 != 0).then_some(page)));
+            seen.push(self.bind(number % 20, number as u8).into());
+            seen.push(self.invalidate(&chip, number % 11, (number % 2 == 0).then_some(page)).into());
+        }
+        seen
     }
 }
 
@@ -246,7 +269,7 @@ fn same<T: PartialEq + Debug>(when: &str, one: &T, other: &T) {
 
 fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let fresh = input.arbitrary()?;
-    match input.int_in_range(0..=9usize)? {
+    match input.int_in_range(0..=10usize)? {
         5 | 6 => {
             let good = scenes::stopped_chip().save().expect("there is memory");
             let bytes = made_up(&good, false, input)?;
@@ -268,6 +291,13 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 target.go_on();
             }
             load(&good, &bytes, target, Followed::of(&other));
+        }
+        10 => {
+            let mut first = Translations::new();
+            first.go_on();
+            let good = Saved::save(&first);
+            let bytes = made_up(&good, false, input)?;
+            load(&good, &bytes, if fresh { Translations::new() } else { first }, Translations::new());
         }
         number => {
             let scene = &SCENES[number];

@@ -129,8 +129,8 @@ typedef struct TcgBridgeOptions {
   /*
    * A model that supplies the signals that the host does not count: caches, translation buffers, predictors of the part. Null for none. Where
    * packages and threads are both 0, they are those of the PMUs. A machine whose packages of PMUs are cores or tiles says here what is in a
-   * socket, so that other cores of it are not taken for other sockets: see vm_pmu_layout_companion_options(). The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not
-   * 0.
+   * socket, so that other cores of it are not taken for other sockets: see vm_pmu_layout_companion_options(). The PMUs have its tiles and its
+   * cluster mode too. The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not 0.
    */
   const VmPmuCompanionOptions *companion;
 } TcgBridgeOptions;

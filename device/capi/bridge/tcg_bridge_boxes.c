@@ -10,11 +10,8 @@
 #define MEMORY 1
 #define REQUESTS 2
 
-/* The number of threads of a tile, and of channels of a memory controller. */
+/* The number of threads of a tile. */
 #define THREADS 8
-#define CHANNELS 3
-
-enum { EDC_UCLK, EDC_ECLK, MC_DCLK, CHA };
 
 static const struct {
   const char *first;
@@ -22,34 +19,14 @@ static const struct {
   uint64_t demand;
 } units[TCG_BRIDGE_UNITS] = {{"edc-uclk0", 8, MEMORY}, {"edc-eclk0", 8, MEMORY}, {"mc-dclk0", 6, MEMORY}, {"cha0", 38, REQUESTS}};
 
-/* The signals of memory, and the events of its boxes: chapters 3 and 4 of the manual. */
-static const struct {
-  uint32_t signal, unit;
-  uint8_t select, umask;
-} events[] = {
-    {VM_PMU_SIGNAL_NEAR_MEMORY_READS, EDC_ECLK, 0x01, 0x01},
-    {VM_PMU_SIGNAL_NEAR_MEMORY_WRITES, EDC_ECLK, 0x02, 0x01},
-    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_CLEAN, EDC_UCLK, 0x02, 0x01},
-    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_MODIFIED, EDC_UCLK, 0x02, 0x02},
-    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_CLEAN, EDC_UCLK, 0x02, 0x04},
-    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_MODIFIED, EDC_UCLK, 0x02, 0x08},
-    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_INVALID, EDC_UCLK, 0x02, 0x10},
-    {VM_PMU_SIGNAL_MEMORY_READS, MC_DCLK, 0x03, 0x01},
-    {VM_PMU_SIGNAL_MEMORY_WRITES, MC_DCLK, 0x03, 0x02},
-};
-
 /* For vm_pmu_companion_take_places(). */
 static void inject_place(void *user, const VmPmuPlace *place) {
   TcgBridge *bridge = user;
-  uint32_t number = place->kind == VM_PMU_PLACE_KIND_CHANNEL ? CHANNELS * place->controller + place->channel : place->controller;
-  size_t event;
-  for (event = 0; event < sizeof events / sizeof *events; event++) {
-    if (events[event].signal != place->signal) continue;
-    /* One per clock: neither a channel nor a controller does more. */
-    number += bridge->first_boxes[events[event].unit];
-    vm_pmu_box_inject(bridge->machine, number, events[event].select, events[event].umask, 1, place->amount, NULL);
-    return;
-  }
+  uint32_t box;
+  uint8_t select, umask;
+  if (vm_pmu_box_of_place(place, &box, &select, &umask) != VM_PMU_STATUS_OK) return;
+  /* One per clock: neither a channel nor a controller does more. */
+  vm_pmu_box_inject(bridge->machine, box, select, umask, 1, place->amount, NULL);
 }
 
 static void take_places(TcgBridge *bridge) {

@@ -118,6 +118,12 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   if (options->companion != NULL && machine.records != 0) {
     machine.records = (options->host.record != NULL ? options->records : 0) | TCG_BRIDGE_COMPANION_RECORDS;
   }
+  if (options->companion != NULL) {
+    /* The die of the companion. */
+    machine.tiles = options->companion->tiles;
+    machine.cluster_mode = options->companion->cluster_mode;
+    machine.memory = options->companion->memory_per_package;
+  }
   machine.user = bridge;
   machine.raise = raised;
   machine.lines = lines_changed;

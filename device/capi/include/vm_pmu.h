@@ -294,6 +294,21 @@
 #define VM_PMU_DMA_WRITE 1
 
 /**
+ * The most packages that are joined by HyperTransport links.
+ */
+#define VM_PMU_NODES 8
+
+/**
+ * HyperTransport links of a package.
+ */
+#define VM_PMU_NODE_LINKS 3
+
+/**
+ * The most ranges of I/O: the K8's address map has as many.
+ */
+#define VM_PMU_IO_RANGES 8
+
+/**
  * In VmPmuCompanionOptions::flags: every thread is followed even while nothing that the companion supplies is counted, so that caches are
  * warm.
  */
@@ -1853,6 +1868,184 @@ typedef uint32_t VmPmuNvLinkTransfer;
 #endif // __cplusplus
 
 /**
+ * How a Knights Landing shares lines among agents and memory.
+ */
+enum VmPmuClusterMode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * None was chosen: it is quadrant.
+   */
+  VM_PMU_CLUSTER_MODE_USUAL = 0,
+  /**
+   * Any agent may have the lines of any memory.
+   */
+  VM_PMU_CLUSTER_MODE_ALL_TO_ALL = 1,
+  /**
+   * An agent is in the half of the die that has the memory of its lines.
+   */
+  VM_PMU_CLUSTER_MODE_HEMISPHERE = 2,
+  /**
+   * An agent is in the quadrant that has the memory of its lines.
+   */
+  VM_PMU_CLUSTER_MODE_QUADRANT = 3,
+  /**
+   * Each half of the die is a node, with half of the addresses.
+   */
+  VM_PMU_CLUSTER_MODE_SNC2 = 4,
+  /**
+   * Each quadrant is a node, with a quarter of the addresses.
+   */
+  VM_PMU_CLUSTER_MODE_SNC4 = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuClusterMode VmPmuClusterMode;
+#else
+typedef uint32_t VmPmuClusterMode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a device does.
+ */
+enum VmPmuDeviceOperation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It reads.
+   */
+  VM_PMU_DEVICE_OPERATION_READ = 0,
+  /**
+   * It reads what a display is refreshed with.
+   */
+  VM_PMU_DEVICE_OPERATION_DISPLAY_READ = 1,
+  /**
+   * It writes.
+   */
+  VM_PMU_DEVICE_OPERATION_WRITE = 2,
+  /**
+   * It has an atomic operation done at the memory.
+   */
+  VM_PMU_DEVICE_OPERATION_ATOMIC = 3,
+  /**
+   * It writes, and offers whole lines to the caches: a third level of victims whose cores have a copy takes the line instead of memory.
+   * Elsewhere it is a write.
+   */
+  VM_PMU_DEVICE_OPERATION_INJECT = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuDeviceOperation VmPmuDeviceOperation;
+#else
+typedef uint32_t VmPmuDeviceOperation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A ring of the mesh.
+ */
+enum VmPmuRing
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Addresses: requests.
+   */
+  VM_PMU_RING_AD = 0,
+  /**
+   * Acknowledges.
+   */
+  VM_PMU_RING_AK = 1,
+  /**
+   * Blocks of data.
+   */
+  VM_PMU_RING_BL = 2,
+  /**
+   * Invalidations: snoops of tiles.
+   */
+  VM_PMU_RING_IV = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuRing VmPmuRing;
+#else
+typedef uint32_t VmPmuRing;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Who sends a message at a stop of the mesh.
+ */
+enum VmPmuAgent
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Agent 0: the CHA, or whatever else is at the stop.
+   */
+  VM_PMU_AGENT_HOME = 0,
+  /**
+   * Agent 1: the tile's cores.
+   */
+  VM_PMU_AGENT_CORES = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuAgent VmPmuAgent;
+#else
+typedef uint32_t VmPmuAgent;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a device does with a line of memory, as Knights Landing's boxes see it.
+ */
+enum VmPmuDeviceAccess
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It reads.
+   */
+  VM_PMU_DEVICE_ACCESS_READ = 0,
+  /**
+   * It writes all of the line.
+   */
+  VM_PMU_DEVICE_ACCESS_WRITE = 1,
+  /**
+   * It writes a part.
+   */
+  VM_PMU_DEVICE_ACCESS_PARTIAL_WRITE = 2,
+  /**
+   * It reads and writes at once.
+   */
+  VM_PMU_DEVICE_ACCESS_ATOMIC = 3,
+  /**
+   * It is about to write: ownership is asked for ahead.
+   */
+  VM_PMU_DEVICE_ACCESS_PREFETCH = 4,
+  /**
+   * It interrupts (MSI): data that are no memory's.
+   */
+  VM_PMU_DEVICE_ACCESS_INTERRUPT = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuDeviceAccess VmPmuDeviceAccess;
+#else
+typedef uint32_t VmPmuDeviceAccess;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Callers only get pointers to it.
  */
 typedef struct VmPmuCompanion VmPmuCompanion;
@@ -1882,6 +2075,12 @@ typedef struct VmPmuSnapshot VmPmuSnapshot;
  * answers and data between the chips of a group. It has no pointer to companion or platform: both are given to each call.
  */
 typedef struct VmPmuTraffic VmPmuTraffic;
+
+/**
+ * What the NPU of one chip has of translations: entries of devices' tables, translations that accelerators have checked out, and which
+ * accelerators work for which processes. Callers only get pointers to it. The chip's nest counts what it does.
+ */
+typedef struct VmPmuTranslations VmPmuTranslations;
 
 /**
  * How a machine is made. Set `size` to its sizeof and leave fields that are not needed at zero: zero always means the default.
@@ -2003,6 +2202,19 @@ typedef struct {
    * list is not used after vm_pmu_machine_create().
    */
   const uint32_t *pace_between_blocks;
+  /**
+   * Knights Landing: which tiles the die has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all of
+   * them, without one tile n is at place n. Package n is the tile of the n-th bit that is set.
+   */
+  uint64_t tiles;
+  /**
+   * Knights Landing: bytes of memory, with a cluster mode of several nodes, which have equal parts, one after the other.
+   */
+  uint64_t memory;
+  /**
+   * Knights Landing: VmPmuClusterMode.
+   */
+  uint32_t cluster_mode;
 } VmPmuOptions;
 
 /**
@@ -2492,6 +2704,12 @@ typedef struct {
 } VmPmuPlatformOptions;
 
 /**
+ * A function of the embedder that translates page `page`: it writes the real page to `real` and returns true, or returns false where there
+ * is no translation. It must return: no C++ exception and no longjmp may leave it.
+ */
+typedef bool (*VmPmuTranslate)(void *user, uint64_t page, uint64_t *real);
+
+/**
  * The table entries that lead to the page of an address. The library sets it to a page of the default size without tables; the embedder
  * changes the fields that it knows.
  */
@@ -2585,6 +2803,72 @@ typedef struct {
 } VmPmuHostWalk;
 
 /**
+ * Physical addresses that are I/O behind a package, on a part that counts I/O by package: the K8.
+ */
+typedef struct {
+  /**
+   * The first address.
+   */
+  uint64_t first;
+  /**
+   * How many bytes.
+   */
+  uint64_t bytes;
+  /**
+   * The package that the devices are behind.
+   */
+  uint32_t package;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} VmPmuIoRange;
+
+/**
+ * A HyperTransport link between two packages.
+ */
+typedef struct {
+  /**
+   * One package, below VM_PMU_NODES.
+   */
+  uint8_t package;
+  /**
+   * The number of the link there, below VM_PMU_NODE_LINKS.
+   */
+  uint8_t link;
+  /**
+   * The other package.
+   */
+  uint8_t other_package;
+  /**
+   * The number of the link there.
+   */
+  uint8_t other_link;
+} VmPmuNodeLink;
+
+/**
+ * What package `from` sends to package `to` leaves by its link `link`, instead of by a shortest way.
+ */
+typedef struct {
+  /**
+   * The package that sends.
+   */
+  uint8_t from;
+  /**
+   * The package that it is for.
+   */
+  uint8_t to;
+  /**
+   * The link of `from`, which leads to a package.
+   */
+  uint8_t link;
+  /**
+   * Zero.
+   */
+  uint8_t reserved;
+} VmPmuNodeRoute;
+
+/**
  * How a companion is made. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
@@ -2654,7 +2938,78 @@ typedef struct {
    * How many threads a core has, where it has fewer than it could; 0 is as many as it could.
    */
   uint32_t core_threads;
+  /**
+   * Which tiles the die of a part with a mesh has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all
+   * of them, without one tiles that fill the quadrants one after the other.
+   */
+  uint64_t tiles;
+  /**
+   * Physical addresses that are I/O behind a package, on the K8; null if there are none. Uncached accesses outside of them go to memory.
+   * Without any, all uncached accesses go to I/O of the first package. The list is not used after vm_pmu_companion_create().
+   */
+  const VmPmuIoRange *io_ranges;
+  /**
+   * How packages are joined by HyperTransport links, on a part that has such links: the K8. Null is a ladder: packages 2n and 2n + 1 are
+   * joined by link 0, and link 2 of a package leads to link 1 of the one two numbers on. What is sent takes a shortest way, and of several
+   * the one by the link of the smallest number. The list is not used after vm_pmu_companion_create().
+   */
+  const VmPmuNodeLink *links;
+  /**
+   * Ways that are taken instead of the shortest ones, over `links`; null if there are none. The list is not used after
+   * vm_pmu_companion_create().
+   */
+  const VmPmuNodeRoute *routes;
+  /**
+   * How many ranges `io_ranges` has: VM_PMU_IO_RANGES at most.
+   */
+  uint32_t io_range_count;
+  /**
+   * How many links `links` has.
+   */
+  uint32_t link_count;
+  /**
+   * How many ways `routes` has.
+   */
+  uint32_t route_count;
+  /**
+   * VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
+   */
+  uint32_t cluster_mode;
+  /**
+   * The first address of the graphics aperture, on a part that has one: the K8.
+   */
+  uint64_t aperture;
+  /**
+   * How many bytes the graphics aperture has; 0 means that there is none.
+   */
+  uint64_t aperture_bytes;
 } VmPmuCompanionOptions;
+
+/**
+ * An access by a device, to memory or to I/O of another device (VmPmuCompanionOptions::io_ranges).
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuDeviceRequest).
+   */
+  size_t size;
+  /**
+   * The physical address of the first byte.
+   */
+  uint64_t physical;
+  /**
+   * How many bytes. At most 4,096 are taken: report a longer transfer in parts.
+   */
+  uint64_t bytes;
+  /**
+   * The package of the companion that the device is behind.
+   */
+  uint32_t package;
+  /**
+   * VmPmuDeviceOperation.
+   */
+  uint32_t operation;
+} VmPmuDeviceRequest;
 
 /**
  * One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
@@ -3139,6 +3494,16 @@ typedef struct {
    * How many more cores each package has that are off and lend their third level, on a part that does so.
    */
   uint32_t lent_cores;
+  /**
+   * Which tiles a Knights Landing has, as many as its cores need: a bit for each of 38 places; 0 is those of the usual part with so many
+   * (vm_pmu_tiles_usual()).
+   */
+  uint64_t tiles;
+  /**
+   * How a Knights Landing shares lines among agents and memory: VmPmuClusterMode. A mode of several nodes divides `memory_per_package`
+   * among them.
+   */
+  uint32_t cluster_mode;
 } VmPmuLayout;
 
 /**
@@ -3260,7 +3625,7 @@ size_t vm_pmu_last_error(char *buffer, size_t size);
  * vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
  *
  * Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot
- * have, shared counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
+ * have, shared counters on a part other than the K8, buses or frequencies of boxes, tiles or a cluster mode on a part without boxes.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3971,6 +4336,123 @@ VmPmuStatus vm_pmu_chip_nvlink(const VmPmuPlatform *platform,
                                uint64_t bytes);
 
 /**
+ * Makes the translations of one chip, with nothing cached and no process. They are written to `translations` and live until
+ * vm_pmu_translations_destroy(). They may be used from several host threads at once.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_create(VmPmuTranslations **translations);
+
+/**
+ * Destroys translations. Null is allowed and does nothing.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold; translations are those that vm_pmu_translations_create() made and that have not
+ * been destroyed.
+ */
+VmPmuStatus vm_pmu_translations_destroy(VmPmuTranslations *translations);
+
+/**
+ * Device `device` addresses page `page`, on chip `chip`: writes to `found` whether a translation control entry (TCE) translates it, and if so
+ * its real page to `real`. Where none is cached, `entry` reads it from the device's table, with `user`. It is called with no lock held: it may
+ * call every function of this header except vm_pmu_translations_destroy() and vm_pmu_platform_destroy().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_by_entry(const VmPmuTranslations *translations,
+                                         const VmPmuPlatform *platform,
+                                         uint32_t chip,
+                                         uint32_t device,
+                                         uint64_t page,
+                                         VmPmuTranslate entry,
+                                         void *user,
+                                         uint64_t *real,
+                                         bool *found);
+
+/**
+ * The entry of the page at `page` in the table of device `device` has changed, or every entry of it if `page` is null.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_forget_entry(const VmPmuTranslations *translations, uint32_t device, const uint64_t *page);
+
+/**
+ * The accelerators whose bits are set in `accelerators` work for process `process` from now on; none with 0. Writes to `known`, which may be
+ * null, whether there was room: 16 processes with accelerators are known.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_bind(const VmPmuTranslations *translations,
+                                     uint32_t process,
+                                     uint8_t accelerators,
+                                     bool *known);
+
+/**
+ * An accelerator checks out the translation of page `page` of process `process`, on chip `chip`: writes to `found` whether there is one, and
+ * if so its real page to `real`. Where it is not checked out already, `walk` walks the tables of the process, with `user`; the rules for `entry`
+ * of vm_pmu_translations_by_entry() apply to it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_check_out(const VmPmuTranslations *translations,
+                                          const VmPmuPlatform *platform,
+                                          uint32_t chip,
+                                          uint32_t process,
+                                          uint64_t page,
+                                          VmPmuTranslate walk,
+                                          void *user,
+                                          uint64_t *real,
+                                          bool *found);
+
+/**
+ * A processor invalidates the translation of the page at `page` of process `process` (tlbie), or all of the process if `page` is null, on chip
+ * `chip`. Writes to `accelerators`, which may be null, to which of them a shootdown is sent, one bit each.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_invalidate(const VmPmuTranslations *translations,
+                                           const VmPmuPlatform *platform,
+                                           uint32_t chip,
+                                           uint32_t process,
+                                           const uint64_t *page,
+                                           uint8_t *accelerators);
+
+/**
+ * Saves everything that the translations remember. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_save(const VmPmuTranslations *translations, VmPmuSnapshot **snapshot);
+
+/**
+ * Makes translations remember what was saved, all of it or nothing: `length` bytes at `bytes`. VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are
+ * damaged or of something else: then nothing is changed.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_translations_load(const VmPmuTranslations *translations,
+                                     const uint8_t *bytes,
+                                     size_t length);
+
+/**
+ * Writes to `tiles` which tiles a usual Knights Landing with `count` of them has: a bit for each place, of which there are 38. Parts of 32,
+ * 34 and 36 tiles lack some in between; of any other number the first places have tiles. The tile of the n-th bit that is set is package
+ * n of a machine, beside the CHA with the number of the bit.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_tiles_usual(uint32_t count, uint64_t *tiles);
+
+/**
  * Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
  *
  * `options` may be null, for one package of one thread. The companion is written to `companion` and lives until
@@ -4001,21 +4483,6 @@ VmPmuStatus vm_pmu_companion_supplied(const char *part, uint32_t clock, uint32_t
 VmPmuStatus vm_pmu_companion_destroy(VmPmuCompanion *companion);
 
 /**
- * A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches drop what it
- * writes and answer what it reads. The events are added to the totals of the package's devices, and their deadlines are compared. At most
- * 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a package.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
- */
-VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
-                                           const VmPmuMachine *machine,
-                                           uint32_t package,
-                                           uint64_t physical,
-                                           uint64_t bytes,
-                                           bool writes);
-
-/**
  * Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The
  * snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
  *
@@ -4035,6 +4502,38 @@ VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion, VmPmuSnapshot
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion, const uint8_t *bytes, size_t length);
+
+/**
+ * A device behind package `request->package` of the companion does what `request` says: caches drop what it writes and answer what it reads.
+ * The events are added to the totals of the devices of package `counted` of `machine`, and their deadlines are compared. On the K8 that is
+ * the same package; on POWER9, where a package of the machine is a core, and on Knights Landing, where it is a tile, it is any of those.
+ * Each line counts as an access. Writes to `modified`, which may be null, which of the lines a cache had modified: bit 0 is the first, and
+ * 64 lines at most are taken. One host thread at a time calls it for a package.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_device(const VmPmuCompanion *companion,
+                                    const VmPmuMachine *machine,
+                                    uint32_t counted,
+                                    const VmPmuDeviceRequest *request,
+                                    uint64_t *modified);
+
+/**
+ * A device of package `package` of `machine`, behind the package that has the memory, reads or writes `bytes` bytes of physical memory from
+ * `physical` on: caches drop what it writes and answer what it reads. The events are added to the totals of the package's devices, and
+ * their deadlines are compared. At most 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a
+ * package.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
+                                           const VmPmuMachine *machine,
+                                           uint32_t package,
+                                           uint64_t physical,
+                                           uint64_t bytes,
+                                           bool writes);
 
 /**
  * Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
@@ -4273,6 +4772,49 @@ VmPmuStatus vm_pmu_companion_take_interconnects(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion, uint64_t physical, uint32_t *agent);
 
 /**
+ * Writes which box of Knights Landing counts what memory did at `place`, as vm_pmu_companion_take_places() reports it: to `number` the
+ * number of the box, and to `select` and `umask` its event and sub-event, for vm_pmu_box_inject() with `place->amount`. `amount` is not
+ * looked at. VM_PMU_STATUS_ERROR_UNSUPPORTED where no box counts it; then nothing is written.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_of_place(const VmPmuPlace *place, uint32_t *number, uint8_t *select, uint8_t *umask);
+
+/**
+ * Writes to `listens` whether any counter listens to a stop of the mesh, to M2PCIe or to the IRP: while none does, messages need not be
+ * reported by vm_pmu_box_carry().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_boxes_listen_to_mesh(const VmPmuMachine *machine, bool *listens);
+
+/**
+ * A message on ring `ring` (VmPmuRing) crosses the mesh from now on, from `agent` (VmPmuAgent) at the stop of box `from` to the stop of box
+ * `to`. Its route, its waits and what the stops count of it follow from the floor plan and from what crosses the mesh already. Messages of
+ * requests that vm_pmu_box_request() reports, and of accesses that vm_pmu_box_device() reports, are not reported a second time.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_carry(const VmPmuMachine *machine, uint32_t from, uint32_t agent, uint32_t to, uint32_t ring);
+
+/**
+ * A device makes `access` (VmPmuDeviceAccess) to the line at `physical`, which CHA `cha` orders (vm_pmu_companion_home()); a tile has the
+ * line modified if `modified`, as vm_pmu_companion_device() returns it. The request comes to the CHA by PRQ, its messages cross the mesh, and
+ * M2PCIe and the IRP count it. Caches learn of it by vm_pmu_companion_device().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_device(const VmPmuMachine *machine,
+                              uint32_t cha,
+                              uint32_t access,
+                              uint64_t physical,
+                              bool modified);
+
+/**
  * Makes a traffic from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
  * vm_pmu_traffic_destroy(). It may be used from several host threads at once.
  *
@@ -4394,7 +4936,8 @@ VmPmuStatus vm_pmu_layout_usual(const char *part, VmPmuLayout *layout);
 VmPmuStatus vm_pmu_layout_cpus(const char *part, const VmPmuLayout *layout, uint32_t *cpus);
 
 /**
- * Sets `packages` and `threads` of `options`, so that vm_pmu_machine_create() makes the PMUs of this layout: CPU n has those of thread n.
+ * Sets `packages`, `threads`, `tiles`, `cluster_mode` and `memory` of `options`, so that vm_pmu_machine_create() makes the PMUs of this
+ * layout: CPU n has those of thread n. The last three are not 0 only on Knights Landing.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.

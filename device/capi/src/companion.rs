@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
 
-use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
+use crate::machine::VM_PMU_MOST_THREADS;
+use crate::nodes::{VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute};
 use crate::places::Lists;
 use crate::pointer::{Growing, borrow, list, offer, put, take, text, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
@@ -23,6 +24,8 @@ pub struct VmPmuCompanion {
     pub(crate) lists: Lists,
     /// Whether each follower keeps requests even if its thread's PMU does not want them.
     requests: Box<[AtomicBool]>,
+    /// How many packages it has.
+    pub(crate) packages: u32,
 }
 
 // SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only passed to a function
@@ -38,13 +41,13 @@ const _: () = {
 };
 
 impl VmPmuCompanion {
-    fn new(builder: Builder, tables: Tables) -> VmPmuCompanion {
+    fn new(builder: Builder, packages: u32, tables: Tables) -> VmPmuCompanion {
         let companion = NonNull::from(Box::leak(Box::new(builder.build())));
         // SAFETY: it is freed only in `drop`, when nothing borrows from it any more.
         let lasting: &'static Companion = unsafe { companion.as_ref() };
         let followers: Box<[_]> = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
         let requests = followers.iter().map(|_| AtomicBool::new(false)).collect();
-        VmPmuCompanion { followers, companion, tables, lists: Lists::default(), requests }
+        VmPmuCompanion { followers, companion, tables, lists: Lists::default(), requests, packages }
     }
 
     pub(crate) fn companion(&self) -> &Companion {
@@ -229,9 +232,35 @@ pub struct VmPmuCompanionOptions {
     pub lent_clusters: u32,
     /// How many threads a core has, where it has fewer than it could; 0 is as many as it could.
     pub core_threads: u32,
+    /// Which tiles the die of a part with a mesh has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all
+    /// of them, without one tiles that fill the quadrants one after the other.
+    pub tiles: u64,
+    /// Physical addresses that are I/O behind a package, on the K8; null if there are none. Uncached accesses outside of them go to memory.
+    /// Without any, all uncached accesses go to I/O of the first package. The list is not used after vm_pmu_companion_create().
+    pub io_ranges: *const VmPmuIoRange,
+    /// How packages are joined by HyperTransport links, on a part that has such links: the K8. Null is a ladder: packages 2n and 2n + 1 are
+    /// joined by link 0, and link 2 of a package leads to link 1 of the one two numbers on. What is sent takes a shortest way, and of several
+    /// the one by the link of the smallest number. The list is not used after vm_pmu_companion_create().
+    pub links: *const VmPmuNodeLink,
+    /// Ways that are taken instead of the shortest ones, over `links`; null if there are none. The list is not used after
+    /// vm_pmu_companion_create().
+    pub routes: *const VmPmuNodeRoute,
+    /// How many ranges `io_ranges` has: VM_PMU_IO_RANGES at most.
+    pub io_range_count: u32,
+    /// How many links `links` has.
+    pub link_count: u32,
+    /// How many ways `routes` has.
+    pub route_count: u32,
+    /// VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
+    pub cluster_mode: u32,
+    /// The first address of the graphics aperture, on a part that has one: the K8.
+    pub aperture: u64,
+    /// How many bytes the graphics aperture has; 0 means that there is none.
+    pub aperture_bytes: u64,
 }
 
-// SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, and functions that may be absent.
+// SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, others that are checked before use, and functions that may be
+// absent.
 unsafe impl Growing for VmPmuCompanionOptions {
     const NAME: &'static str = "VmPmuCompanionOptions";
     const FIRST: usize = std::mem::offset_of!(VmPmuCompanionOptions, page_bits) + 4;
@@ -313,7 +342,9 @@ fn clock(number: u32) -> Result<Clock, Failure> {
     }
 }
 
-fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Failure> {
+/// # Safety
+/// The rules for pointers hold, for those that `given` has.
+unsafe fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Failure> {
     let builder = builder(name)?;
     let (packages, threads) = (given.packages.max(1), given.threads.max(1));
     if packages.checked_mul(threads).is_none_or(|all| all > VM_PMU_MOST_THREADS) {
@@ -347,7 +378,16 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
     if given.core_threads != 0 {
         builder = builder.core_threads(wide(given.core_threads));
     }
-    Ok(VmPmuCompanion::new(builder, Tables { user: given.user, walk: given.walk, nested: given.nested, host: given.host, page_bits }))
+    if let Some(die) = crate::die::chosen(given.tiles, given.cluster_mode, given.memory_per_package)? {
+        builder = builder.die(die);
+    }
+    // SAFETY: the caller's promise.
+    let builder = unsafe { crate::nodes::set_up(builder, given, packages) }?;
+    Ok(VmPmuCompanion::new(
+        builder,
+        packages,
+        Tables { user: given.user, walk: given.walk, nested: given.nested, host: given.host, page_bits },
+    ))
 }
 
 /// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
@@ -382,11 +422,22 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             packages_per_group: 0,
             lent_clusters: 0,
             core_threads: 0,
+            tiles: 0,
+            io_ranges: std::ptr::null(),
+            links: std::ptr::null(),
+            routes: std::ptr::null(),
+            io_range_count: 0,
+            link_count: 0,
+            route_count: 0,
+            cluster_mode: 0,
+            aperture: 0,
+            aperture_bytes: 0,
         };
         // SAFETY: the caller's promise.
         let (name, given) = unsafe { (text(name, "the part's name")?, if options.is_null() { USUAL } else { take(options)? }) };
-        let made = Box::into_raw(Box::new(build(name, &given)?));
         // SAFETY: the caller's promise.
+        let made = Box::into_raw(Box::new(unsafe { build(name, &given) }?));
+        // SAFETY: the same.
         unsafe { put(companion, made, "where the companion is to be written") }
     })
 }
@@ -434,35 +485,6 @@ pub unsafe extern "C" fn vm_pmu_companion_destroy(companion: *mut VmPmuCompanion
         writable(companion, "the companion")?;
         // SAFETY: vm_pmu_companion_create() made it of a box, and the caller gives it up.
         drop(unsafe { Box::from_raw(companion) });
-        Ok(())
-    })
-}
-
-/// A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches drop what it
-/// writes and answer what it reads. The events are added to the totals of the package's devices, and their deadlines are compared. At most
-/// 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a package.
-///
-/// # Safety
-/// The rules for pointers at the top of the header hold.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_companion_device_access(
-    companion: *const VmPmuCompanion,
-    machine: *const VmPmuMachine,
-    package: u32,
-    physical: u64,
-    bytes: u64,
-    writes: bool,
-) -> VmPmuStatus {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let (companion, (machine, package)) = unsafe { (self::companion(companion)?, self::package(machine, package)?) };
-        if let (Some(devices), Some(demand)) = (machine.devices(package), machine.device_demand(package)) {
-            companion.companion().device_access(physical, bytes, writes, &devices.totals, &demand);
-            machine.check_devices(package);
-            if demand.signals().iter().any(|signal| devices.deadlines.reached(signal, &devices.totals)) {
-                machine.service_devices(package);
-            }
-        }
         Ok(())
     })
 }

@@ -7,6 +7,7 @@ use vm_pmu::layout::Layout;
 
 #[cfg(feature = "companion")]
 use crate::companion::VmPmuCompanionOptions;
+use crate::die;
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuOptions, part};
 use crate::pointer::{Growing, borrow, fill, put, take};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
@@ -35,6 +36,12 @@ pub struct VmPmuLayout {
     pub packages_per_group: u32,
     /// How many more cores each package has that are off and lend their third level, on a part that does so.
     pub lent_cores: u32,
+    /// Which tiles a Knights Landing has, as many as its cores need: a bit for each of 38 places; 0 is those of the usual part with so many
+    /// (vm_pmu_tiles_usual()).
+    pub tiles: u64,
+    /// How a Knights Landing shares lines among agents and memory: VmPmuClusterMode. A mode of several nodes divides `memory_per_package`
+    /// among them.
+    pub cluster_mode: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -73,6 +80,12 @@ fn layout(part: Part, given: &VmPmuLayout) -> Result<(Layout, VmPmuLayout), Fail
     if whole.packages_per_group != 0 {
         layout = layout.packages_per_group(wide(whole.packages_per_group));
     }
+    if let Some(tiles) = die::tiles(whole.tiles)? {
+        layout = layout.tiles(tiles);
+    }
+    if let Some(cluster) = die::cluster_mode(whole.cluster_mode)? {
+        layout = layout.cluster_mode(cluster);
+    }
     layout.check().map_err(|refused| argument(refused.to_string()))?;
     Ok((layout, whole))
 }
@@ -90,6 +103,8 @@ fn of(layout: Layout) -> VmPmuLayout {
         memory_per_package: 0,
         packages_per_group: 0,
         lent_cores: 0,
+        tiles: 0,
+        cluster_mode: 0,
     }
 }
 
@@ -102,6 +117,11 @@ unsafe fn read(part: *const c_char, pointer: *const VmPmuLayout) -> Result<(Part
     let (part, given) = unsafe { (self::part(part)?, take(pointer)?) };
     let (layout, whole) = layout(part, &given)?;
     Ok((part, layout, whole))
+}
+
+/// The die of a layout in numbers: the places of its tiles, the number of its cluster mode, and its memory. All are 0 if there is none.
+fn die_of(layout: &Layout) -> (u64, u32, u64) {
+    layout.die().map_or((0, 0, 0), |die| (die::bits(die.tiles), die::number(die.cluster), die.memory))
 }
 
 fn no_cpu(layout: &Layout, cpu: u32) -> Failure {
@@ -137,7 +157,8 @@ pub unsafe extern "C" fn vm_pmu_layout_cpus(part: *const c_char, layout: *const 
     })
 }
 
-/// Sets `packages` and `threads` of `options`, so that vm_pmu_machine_create() makes the PMUs of this layout: CPU n has those of thread n.
+/// Sets `packages`, `threads`, `tiles`, `cluster_mode` and `memory` of `options`, so that vm_pmu_machine_create() makes the PMUs of this
+/// layout: CPU n has those of thread n. The last three are not 0 only on Knights Landing.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -148,8 +169,10 @@ pub unsafe extern "C" fn vm_pmu_layout_options(part: *const c_char, layout: *con
         let ((_, layout, _), given) = unsafe { (read(part, layout)?, take(options.cast_const())?) };
         let (packages, threads) = layout.pmu_packages();
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let (tiles, cluster_mode, memory) = die_of(&layout);
+        let (packages, threads) = (narrow(packages), narrow(threads));
         // SAFETY: the same.
-        unsafe { fill(options, VmPmuOptions { packages: narrow(packages), threads: narrow(threads), ..given }) }
+        unsafe { fill(options, VmPmuOptions { packages, threads, tiles, cluster_mode, memory, ..given }) }
     })
 }
 
@@ -167,9 +190,10 @@ pub unsafe extern "C" fn vm_pmu_layout_companion_options(
     use crate::companion::VM_PMU_COMPANION_BUFFERED;
     guarded(|| {
         // SAFETY: the caller's promise.
-        let ((part, _, whole), given) = unsafe { (read(part, layout)?, take(options.cast_const())?) };
+        let ((part, layout, whole), given) = unsafe { (read(part, layout)?, take(options.cast_const())?) };
         let buffered = if whole.flags & VM_PMU_LAYOUT_BUFFERED != 0 { VM_PMU_COMPANION_BUFFERED } else { 0 };
         let cluster = vm_pmu::companion::parts::named(part.name()).map_or(1, |profile| u32::from(profile.cores.max(1)));
+        let (tiles, cluster_mode, _) = die_of(&layout);
         let told = VmPmuCompanionOptions {
             packages: whole.packages,
             threads: whole.cores * whole.threads,
@@ -178,6 +202,8 @@ pub unsafe extern "C" fn vm_pmu_layout_companion_options(
             memory_per_package: whole.memory_per_package,
             packages_per_group: whole.packages_per_group,
             lent_clusters: whole.lent_cores.div_ceil(cluster),
+            tiles,
+            cluster_mode,
             ..given
         };
         // SAFETY: the same.

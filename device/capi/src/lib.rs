@@ -38,8 +38,11 @@ pub mod context;
 pub mod cores;
 pub mod cpuid;
 pub mod demand;
+#[cfg(feature = "companion")]
+pub mod device_requests;
 #[cfg(feature = "memory")]
 pub mod devices;
+pub mod die;
 #[cfg(feature = "companion")]
 pub mod follow;
 #[cfg(feature = "companion")]
@@ -50,6 +53,12 @@ pub mod litmus;
 pub mod machine;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "knl")]
+pub mod mesh;
+#[cfg(feature = "companion")]
+pub mod nodes;
+#[cfg(all(feature = "companion", feature = "knl"))]
+pub mod place_events;
 #[cfg(feature = "companion")]
 pub mod places;
 #[cfg(feature = "memory")]
@@ -63,6 +72,8 @@ pub mod snapshot;
 pub mod status;
 #[cfg(all(feature = "companion", feature = "memory"))]
 pub mod traffic;
+#[cfg(feature = "memory")]
+pub mod translations;
 #[cfg(feature = "tree")]
 pub mod tree;
 #[cfg(feature = "companion")]

@@ -105,6 +105,13 @@ pub struct VmPmuOptions {
     /// include them: after each addition to one, check vm_pmu_reached() for it, and call vm_pmu_check() if it has reached its deadline. The
     /// list is not used after vm_pmu_machine_create().
     pub pace_between_blocks: *const u32,
+    /// Knights Landing: which tiles the die has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all of
+    /// them, without one tile n is at place n. Package n is the tile of the n-th bit that is set.
+    pub tiles: u64,
+    /// Knights Landing: bytes of memory, with a cluster mode of several nodes, which have equal parts, one after the other.
+    pub memory: u64,
+    /// Knights Landing: VmPmuClusterMode.
+    pub cluster_mode: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and functions that may be absent.
@@ -141,6 +148,9 @@ impl VmPmuOptions {
         records: 0,
         pace_between_blocks_count: 0,
         pace_between_blocks: std::ptr::null(),
+        tiles: 0,
+        memory: 0,
+        cluster_mode: 0,
     };
 }
 
@@ -291,7 +301,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
     }
     #[cfg(feature = "knl")]
     {
-        builder = crate::untile::set_up(builder, options);
+        builder = crate::untile::set_up(builder, options)?;
     }
     let pace = match options.pace_most {
         0 => Pace::default(),
@@ -326,7 +336,7 @@ fn wide(number: u32) -> usize {
 /// vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
 ///
 /// Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot
-/// have, shared counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
+/// have, shared counters on a part other than the K8, buses or frequencies of boxes, tiles or a cluster mode on a part without boxes.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

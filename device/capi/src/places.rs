@@ -7,7 +7,7 @@ use vm_pmu::Signal;
 use vm_pmu::companion::{Asked, CHANNELS, Carried, Interconnect, LINKS, PORTS, Place};
 
 use crate::companion::{VmPmuCompanion, companion};
-use crate::pointer::put;
+use crate::pointer::{Growing, put};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
 /// A list that is filled with a lock held and reported without one. It is kept to save the next allocation.
@@ -63,6 +63,12 @@ pub struct VmPmuPlace {
     pub controller: u32,
     /// The channel, from 0 on in its controller; 0 of near memory.
     pub channel: u32,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers.
+unsafe impl Growing for VmPmuPlace {
+    const NAME: &'static str = "VmPmuPlace";
+    const FIRST: usize = std::mem::offset_of!(VmPmuPlace, channel) + 4;
 }
 
 /// The number of ports at which requests begin.

@@ -78,6 +78,11 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, value: T, what: &str) -> Result<(),
     Ok(())
 }
 
+/// Checks that an optional result can be written to `pointer`, or is not wanted (null), before work that cannot be undone.
+pub(crate) fn offerable<T>(pointer: *mut T, what: &str) -> Result<(), Failure> {
+    if pointer.is_null() { Ok(()) } else { writable(pointer, what) }
+}
+
 /// Writes `value` to `pointer`, if it is not null: for optional results.
 ///
 /// # Safety

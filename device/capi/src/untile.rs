@@ -25,7 +25,7 @@ pub enum VmPmuClock {
 }
 
 /// Applies the options for boxes.
-pub(crate) fn set_up(builder: Builder, options: &VmPmuOptions) -> Builder {
+pub(crate) fn set_up(builder: Builder, options: &VmPmuOptions) -> Result<Builder, Failure> {
     let mut builder = builder;
     if options.flags & VM_PMU_OPTION_BUSES != 0 {
         builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });
@@ -38,7 +38,10 @@ pub(crate) fn set_up(builder: Builder, options: &VmPmuOptions) -> Builder {
             dclk: options.dclk_frequency,
         });
     }
-    builder
+    if let Some(die) = crate::die::chosen(options.tiles, options.cluster_mode, options.memory)? {
+        builder = builder.die(die);
+    }
+    Ok(builder)
 }
 
 /// The untile of the machine.
@@ -53,7 +56,7 @@ pub(crate) unsafe fn untile<'a>(pointer: *const VmPmuMachine) -> Result<Untile<'
 }
 
 /// The box of this number.
-fn unit(number: u32) -> Result<UnitId, Failure> {
+pub(crate) fn unit(number: u32) -> Result<UnitId, Failure> {
     let found = usize::try_from(number).ok().and_then(|number| UnitId::all().nth(number));
     found
         .ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no box {number}: there are {}, from 0 on", UnitId::all().count())))

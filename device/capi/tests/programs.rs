@@ -191,6 +191,20 @@ fn a_c_program_says_what_devices_do() {
 }
 
 #[test]
+fn a_c_program_says_how_packages_are_joined_and_what_devices_do() {
+    if is_there("cc", "a_c_program_says_how_packages_are_joined_and_what_devices_do") {
+        compile_and_run("cc", "fabric.c", "fabric", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_has_the_nest_count_what_accelerators_translate() {
+    if is_there("cc", "a_c_program_has_the_nest_count_what_accelerators_translate") {
+        compile_and_run("cc", "translations.c", "translations", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_changes_the_threads_of_a_core() {
     if is_there("cc", "a_c_program_changes_the_threads_of_a_core") {
         compile_and_run("cc", "turns.c", "turns", "-std=c11", &shared());
@@ -288,6 +302,8 @@ fn addresses_are_clean_under_the_sanitizer() {
         "companion",
         "machine_layout",
         "devices",
+        "translations",
+        "fabric",
         "turns",
         "places",
         "requests",

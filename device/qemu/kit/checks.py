@@ -17,6 +17,9 @@ TAKEN = 750_000
 # The lines that a walk of `walks` reads.
 WALKED = 65_536
 
+# And those that `nodes` reads of each node.
+NODE_LINES = 655_360
+
 
 @dataclass(frozen=True)
 class Check:
@@ -203,6 +206,23 @@ def misses(accesses: int, expected: int, times: int = 3) -> Judge:
         return None if fits == [True] * times else f"expected {accesses} accesses with {expected} misses {times} times, found {found}"
 
     return judge
+
+
+def nodes(lines: list[str]) -> str | None:
+    """Each line that `nodes` reads is a request to memory, of the own node or of the other one: a miss of the own node in the second case only.
+
+    The kernel's own requests add less than a twentieth.
+    """
+    found = numbers(lines)
+    fits = [(node, lines) for node, lines, _, _ in found] == [(0, NODE_LINES), (1, NODE_LINES)] and all(
+        few(counted - NODE_LINES) and few(missed - NODE_LINES * node) for node, _, counted, missed in found
+    )
+    return None if fits else f"expected {NODE_LINES} requests to the memory of each node, misses only of the second, found {found}"
+
+
+def few(count: int) -> bool:
+    """Less than a twentieth of the lines of a node."""
+    return 0 <= count < NODE_LINES // 20
 
 
 def fewer(limit: int) -> Judge:
@@ -422,6 +442,16 @@ TWO_CPUS = {
     ],
 }
 
+# Two sockets with a core each, and half of the memory behind each of them: QEMU's own defaults give node n to socket n.
+NODES = [
+    Check("the kernel finds two nodes", "cat /sys/devices/system/node/online", listed(["0-1"])),
+    Check("memory of the own node and of the other one", "nodes", nodes),
+]
+TWO_NODES = (
+    *("-object", "memory-backend-ram,id=near,size=512M", "-numa", "node,memdev=near"),
+    *("-object", "memory-backend-ram,id=far,size=512M", "-numa", "node,memdev=far"),
+)
+
 WATCHDOG = [
     Check("the watchdog has a counter", "dmesg", says("NMI watchdog: Enabled")),
     Check("a loop while the watchdog counts", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
@@ -459,11 +489,14 @@ class Run:
     append: str = ""
     saved: float = 0.0
     memory: str = "1G"
+    # More of QEMU's command line.
+    options: tuple[str, ...] = ()
 
 
 RUNS = [
     Run("k8", K8),
     Run("k8", TWO_CPUS["k8"], smp="2"),
+    Run("k8", NODES, smp="2,sockets=2", options=TWO_NODES),
     Run("k8", WATCHDOG, append="nmi_watchdog=1"),
     Run("knl", KNL),
     Run("knl", TWO_CPUS["knl"], smp="2"),

@@ -2,7 +2,8 @@
 //!
 //! [`Machine::save`](crate::topology::Machine::save) takes everything that the machine's PMUs remember, with the boxes they share and what
 //! their packages post into memory; [`Machine::load`](crate::topology::Machine::load) makes a machine of the same part and shape continue
-//! from there. With the feature `memory` a [`Chip`](crate::memory::Chip) does the same, with the feature `companion` a
+//! from there. With the feature `memory` a [`Chip`](crate::memory::Chip) and the
+//! [`Translations`](crate::memory::Translations) of its NPU do the same, with the feature `companion` a
 //! [`Companion`](crate::companion::Companion).
 //!
 //! ```
@@ -40,7 +41,7 @@
 //! | 8, and as many | the length of the content, and the content |
 //! | 4 | CRC-32 (IEEE 802.3) of all bytes before |
 //!
-//! Numbers are little-endian. The content of a machine or a chip is CBOR (RFC 8949) with every field under its name: the public `State`
+//! Numbers are little-endian. The content of a machine, a chip or translations is CBOR (RFC 8949) with every field under its name: the public `State`
 //! structs, as serde writes them. That of a companion is what [`Companion::save`](crate::companion::Companion::save) returns.
 //!
 //! # What a later version reads
@@ -63,6 +64,8 @@ mod machine;
 mod chip;
 #[cfg(feature = "companion")]
 mod companion;
+#[cfg(feature = "memory")]
+mod translations;
 
 pub use error::SnapshotError;
 
@@ -79,6 +82,8 @@ pub enum Kind {
     Chip,
     /// A companion; 3 in the bytes.
     Companion,
+    /// The translations of a POWER9's NPU; 4 in the bytes.
+    Translations,
 }
 
 impl Kind {
@@ -87,6 +92,7 @@ impl Kind {
             Kind::Machine => 1,
             Kind::Chip => 2,
             Kind::Companion => 3,
+            Kind::Translations => 4,
         }
     }
 
@@ -95,6 +101,7 @@ impl Kind {
             1 => Some(Kind::Machine),
             2 => Some(Kind::Chip),
             3 => Some(Kind::Companion),
+            4 => Some(Kind::Translations),
             _ => None,
         }
     }
@@ -106,6 +113,7 @@ impl core::fmt::Display for Kind {
             Kind::Machine => "a machine",
             Kind::Chip => "a chip",
             Kind::Companion => "a companion",
+            Kind::Translations => "translations",
         })
     }
 }

@@ -28,6 +28,9 @@ AT(VmPmuOptions, pace_single_count, 116);
 AT(VmPmuOptions, records, 120);
 AT(VmPmuOptions, pace_between_blocks_count, 124);
 AT(VmPmuOptions, pace_between_blocks, 128);
+AT(VmPmuOptions, tiles, 136);
+AT(VmPmuOptions, memory, 144);
+AT(VmPmuOptions, cluster_mode, 152);
 
 AT(VmPmuCells, totals, 8);
 AT(VmPmuCells, deadlines, 16);
@@ -145,6 +148,35 @@ AT(VmPmuCompanionOptions, host, 72);
 AT(VmPmuCompanionOptions, packages_per_group, 80);
 AT(VmPmuCompanionOptions, lent_clusters, 84);
 AT(VmPmuCompanionOptions, core_threads, 88);
+AT(VmPmuCompanionOptions, tiles, 96);
+AT(VmPmuCompanionOptions, io_ranges, 104);
+AT(VmPmuCompanionOptions, links, 112);
+AT(VmPmuCompanionOptions, routes, 120);
+AT(VmPmuCompanionOptions, io_range_count, 128);
+AT(VmPmuCompanionOptions, link_count, 132);
+AT(VmPmuCompanionOptions, route_count, 136);
+AT(VmPmuCompanionOptions, cluster_mode, 140);
+AT(VmPmuCompanionOptions, aperture, 144);
+AT(VmPmuCompanionOptions, aperture_bytes, 152);
+
+AT(VmPmuIoRange, first, 0);
+AT(VmPmuIoRange, bytes, 8);
+AT(VmPmuIoRange, package, 16);
+_Static_assert(sizeof(VmPmuIoRange) == 24, "VmPmuIoRange");
+
+AT(VmPmuNodeLink, link, 1);
+AT(VmPmuNodeLink, other_package, 2);
+AT(VmPmuNodeLink, other_link, 3);
+_Static_assert(sizeof(VmPmuNodeLink) == 4, "VmPmuNodeLink");
+
+AT(VmPmuNodeRoute, to, 1);
+AT(VmPmuNodeRoute, link, 2);
+_Static_assert(sizeof(VmPmuNodeRoute) == 4, "VmPmuNodeRoute");
+
+AT(VmPmuDeviceRequest, physical, 8);
+AT(VmPmuDeviceRequest, bytes, 16);
+AT(VmPmuDeviceRequest, package, 24);
+AT(VmPmuDeviceRequest, operation, 28);
 
 AT(VmPmuLayout, size, 0);
 AT(VmPmuLayout, packages, 8);
@@ -154,6 +186,8 @@ AT(VmPmuLayout, flags, 20);
 AT(VmPmuLayout, memory_per_package, 24);
 AT(VmPmuLayout, packages_per_group, 32);
 AT(VmPmuLayout, lent_cores, 36);
+AT(VmPmuLayout, tiles, 40);
+AT(VmPmuLayout, cluster_mode, 48);
 
 AT(VmPmuGuestWalk, real, 8);
 AT(VmPmuGuestWalk, process_entry, 16);

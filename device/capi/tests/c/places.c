@@ -176,6 +176,51 @@ static void a_thread_reads_memory_of_the_other_chip(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+/* Whether the box of this name counts a signal of a place, by this event and sub-event. */
+static bool counts(const char *box, uint32_t kind, uint32_t controller, uint32_t channel, uint32_t signal, uint8_t select, uint8_t umask) {
+  VmPmuPlace place = {sizeof place};
+  uint32_t expected, number;
+  uint8_t events[2];
+  place.kind = kind;
+  place.controller = controller;
+  place.channel = channel;
+  place.signal = signal;
+  EXPECT_OK(vm_pmu_box_named(box, &expected));
+  EXPECT_OK(vm_pmu_box_of_place(&place, &number, &events[0], &events[1]));
+  return number == expected && events[0] == select && events[1] == umask;
+}
+
+/* Tables 3-1 to 3-3 and 4-1 of the manual: controllers have three channels each, and one of near memory two boxes, by clock. */
+static void each_count_of_a_place_has_a_box(void) {
+  EXPECT(counts("edc-eclk7", VM_PMU_PLACE_KIND_NEAR_MEMORY, 7, 0, VM_PMU_SIGNAL_NEAR_MEMORY_WRITES, 0x02, 0x01));
+  EXPECT(counts("edc-uclk3", VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_INVALID, 0x02, 0x10));
+  EXPECT(counts("mc-dclk5", VM_PMU_PLACE_KIND_CHANNEL, 1, 2, VM_PMU_SIGNAL_MEMORY_READS, 0x03, 0x01));
+}
+
+static void what_has_no_box_is_refused(void) {
+  VmPmuPlace place = {sizeof place};
+  uint32_t number = 7;
+  uint8_t select = 7, umask = 7;
+  place.kind = VM_PMU_PLACE_KIND_CHANNEL;
+  place.signal = VM_PMU_SIGNAL_NEAR_MEMORY_READS;
+  EXPECT(vm_pmu_box_of_place(&place, &number, &select, &umask) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("near_memory_reads"));
+  EXPECT(number == 7 && select == 7 && umask == 7);
+  place.signal = VM_PMU_SIGNAL_MEMORY_READS;
+  place.controller = 2;
+  EXPECT(vm_pmu_box_of_place(&place, &number, &select, &umask) == VM_PMU_STATUS_ERROR_UNSUPPORTED);
+  place.controller = 0;
+  place.kind = 2;
+  EXPECT(vm_pmu_box_of_place(&place, &number, &select, &umask) == VM_PMU_STATUS_ERROR_ARGUMENT && told("VmPmuPlaceKind"));
+  place.kind = VM_PMU_PLACE_KIND_CHANNEL;
+  place.signal = UINT32_MAX;
+  EXPECT(vm_pmu_box_of_place(&place, &number, &select, &umask) == VM_PMU_STATUS_ERROR_RANGE);
+  EXPECT(vm_pmu_box_of_place(NULL, &number, &select, &umask) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  place.signal = VM_PMU_SIGNAL_MEMORY_READS;
+  EXPECT(vm_pmu_box_of_place(&place, &number, &select, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && number == 7);
+  place.size = 8;
+  EXPECT(vm_pmu_box_of_place(&place, &number, &select, &umask) == VM_PMU_STATUS_ERROR_ARGUMENT && told("sizeof(VmPmuPlace)"));
+}
+
 static void misuse(void) {
   VmPmuCompanion *companion = NULL;
   bool answer;
@@ -197,6 +242,8 @@ int main(void) {
   a_device_reads_a_line_of_knights_landing();
   a_device_reads_sixteen_lines_of_power9();
   a_thread_reads_memory_of_the_other_chip();
+  each_count_of_a_place_has_a_box();
+  what_has_no_box_is_refused();
   misuse();
   puts("places: all is well");
   return 0;

@@ -21,6 +21,7 @@
 #include "exec/tb-flush.h"
 #include "exec/target_page.h"
 #include "migration/vmstate.h"
+#include "system/numa.h"
 #include "tcg/tcg.h"
 #include "tcg/tcg-op-common.h"
 
@@ -380,6 +381,28 @@ static const VMStateDescription vmstate_pmu = {
     },
 };
 
+/*
+ * The bytes of memory that belong to each socket, from address 0 up: if QEMU has a NUMA node for each socket, and all of them have as much.
+ * Otherwise all memory belongs to the first socket.
+ */
+static uint64_t memory_per_package(const MachineState *machine)
+{
+    const NumaState *numa = machine->numa_state;
+    int node;
+
+    if (!numa || numa->num_nodes < 2) {
+        return 0;
+    }
+    for (node = 0; node < numa->num_nodes; node++) {
+        if (numa->num_nodes != machine->smp.sockets || numa->nodes[node].node_mem != numa->nodes[0].node_mem) {
+            warn_report("pmu: all memory counts as that of the first socket: give each of the %u sockets a NUMA node, all of one size",
+                        machine->smp.sockets);
+            return 0;
+        }
+    }
+    return numa->nodes[0].node_mem;
+}
+
 static void tcg_pmu_realize(DeviceState *device, Error **errp)
 {
     TcgPmu *pmu = TCG_PMU(device);
@@ -390,6 +413,7 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
         .packages = machine->smp.sockets,
         .threads = machine->smp.max_cpus / machine->smp.sockets,
         .core_threads = pmu->target.core_threads,
+        .memory_per_package = memory_per_package(machine),
         .user = pmu,
         .walk = tcg_pmu_walk,
         .page_bits = TARGET_PAGE_BITS,
