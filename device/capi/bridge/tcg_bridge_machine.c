@@ -122,6 +122,8 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     /* The die of the companion. */
     machine.tiles = options->companion->tiles;
     machine.cluster_mode = options->companion->cluster_mode;
+    machine.memory_mode = options->companion->memory_mode;
+    machine.mcdram = options->companion->mcdram;
     machine.memory = options->companion->memory_per_package;
   }
   machine.user = bridge;

@@ -71,6 +71,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuPlaceKind",
     "VmPmuNvLinkTransfer",
     "VmPmuClusterMode",
+    "VmPmuMemoryMode",
     "VmPmuDeviceOperation",
     "VmPmuRing",
     "VmPmuAgent",

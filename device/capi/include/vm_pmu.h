@@ -1909,6 +1909,43 @@ typedef uint32_t VmPmuClusterMode;
 #endif // __cplusplus
 
 /**
+ * What a Knights Landing uses MCDRAM as.
+ */
+enum VmPmuMemoryMode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * None was chosen: it is a cache.
+   */
+  VM_PMU_MEMORY_MODE_USUAL = 0,
+  /**
+   * All of it is a cache of DDR.
+   */
+  VM_PMU_MEMORY_MODE_CACHE = 1,
+  /**
+   * All of it is memory, at addresses of its own above those of DDR.
+   */
+  VM_PMU_MEMORY_MODE_FLAT = 2,
+  /**
+   * A quarter of it is a cache of DDR, and the rest is memory.
+   */
+  VM_PMU_MEMORY_MODE_HYBRID_QUARTER = 3,
+  /**
+   * Half of it is a cache of DDR, and half is memory.
+   */
+  VM_PMU_MEMORY_MODE_HYBRID_HALF = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuMemoryMode VmPmuMemoryMode;
+#else
+typedef uint32_t VmPmuMemoryMode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * What a device does.
  */
 enum VmPmuDeviceOperation
@@ -2208,13 +2245,22 @@ typedef struct {
    */
   uint64_t tiles;
   /**
-   * Knights Landing: bytes of memory, with a cluster mode of several nodes, which have equal parts, one after the other.
+   * Knights Landing: bytes of DDR, with a cluster mode of several nodes, which have equal parts, one after the other, and with MCDRAM that
+   * is memory, which begins behind them.
    */
   uint64_t memory;
   /**
    * Knights Landing: VmPmuClusterMode.
    */
   uint32_t cluster_mode;
+  /**
+   * Knights Landing: VmPmuMemoryMode.
+   */
+  uint32_t memory_mode;
+  /**
+   * Knights Landing: bytes of MCDRAM; 0 is 64 MiB, where the part has 16 GiB.
+   */
+  uint64_t mcdram;
 } VmPmuOptions;
 
 /**
@@ -2976,6 +3022,15 @@ typedef struct {
    */
   uint32_t cluster_mode;
   /**
+   * VmPmuMemoryMode, on a part with a mesh. A mode other than a cache puts MCDRAM above `memory_per_package`.
+   */
+  uint32_t memory_mode;
+  /**
+   * How many bytes of MCDRAM a part with a mesh has; 0 is 64 MiB, where the part has 16 GiB: eight bytes are allocated for each line that
+   * is a cache.
+   */
+  uint64_t mcdram;
+  /**
    * The first address of the graphics aperture, on a part that has one: the K8.
    */
   uint64_t aperture;
@@ -3504,6 +3559,14 @@ typedef struct {
    * among them.
    */
   uint32_t cluster_mode;
+  /**
+   * What a Knights Landing uses MCDRAM as: VmPmuMemoryMode. What is memory lies above `memory_per_package`.
+   */
+  uint32_t memory_mode;
+  /**
+   * How many bytes of MCDRAM it has; 0 is 64 MiB, where the part has 16 GiB.
+   */
+  uint64_t mcdram;
 } VmPmuLayout;
 
 /**
@@ -4936,8 +4999,8 @@ VmPmuStatus vm_pmu_layout_usual(const char *part, VmPmuLayout *layout);
 VmPmuStatus vm_pmu_layout_cpus(const char *part, const VmPmuLayout *layout, uint32_t *cpus);
 
 /**
- * Sets `packages`, `threads`, `tiles`, `cluster_mode` and `memory` of `options`, so that vm_pmu_machine_create() makes the PMUs of this
- * layout: CPU n has those of thread n. The last three are not 0 only on Knights Landing.
+ * Sets `packages`, `threads`, `tiles`, `cluster_mode`, `memory_mode`, `mcdram` and `memory` of `options`, so that vm_pmu_machine_create()
+ * makes the PMUs of this layout: CPU n has those of thread n. Those of the die are not 0 only on Knights Landing.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.

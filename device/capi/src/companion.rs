@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
 
+use crate::die::Choice;
 use crate::machine::VM_PMU_MOST_THREADS;
 use crate::nodes::{VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute};
 use crate::places::Lists;
@@ -253,6 +254,11 @@ pub struct VmPmuCompanionOptions {
     pub route_count: u32,
     /// VmPmuClusterMode, on a part with a mesh: Knights Landing. A mode of several nodes divides `memory_per_package` among them.
     pub cluster_mode: u32,
+    /// VmPmuMemoryMode, on a part with a mesh. A mode other than a cache puts MCDRAM above `memory_per_package`.
+    pub memory_mode: u32,
+    /// How many bytes of MCDRAM a part with a mesh has; 0 is 64 MiB, where the part has 16 GiB: eight bytes are allocated for each line that
+    /// is a cache.
+    pub mcdram: u64,
     /// The first address of the graphics aperture, on a part that has one: the K8.
     pub aperture: u64,
     /// How many bytes the graphics aperture has; 0 means that there is none.
@@ -378,7 +384,8 @@ unsafe fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompan
     if given.core_threads != 0 {
         builder = builder.core_threads(wide(given.core_threads));
     }
-    if let Some(die) = crate::die::chosen(given.tiles, given.cluster_mode, given.memory_per_package)? {
+    let VmPmuCompanionOptions { tiles, cluster_mode, memory_mode, mcdram, memory_per_package: memory, .. } = *given;
+    if let Some(die) = crate::die::chosen(&Choice { tiles, cluster_mode, memory_mode, mcdram, memory })? {
         builder = builder.die(die);
     }
     // SAFETY: the caller's promise.
@@ -430,6 +437,8 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
             link_count: 0,
             route_count: 0,
             cluster_mode: 0,
+            memory_mode: 0,
+            mcdram: 0,
             aperture: 0,
             aperture_bytes: 0,
         };

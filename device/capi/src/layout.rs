@@ -5,9 +5,10 @@ use std::ffi::c_char;
 use vm_pmu::arch::registry::Part;
 use vm_pmu::layout::Layout;
 
-#[cfg(feature = "companion")]
 use crate::companion::VmPmuCompanionOptions;
 use crate::die;
+#[cfg(feature = "companion")]
+use crate::die::Choice;
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuOptions, part};
 use crate::pointer::{Growing, borrow, fill, put, take};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
@@ -42,6 +43,10 @@ pub struct VmPmuLayout {
     /// How a Knights Landing shares lines among agents and memory: VmPmuClusterMode. A mode of several nodes divides `memory_per_package`
     /// among them.
     pub cluster_mode: u32,
+    /// What a Knights Landing uses MCDRAM as: VmPmuMemoryMode. What is memory lies above `memory_per_package`.
+    pub memory_mode: u32,
+    /// How many bytes of MCDRAM it has; 0 is 64 MiB, where the part has 16 GiB.
+    pub mcdram: u64,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -86,6 +91,12 @@ fn layout(part: Part, given: &VmPmuLayout) -> Result<(Layout, VmPmuLayout), Fail
     if let Some(cluster) = die::cluster_mode(whole.cluster_mode)? {
         layout = layout.cluster_mode(cluster);
     }
+    if let Some(mode) = die::memory_mode(whole.memory_mode)? {
+        layout = layout.memory_mode(mode);
+    }
+    if whole.mcdram != 0 {
+        layout = layout.mcdram(whole.mcdram);
+    }
     layout.check().map_err(|refused| argument(refused.to_string()))?;
     Ok((layout, whole))
 }
@@ -105,6 +116,8 @@ fn of(layout: Layout) -> VmPmuLayout {
         lent_cores: 0,
         tiles: 0,
         cluster_mode: 0,
+        memory_mode: 0,
+        mcdram: 0,
     }
 }
 
@@ -119,9 +132,9 @@ unsafe fn read(part: *const c_char, pointer: *const VmPmuLayout) -> Result<(Part
     Ok((part, layout, whole))
 }
 
-/// The die of a layout in numbers: the places of its tiles, the number of its cluster mode, and its memory. All are 0 if there is none.
-fn die_of(layout: &Layout) -> (u64, u32, u64) {
-    layout.die().map_or((0, 0, 0), |die| (die::bits(die.tiles), die::number(die.cluster), die.memory))
+/// What makes the die of a layout; nothing if it has none.
+fn die_of(layout: &Layout) -> Choice {
+    layout.die().map_or_else(Choice::default, |die| Choice::of(&die))
 }
 
 fn no_cpu(layout: &Layout, cpu: u32) -> Failure {
@@ -157,8 +170,8 @@ pub unsafe extern "C" fn vm_pmu_layout_cpus(part: *const c_char, layout: *const 
     })
 }
 
-/// Sets `packages`, `threads`, `tiles`, `cluster_mode` and `memory` of `options`, so that vm_pmu_machine_create() makes the PMUs of this
-/// layout: CPU n has those of thread n. The last three are not 0 only on Knights Landing.
+/// Sets `packages`, `threads`, `tiles`, `cluster_mode`, `memory_mode`, `mcdram` and `memory` of `options`, so that vm_pmu_machine_create()
+/// makes the PMUs of this layout: CPU n has those of thread n. Those of the die are not 0 only on Knights Landing.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -169,10 +182,10 @@ pub unsafe extern "C" fn vm_pmu_layout_options(part: *const c_char, layout: *con
         let ((_, layout, _), given) = unsafe { (read(part, layout)?, take(options.cast_const())?) };
         let (packages, threads) = layout.pmu_packages();
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let (tiles, cluster_mode, memory) = die_of(&layout);
+        let Choice { tiles, cluster_mode, memory_mode, mcdram, memory } = die_of(&layout);
         let (packages, threads) = (narrow(packages), narrow(threads));
         // SAFETY: the same.
-        unsafe { fill(options, VmPmuOptions { packages, threads, tiles, cluster_mode, memory, ..given }) }
+        unsafe { fill(options, VmPmuOptions { packages, threads, tiles, cluster_mode, memory_mode, mcdram, memory, ..given }) }
     })
 }
 
@@ -193,7 +206,7 @@ pub unsafe extern "C" fn vm_pmu_layout_companion_options(
         let ((part, layout, whole), given) = unsafe { (read(part, layout)?, take(options.cast_const())?) };
         let buffered = if whole.flags & VM_PMU_LAYOUT_BUFFERED != 0 { VM_PMU_COMPANION_BUFFERED } else { 0 };
         let cluster = vm_pmu::companion::parts::named(part.name()).map_or(1, |profile| u32::from(profile.cores.max(1)));
-        let (tiles, cluster_mode, _) = die_of(&layout);
+        let Choice { tiles, cluster_mode, memory_mode, mcdram, .. } = die_of(&layout);
         let told = VmPmuCompanionOptions {
             packages: whole.packages,
             threads: whole.cores * whole.threads,
@@ -204,6 +217,8 @@ pub unsafe extern "C" fn vm_pmu_layout_companion_options(
             lent_clusters: whole.lent_cores.div_ceil(cluster),
             tiles,
             cluster_mode,
+            memory_mode,
+            mcdram,
             ..given
         };
         // SAFETY: the same.

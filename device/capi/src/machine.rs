@@ -108,10 +108,15 @@ pub struct VmPmuOptions {
     /// Knights Landing: which tiles the die has, a bit for each of 38 places; 0 means that nothing is chosen: with a cluster mode all of
     /// them, without one tile n is at place n. Package n is the tile of the n-th bit that is set.
     pub tiles: u64,
-    /// Knights Landing: bytes of memory, with a cluster mode of several nodes, which have equal parts, one after the other.
+    /// Knights Landing: bytes of DDR, with a cluster mode of several nodes, which have equal parts, one after the other, and with MCDRAM that
+    /// is memory, which begins behind them.
     pub memory: u64,
     /// Knights Landing: VmPmuClusterMode.
     pub cluster_mode: u32,
+    /// Knights Landing: VmPmuMemoryMode.
+    pub memory_mode: u32,
+    /// Knights Landing: bytes of MCDRAM; 0 is 64 MiB, where the part has 16 GiB.
+    pub mcdram: u64,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and functions that may be absent.
@@ -151,6 +156,8 @@ impl VmPmuOptions {
         tiles: 0,
         memory: 0,
         cluster_mode: 0,
+        memory_mode: 0,
+        mcdram: 0,
     };
 }
 

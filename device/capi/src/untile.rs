@@ -5,6 +5,7 @@ use std::ffi::c_char;
 use vm_pmu::topology::{Builder, Untile};
 use vm_pmu::untile::{Buses, Domain, FilterState, Frequencies, Kind, Lookup, Source, Stage, Transaction, UnitId};
 
+use crate::die::Choice;
 use crate::machine::{Callbacks, VM_PMU_OPTION_BUSES, VM_PMU_OPTION_FREQUENCIES, VmPmuMachine, VmPmuOptions, machine};
 use crate::pointer::{Growing, offer, put, take, text, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
@@ -38,7 +39,8 @@ pub(crate) fn set_up(builder: Builder, options: &VmPmuOptions) -> Result<Builder
             dclk: options.dclk_frequency,
         });
     }
-    if let Some(die) = crate::die::chosen(options.tiles, options.cluster_mode, options.memory)? {
+    let VmPmuOptions { tiles, cluster_mode, memory_mode, mcdram, memory, .. } = *options;
+    if let Some(die) = crate::die::chosen(&Choice { tiles, cluster_mode, memory_mode, mcdram, memory })? {
         builder = builder.die(die);
     }
     Ok(builder)

@@ -196,6 +196,9 @@ static void impossible_fabrics_are_refused(void) {
   options.tiles = 0;
   options.cluster_mode = 6;
   EXPECT(refused(&options, "VmPmuClusterMode"));
+  options.cluster_mode = VM_PMU_CLUSTER_MODE_USUAL;
+  options.memory_mode = 5;
+  EXPECT(refused(&options, "VmPmuMemoryMode"));
 }
 
 static void impossible_devices_are_refused(void) {
@@ -262,6 +265,22 @@ static void a_die_is_said_once_for_boxes_and_companion(void) {
   EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED);
 }
 
+/* A gibibyte of DDR, and all of 16 GiB of MCDRAM above it. */
+static void flat_memory_is_said_once_for_boxes_and_companion(void) {
+  VmPmuLayout layout = {sizeof layout};
+  VmPmuOptions options = {sizeof options};
+  VmPmuCompanionOptions followed = {sizeof followed};
+  layout.cores = 68;
+  layout.memory_mode = VM_PMU_MEMORY_MODE_FLAT;
+  layout.mcdram = UINT64_C(16) << 30;
+  EXPECT(vm_pmu_layout_options("knl", &layout, &options) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  layout.memory_per_package = UINT64_C(1) << 30;
+  EXPECT_OK(vm_pmu_layout_options("knl", &layout, &options));
+  EXPECT_OK(vm_pmu_layout_companion_options("knl", &layout, &followed));
+  EXPECT(options.memory_mode == VM_PMU_MEMORY_MODE_FLAT && options.mcdram == UINT64_C(16) << 30 && options.memory == UINT64_C(1) << 30);
+  EXPECT(followed.memory_mode == VM_PMU_MEMORY_MODE_FLAT && followed.mcdram == UINT64_C(16) << 30);
+}
+
 /* Of CHA 3's stop: VERT_RING_AD_IN_USE, all ways, in counter 0. */
 #define CHA3_CONTROL (0xE01 + 3 * 12)
 #define CHA3_COUNTER (0xE08 + 3 * 12)
@@ -313,6 +332,7 @@ int main(void) {
   impossible_fabrics_are_refused();
   impossible_devices_are_refused();
   a_die_is_said_once_for_boxes_and_companion();
+  flat_memory_is_said_once_for_boxes_and_companion();
   messages_and_devices_cross_the_mesh();
   puts("fabric: all is well");
   return 0;

@@ -31,6 +31,8 @@ AT(VmPmuOptions, pace_between_blocks, 128);
 AT(VmPmuOptions, tiles, 136);
 AT(VmPmuOptions, memory, 144);
 AT(VmPmuOptions, cluster_mode, 152);
+AT(VmPmuOptions, memory_mode, 156);
+AT(VmPmuOptions, mcdram, 160);
 
 AT(VmPmuCells, totals, 8);
 AT(VmPmuCells, deadlines, 16);
@@ -156,8 +158,10 @@ AT(VmPmuCompanionOptions, io_range_count, 128);
 AT(VmPmuCompanionOptions, link_count, 132);
 AT(VmPmuCompanionOptions, route_count, 136);
 AT(VmPmuCompanionOptions, cluster_mode, 140);
-AT(VmPmuCompanionOptions, aperture, 144);
-AT(VmPmuCompanionOptions, aperture_bytes, 152);
+AT(VmPmuCompanionOptions, memory_mode, 144);
+AT(VmPmuCompanionOptions, mcdram, 152);
+AT(VmPmuCompanionOptions, aperture, 160);
+AT(VmPmuCompanionOptions, aperture_bytes, 168);
 
 AT(VmPmuIoRange, first, 0);
 AT(VmPmuIoRange, bytes, 8);
@@ -188,6 +192,8 @@ AT(VmPmuLayout, packages_per_group, 32);
 AT(VmPmuLayout, lent_cores, 36);
 AT(VmPmuLayout, tiles, 40);
 AT(VmPmuLayout, cluster_mode, 48);
+AT(VmPmuLayout, memory_mode, 52);
+AT(VmPmuLayout, mcdram, 56);
 
 AT(VmPmuGuestWalk, real, 8);
 AT(VmPmuGuestWalk, process_entry, 16);
