@@ -210,7 +210,7 @@ mod tests {
                 let (first, end) = (node.first >> 6, (node.first + node.bytes) >> 6);
                 for line in (first..end).step_by(9973).chain([end - 1]) {
                     assert_eq!(spread.is_flat(line), node.kind == MemoryKind::Mcdram, "{node:?}");
-                    assert_eq!(spread.memory(line, cluster.nodes().into()), node.part.into(), "{node:?}");
+                    assert_eq!(spread.memory(line, cluster.nodes().into()), u64::from(node.part), "{node:?}");
                 }
             }
             // All of MCDRAM is memory or cache, and nothing is beyond.
