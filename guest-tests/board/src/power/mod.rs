@@ -35,7 +35,7 @@ mod signals;
 pub use blocks::Sums;
 pub use devices::Devices;
 pub use extra_pmus::{ExtraPmuState, ExtraPmus};
-pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
+pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id, scale};
 pub use run::run;
 #[cfg(feature = "unicorn")]
 pub use run::run_on_unicorn;
