@@ -36,8 +36,8 @@ fn codes(entry: &Entry) -> Vec<u64> {
     if code(select).pmc() == 0 { (1..=PROGRAMMABLE as u64).map(|counter| counter << 16 | select).collect() } else { vec![select] }
 }
 
-/// The registers that count an event by its code `select`. Some events of the caches and of the memory management unit go only with another one of
-/// their unit on PMC4 or PMC1 (section 5.16).
+/// The registers that count an event by its code `select`. Some events of the caches and of the memory management unit go only with another
+/// one of their unit on PMC4 or PMC1 (section 5.16).
 fn encoded(entry: &Entry, select: u64) -> Encoding {
     let with = |counter: u64| encode(&[code(select), code(counter << 16 | select & 0xFFFF)], Options::default());
     let found = encode(&[code(select)], Options::default()).or_else(|_| with(4)).or_else(|_| with(1));

@@ -1,8 +1,8 @@
 //! A device that accesses RAM by itself: it copies, reads, fills and adds without a CPU.
 //!
-//! A driver writes addresses, a length and then a command; the transfer is complete when the write of the command is. The machine of x86 has it
-//! as a PCI function, which reports each line of 64 bytes ([`MachineBus::dma`](crate::x86::MachineBus::dma)). That of POWER has its registers in
-//! memory, and it reports what a page of 4 KiB has of a transfer ([`Observer::device`](crate::power::Observer::device)).
+//! A driver writes addresses, a length and then a command; the transfer is complete when the write of the command is. The machine of x86
+//! has it as a PCI function, which reports each line of 64 bytes ([`MachineBus::dma`](crate::x86::MachineBus::dma)). That of POWER has its
+//! registers in memory, and it reports what a page of 4 KiB has of a transfer ([`Observer::device`](crate::power::Observer::device)).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

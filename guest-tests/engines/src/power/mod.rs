@@ -89,8 +89,8 @@
 //!   each access: no translation is kept, so that `tlbie` has nothing to do. An access outside memory is a data or instruction storage
 //!   interrupt. One across two pages that do not follow each other in memory is an alignment interrupt. The engine's devices are at
 //!   their effective addresses whatever the trees say.
-//! - The console, the exit and a device that accesses memory by itself ([`DMA`]) take the place of a bus with devices. What the device writes ends
-//!   reservations and makes transactions fail as another CPU's stores do.
+//! - The console, the exit and a device that accesses memory by itself ([`DMA`]) take the place of a bus with devices. What the device
+//!   writes ends reservations and makes transactions fail as another CPU's stores do.
 //! - There is no external interrupt and no decrementer: DEC and HDEC keep what is written to them. Interrupts between CPUs are absent.
 //! - A transaction fails before another CPU gets to see what it stored. An access within a transaction to what another has stored makes
 //!   its own fail; else the access succeeds, and the other transaction fails. Translations are compared by pages of 4 KiB. Of the

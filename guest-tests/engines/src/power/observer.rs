@@ -322,7 +322,8 @@ pub trait Observer {
         let _ = cpu;
     }
 
-    /// A device did something by itself in an instruction, in its order: before the step of the instruction is reported. Bytes are as it left them.
+    /// A device did something by itself in an instruction, in its order: before the step of the instruction is reported. Bytes are as it
+    /// left them.
     fn device(&mut self, activity: &DeviceActivity) {
         let _ = activity;
     }

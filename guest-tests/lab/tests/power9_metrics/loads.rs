@@ -3,7 +3,8 @@
 use crate::program::{Before, Lines, Program, Tree};
 use crate::{check, metric};
 
-/// Three chips, two in a group, whose memories follow each other, 8 MiB each: the first is the core's, the second in its group, the third not.
+/// Three chips, two in a group, whose memories follow each other, 8 MiB each: the first is the core's, the second in its group, the third
+/// not.
 const CHIPS: usize = 3;
 const CHIPS_PER_GROUP: usize = 2;
 /// Three lines, so that nothing is fetched ahead.
@@ -11,7 +12,7 @@ const APART: u64 = 3 * 128;
 
 /// 32 loads from two lines that the data cache has.
 const FIRST: Lines = Lines { first: 0x58_0800, number: 32, apart: 8 };
-/// Sixteen lines of one set of the second level, which has eight ways, and of a set of the third level, 20 ways. Read in turn each is in the third when its turn comes.
+/// Sixteen lines of one set of the second level, which has eight ways. Read in turn, each is in the third level when its turn comes.
 const THIRD: Lines = Lines { first: 0x60_0000, number: 16, apart: 64 << 10 };
 const LOCAL: Lines = Lines { first: 0x74_0000, number: 64, apart: APART };
 const REMOTE: Lines = Lines { first: 0x90_0000, number: 32, apart: APART };
@@ -63,8 +64,8 @@ fn loads_from_every_kind_of_memory_are_in_the_metrics_of_sources() {
 
 #[test]
 fn requests_to_the_group_and_beyond_are_in_the_metrics_of_pumps() {
-    // A request goes as far as the last one had to, and again, farther, if that is not enough: the first of those for the group and the first of those beyond
-    // it are sent twice. So 33 go to the group, the last of them too near, and 16 to the system.
+    // A request goes as far as the last one had to, and again, farther, if that is not enough: the first of those for the group and the
+    // first of those beyond it are sent twice. So 33 go to the group, the last of them too near, and 16 to the system.
     let right = [("L2_Node_Pumps", 33.0 / 49.0 * 100.0), ("L2_Sys_Pumps", 16.0 / 49.0 * 100.0)];
     check(&places().counts(&right.map(|(name, _)| metric(name))), &[], &right);
 }
@@ -111,7 +112,8 @@ const MIB2: u64 = 2 << 20;
 const SMALL: u64 = 64;
 const ENTRIES: u64 = 128 / 8;
 
-/// A tree for the process 0 of the host (Power ISA 3.0B, Book III, 5.7.10): all memory is where it is, by pages of 2 MiB, and small pages are from EFFECTIVE on.
+/// A tree for the process 0 of the host (Power ISA 3.0B, Book III, 5.7.10): all memory is where it is, by pages of 2 MiB, and small pages
+/// are from EFFECTIVE on.
 fn tree() -> Tree {
     const VALID: u64 = 1 << 63;
     const PAGE: u64 = VALID | 1 << 62 | 0x180 | 7;
@@ -136,8 +138,8 @@ fn tree() -> Tree {
 
 #[test]
 fn entries_that_walks_read_are_in_the_metrics_of_page_tables() {
-    // The buffers of translations are empty when problem state begins. Every page has a walk, whose last entry is in memory for the first page of sixteen and in the
-    // second level for the others: a line has sixteen entries.
+    // The buffers of translations are empty when problem state begins. Every page has a walk, whose last entry is in memory for the first
+    // page of sixteen and in the second level for the others: a line has sixteen entries.
     let entries = Lines { first: TABLES + PAGES, number: SMALL / ENTRIES, apart: 128 };
     let loads: Vec<u64> = (0..SMALL).map(|page| EFFECTIVE + page * KIB4 + page % 32 * 128).collect();
     let program = Program { before: vec![Before::Flush(entries)], loads, chips: 1, chips_per_group: 0, tree: Some(tree()) };

@@ -25,8 +25,8 @@ const ADDITIONS: u64 = 256;
 /// Loads from the device.
 const ANSWERS: u64 = 7;
 
-/// Cycles of the nest from slot to slot, and slots: all that is posted is posted at the same distance from their beginning and from their end, and clocks are whole
-/// steps of every prescaler.
+/// Cycles of the nest from slot to slot, and slots: all that is posted is posted at the same distance from their beginning and from their
+/// end, and clocks are whole steps of every prescaler.
 const SLOT: u64 = 500;
 const SLOTS: u64 = 3072;
 /// Hertz of the interconnect, of host bridges and of memory.
@@ -98,8 +98,8 @@ impl Machine {
     }
 }
 
-/// By how much the cells of both chips grow over the slots: all memory of the first chip is read and written, that of the second read, the first line added to, and
-/// registers of the device are loaded.
+/// By how much the cells of both chips grow over the slots: all memory of the first chip is read and written, that of the second read, the
+/// first line added to, and registers of the device are loaded.
 fn grown() -> [Counts; 2] {
     let machine = Machine::new();
     machine.advance(4);
@@ -132,7 +132,8 @@ fn bandwidth(lines: u64) -> f64 {
 #[test]
 fn bandwidths_of_the_first_chip_are_the_bytes_that_were_moved() {
     let [first, _] = grown();
-    // Half of the lines are at MC01, among them the one that is added to, which is read and written for each addition. An eighth is at each memory buffer.
+    // Half of the lines are at MC01, among them the one that is added to, which is read and written for each addition. An eighth is at each
+    // memory buffer.
     let right = [
         ("total_mcs01_read_bw", bandwidth(LINES / 2 + ADDITIONS)),
         ("total_mcs01_write_bw", bandwidth(LINES / 2 + ADDITIONS)),

@@ -86,7 +86,8 @@ fn every_event_of_devices_is_counted_by_the_model_of_its_unit() {
     assert_eq!(missing(&chips, Internal::Device), BTreeSet::new());
 }
 
-/// The events of requests and devices that a chip of the nest's `mode` does not post as they were added, each with what its cell holds and should.
+/// The events of requests and devices that a chip of the nest's `mode` does not post as they were added, each with what its cell holds and
+/// should.
 fn not_posted(mode: Mode) -> Vec<String> {
     let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 4 << 20)]).unwrap();
     let chip = Chip::new(0, Nest::new(0));

@@ -20,8 +20,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// `number` cells, posted by the groups that begin so many bytes into the region at GPR 15, each of which has to be posted so often that all
-    /// of its cells are.
+    /// `number` cells, posted by the groups that begin so many bytes into the region at GPR 15, each of which has to be posted so often
+    /// that all of its cells are.
     pub(super) fn new(k: &mut Kernel, number: u64, groups: &[(u64, u64)], waiting: &Waiting) -> Cells {
         let [addresses, before, after, grown] = [(); 4].map(|()| k.reserve(8 * number));
         let (measure, snapshot) = (k.a.label(), k.a.label());
@@ -83,7 +83,8 @@ impl Cells {
         k.a.blr();
     }
 
-    /// The next cell is that of event `name` of the chip of index `chip`, whose scale is checked. Its unit has events that begin with `prefix`.
+    /// The next cell is that of event `name` of the chip of index `chip`, whose scale is checked. Its unit has events that begin with
+    /// `prefix`.
     pub(super) fn add(&mut self, k: &mut Kernel, tree: &Walker, (prefix, name): (&str, &str), chip: u64, scale: u64) {
         tree.unit(k, NEST_UNIT, prefix);
         tree.event(k, name, chip);

@@ -1,11 +1,11 @@
 //! `dma`: a device behind host bridge 0 reads, fills, copies, adds, and offers lines to the caches; the bridge, the memory buffers, the
 //! interconnect and the core count it.
 //!
-//! The bridge asks for at most 512 bytes in a read and writes at most 256 (table 6-9 counts requests). Memory and caches take lines of 128 bytes:
-//! line n is at port n / 2 modulo 4 of MC01 if n is even, else of MC23, and is two blocks of 64 bytes there (tables 6-3 and 6-5). So the lines of a
-//! buffer that begins at a multiple of eight are at all eight ports in turn. A line that a cache has modified answers a read, and memory gets
-//! it as well; written whole, it is dropped; written in part or added to, it goes to memory first. A line that is offered to the caches goes into the
-//! third level of a core that has a copy, and not to memory.
+//! The bridge asks for at most 512 bytes in a read and writes at most 256 (table 6-9 counts requests). Memory and caches take lines of 128
+//! bytes: line n is at port n / 2 modulo 4 of MC01 if n is even, else of MC23, and is two blocks of 64 bytes there (tables 6-3 and 6-5). So
+//! the lines of a buffer that begins at a multiple of eight are at all eight ports in turn. A line that a cache has modified answers a
+//! read, and memory gets it as well; written whole, it is dropped; written in part or added to, it goes to memory first. A line that is
+//! offered to the caches goes into the third level of a core that has a copy, and not to memory.
 
 use vm_pmu::arch::power9::spr;
 
@@ -102,8 +102,8 @@ enum Ports {
     First,
 }
 
-/// What a transfer makes of requests through the bridge, reads and writes, and of lines at ports, read and written. `again` are the lines that the core then reads from
-/// each memory buffer, if it reads again what it held.
+/// What a transfer makes of requests through the bridge, reads and writes, and of lines at ports, read and written. `again` are the lines
+/// that the core then reads from each memory buffer, if it reads again what it held.
 struct Right {
     requests: [u64; 2],
     ports: Ports,
@@ -342,8 +342,8 @@ impl Guest {
 
     fn long_cases(&mut self) {
         let lines = TIMES * LONG / LINE;
-        // Every line is a request within the chip, half of them by ports 0 and 1 of the interconnect; four are a transfer of 512 bytes. Ports 0 and 1 of MC01
-        // have a quarter of the lines, two blocks each.
+        // Every line is a request within the chip, half of them by ports 0 and 1 of the interconnect; four are a transfer of 512 bytes.
+        // Ports 0 and 1 of MC01 have a quarter of the lines, two blocks each.
         let (pumps, transfers, blocks) = (lines / 256, lines / 4 / 256, lines / 4 * 2 / 256);
         let read = [TIMES * LONG / READ_REQUEST, 0];
         let written = [0, TIMES * LONG / PAYLOAD];
