@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 pub mod blocks;
+pub mod dma;
 pub mod ia64;
 pub mod image;
 #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]

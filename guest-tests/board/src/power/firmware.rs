@@ -111,7 +111,8 @@ pub const fn chip_id(chip: usize) -> u32 {
 }
 
 /// How many events one in the cell at `offset` is worth, at the faster speeds.
-fn scale(offset: u32) -> u64 {
+#[must_use]
+pub fn scale(offset: u32) -> u64 {
     let mut banks = DEFAULT_BANKS.iter().chain(&FLEXIBLE_BANKS);
     let has = |bank: &Bank| (bank.offset..bank.offset_of(bank.counters())).contains(&offset);
     match banks.find(|bank| has(bank)) {

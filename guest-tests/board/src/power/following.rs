@@ -4,7 +4,7 @@ use vm_pmu::companion::{Access, AccessKind, Class, Follower, Guest, Host, Instru
 
 use super::record::kind;
 use vm_pmu_engines::power::registers::{msr, spr};
-use vm_pmu_engines::power::{Class as StepClass, CpuView, Operands, Step, Touch, Transaction, TreeWalk, operands};
+use vm_pmu_engines::power::{Class as StepClass, CpuView, DEVICES, Operands, Step, Touch, Transaction, TreeWalk, operands};
 
 /// Bytes of an instruction.
 const LENGTH: u8 = 4;
@@ -102,7 +102,8 @@ impl<'a> Following<'a> {
         if let Some(access) = step.access {
             let kind = if access.store { AccessKind::Store } else { AccessKind::Load };
             let locked = !access.store && reserves(step.encoding);
-            push(Access { address: access.address, physical: access.real, size: access.size, kind, locked, ..Access::default() });
+            let uncached = access.real >= DEVICES;
+            push(Access { address: access.address, physical: access.real, size: access.size, kind, locked, uncached });
         }
         if let Some(touched) = step.touched {
             let kind = match touched.why {

@@ -20,6 +20,7 @@
 
 #[cfg(feature = "unicorn")]
 mod blocks;
+mod devices;
 mod extra_pmus;
 mod firmware;
 mod following;
@@ -32,8 +33,9 @@ mod signals;
 
 #[cfg(feature = "unicorn")]
 pub use blocks::Sums;
+pub use devices::Devices;
 pub use extra_pmus::{ExtraPmuState, ExtraPmus};
-pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
+pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id, scale};
 pub use run::run;
 #[cfg(feature = "unicorn")]
 pub use run::run_on_unicorn;
@@ -53,7 +55,9 @@ use crate::report::{Action, Trace};
 use following::Following;
 pub use ledger::Ledger;
 use signals::Sink;
-use vm_pmu_engines::power::{Alerts, CpuView, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase, Touch};
+use vm_pmu_engines::power::{
+    Alerts, CpuView, DeviceActivity, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase, Touch,
+};
 
 /// HFSCR: PM, bit 60.
 const HFSCR_PM: u64 = 1 << (63 - 60);
@@ -80,6 +84,7 @@ pub struct Cpu<'a> {
     time_base: TimeBase,
     companion: Option<Following<'a>>,
     firmware: Option<&'a Firmware<'a>>,
+    devices: Option<Devices<'a>>,
     demand: Demand,
     /// The epoch of the thread's demand when it was last read.
     epoch: u32,
@@ -123,6 +128,7 @@ impl<'a> Cpu<'a> {
             time_base,
             companion: None,
             firmware: None,
+            devices: None,
             demand: Demand::default(),
             epoch: 0,
             watched: Demand::default(),
@@ -156,6 +162,11 @@ impl<'a> Cpu<'a> {
     /// Has `firmware` perform the calls of the guest, and advances the nests' time with this CPU's.
     pub fn call_firmware(&mut self, firmware: &'a Firmware<'a>) {
         self.firmware = Some(firmware);
+    }
+
+    /// Has bridges, caches and memory learn of what `devices` do at this CPU's command.
+    pub fn attach_devices(&mut self, devices: Devices<'a>) {
+        self.devices = Some(devices);
     }
 
     /// Notifies `others` of the translations that every CPU must forget. All of them run on one thread of the host, by turns.
@@ -461,6 +472,13 @@ impl Observer for Cpu<'_> {
     fn attention(&mut self, cpu: &CpuView<'_>) -> Option<u64> {
         self.settle();
         self.firmware?.call(cpu.pc(), [0, 3, 4, 5].map(|number| cpu.gpr(number)))
+    }
+
+    fn device(&mut self, activity: &DeviceActivity) {
+        self.settle();
+        if let Some(devices) = &self.devices {
+            devices.report(activity);
+        }
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {

@@ -34,6 +34,7 @@ impl Devices {
             DmaKind::Read => DeviceOperation::Read,
             DmaKind::Write => DeviceOperation::Write,
             DmaKind::Atomic => DeviceOperation::Atomic,
+            DmaKind::Inject => DeviceOperation::Inject,
         };
         let request = DeviceRequest { package: 0, physical, size: bytes, operation };
         let modified = self.companion.device(&request, &devices.totals, &demand) != 0;
@@ -43,8 +44,8 @@ impl Devices {
         if let Some(untile) = self.machine.untile() {
             let access = match kind {
                 DmaKind::Read => DeviceAccess::Read,
-                DmaKind::Write if bytes == LINE => DeviceAccess::Write,
-                DmaKind::Write => DeviceAccess::PartialWrite,
+                DmaKind::Write | DmaKind::Inject if bytes == LINE => DeviceAccess::Write,
+                DmaKind::Write | DmaKind::Inject => DeviceAccess::PartialWrite,
                 DmaKind::Atomic => DeviceAccess::Atomic,
             };
             untile.device_at(access, physical, u8::try_from(self.companion.home(physical)).unwrap_or(0), modified);

@@ -2,7 +2,7 @@
 
 use super::interrupt::{Exception, Fault};
 use super::radix::Purpose;
-use super::state::{CONSOLE, Core, DEVICES, DEVICES_SIZE, EXIT, Stop};
+use super::state::Core;
 use super::step::Access;
 
 /// Bytes of the smallest page.
@@ -14,10 +14,6 @@ fn swapped(value: u64, size: u8, little_endian: bool) -> u64 {
 }
 
 impl Core {
-    fn device(address: u64) -> bool {
-        (DEVICES..DEVICES + DEVICES_SIZE).contains(&Self::real(address))
-    }
-
     /// The real address of the byte at `address`.
     #[inline]
     pub(crate) fn translated(&self, address: u64, store: bool) -> Result<u64, Fault> {
@@ -48,8 +44,9 @@ impl Core {
     pub(crate) fn load(&mut self, address: u64, size: u8) -> Result<u64, Fault> {
         let address = self.effective(address);
         if Self::device(address) {
-            self.step.access = Some(Access { address, real: Self::real(address), size, store: false, reserve: false });
-            return Ok(0);
+            let real = Self::real(address);
+            self.step.access = Some(Access { address, real, size, store: false, reserve: false });
+            return Ok(swapped(self.load_device(real, size), size, self.little_endian()));
         }
         let real = self.located(address, size, false)?;
         if self.shared.footprints.are_live() {
@@ -65,11 +62,7 @@ impl Core {
         let address = self.effective(address);
         if Self::device(address) {
             let real = Self::real(address);
-            match real {
-                CONSOLE => self.shared.print(value as u8),
-                EXIT => self.stop = Some(Stop::Status(value as u8)),
-                _ => {}
-            }
+            self.store_device(real, size, swapped(value, size, self.little_endian()));
             self.step.access = Some(Access { address, real, size, store: true, reserve: false });
             return Ok(());
         }

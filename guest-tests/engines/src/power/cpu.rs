@@ -118,6 +118,10 @@ impl<O: Observer> Cpu<O> {
         let traced = core.step.msr & (msr::SE | msr::BE);
         core.step.next = core.next;
         core.pc = core.next;
+        if !core.activities.is_empty() {
+            self.report_activities();
+        }
+        let core = &mut self.core;
         let alerts = self.observer.retire(&core.step, &CpuView::new(core));
         let cycles = core.step.cycles;
         if let Some(checkpoint) = core.checkpoint.as_mut().filter(|_| core.step.run && core.step.transaction != Some(Transaction::Begin)) {
@@ -130,6 +134,14 @@ impl<O: Observer> Cpu<O> {
             self.deliver(&delivery);
         } else if traced != 0 && then == Then::Next {
             self.trace(traced);
+        }
+    }
+
+    /// Reports what devices did in the instruction.
+    #[cold]
+    fn report_activities(&mut self) {
+        for activity in std::mem::take(&mut self.core.activities) {
+            self.observer.device(&activity);
         }
     }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::registers::msr;
 use super::state::{BLOCK, Core};
 use super::transaction::MOST;
+use crate::memory::Memory;
 
 /// Bytes of a page, by which invalidated translations are found.
 const PAGE: u64 = 4096;
@@ -83,6 +84,16 @@ impl Footprint {
     fn has_written(&self, lines: (u64, u64)) -> bool {
         self.undo.iter().any(|(real, _)| (lines.0..=lines.1).contains(&(real / BLOCK)))
     }
+
+    /// The transaction fails for this reason as soon as it runs. What it stored is undone at once.
+    fn fail(&mut self, why: Failure, memory: &Memory) {
+        if self.failed.is_none() {
+            self.failed = Some(why);
+        }
+        while let Some((real, byte)) = self.undo.pop() {
+            memory.write(real, 1, u64::from(byte));
+        }
+    }
 }
 
 /// The footprints of all CPUs: one while it has a transaction, running or suspended.
@@ -101,6 +112,20 @@ impl Footprints {
     #[inline]
     pub(crate) fn are_live(&self) -> bool {
         self.live.load(Ordering::Relaxed) != 0
+    }
+
+    /// What is no CPU is about to access these lines, in `memory`: the transactions that this meets fail.
+    #[cold]
+    pub(crate) fn meet(&self, lines: (u64, u64), writes: bool, why: Failure, memory: &Memory) {
+        for cpu in 0..self.each.len() {
+            let Some(mut place) = self.lock(cpu) else { continue };
+            let met = |footprint: &&mut Footprint| {
+                footprint.failed.is_none() && (footprint.has_written(lines) || writes && footprint.has_read(lines))
+            };
+            if let Some(footprint) = place.as_mut().filter(met) {
+                footprint.fail(why, memory);
+            }
+        }
     }
 
     fn lock(&self, cpu: usize) -> Option<MutexGuard<'_, Option<Footprint>>> {
@@ -141,14 +166,8 @@ impl Core {
         }
     }
 
-    /// The transaction fails for this reason as soon as it runs. What it stored is undone at once.
     fn doom(&self, footprint: &mut Footprint, why: Failure) {
-        if footprint.failed.is_none() {
-            footprint.failed = Some(why);
-        }
-        while let Some((real, byte)) = footprint.undo.pop() {
-            self.shared.memory.write(real, 1, u64::from(byte));
-        }
+        footprint.fail(why, &self.shared.memory);
     }
 
     /// The CPU is about to access `size` bytes at `address`, which are at `real`, while transactions are live. Returns whether it may store.

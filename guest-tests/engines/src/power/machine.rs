@@ -5,10 +5,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cpu::{Cpu, Wait};
+use super::devices::DMA_UNIT;
 use super::footprint::Footprints;
 use super::observer::{CpuView, Observer};
 use super::registers::spr;
 use super::state::{Core, Shared, Stop, TimeBase};
+use crate::dma::Dma;
 use crate::image::{Image, ImageError};
 use crate::memory::{Memory, MemoryError};
 use crate::turn::Turn;
@@ -202,7 +204,14 @@ impl<O: Observer> Machine<O> {
         image.load(&memory, usable)?;
         let reservations = (0..config.cpus).map(|_| AtomicU64::new(0)).collect();
         let footprints = Footprints::new(config.cpus);
-        let shared = Arc::new(Shared { memory, console: Mutex::new(Vec::new()), reservations, footprints, time_base: config.time_base });
+        let shared = Arc::new(Shared {
+            memory,
+            console: Mutex::new(Vec::new()),
+            reservations,
+            footprints,
+            time_base: config.time_base,
+            dma: Dma::new(DMA_UNIT),
+        });
         let cpus = (0..config.cpus)
             .map(|index| {
                 let mut core = Core::new(index, config.little_endian, Arc::clone(&shared));

@@ -20,6 +20,7 @@
 //! | an interrupt or event-based branch is taken | [`notice`](Observer::notice) | the same for [`Notice`] |
 //! | MSR, CTRL, FSCR, HFSCR, BESCR, LPCR, LPIDR or the priority changed | [`context`](Observer::context) | passes the new context to the model, read from [`CpuView`] |
 //! | before every instruction | [`pending`](Observer::pending) | returns whether a performance monitor interrupt is pending, and what BESCR.PME and PMEO are |
+//! | a device accesses memory, or answers a load | [`device`](Observer::device) | counts it, and reports it to caches and bridges, before `retire` of the instruction that caused it |
 //! | cycles elapse in `stop` or `wait` | [`waited`](Observer::waited), [`wait_deadline`](Observer::wait_deadline) | adds the cycles; returns how many may elapse before it must be called again |
 //!
 //! The order is: the register hook, `retire`, `context` if something changed, `pending`, the next instruction. So a step belongs to the
@@ -88,6 +89,8 @@
 //!   each access: no translation is kept, so that `tlbie` has nothing to do. An access outside memory is a data or instruction storage
 //!   interrupt. One across two pages that do not follow each other in memory is an alignment interrupt. The engine's devices are at
 //!   their effective addresses whatever the trees say.
+//! - The console, the exit and a device that accesses memory by itself ([`DMA`]) take the place of a bus with devices. What the device
+//!   writes ends reservations and makes transactions fail as another CPU's stores do.
 //! - There is no external interrupt and no decrementer: DEC and HDEC keep what is written to them. Interrupts between CPUs are absent.
 //! - A transaction fails before another CPU gets to see what it stored. An access within a transaction to what another has stored makes
 //!   its own fail; else the access succeeds, and the other transaction fails. Translations are compared by pages of 4 KiB. Of the
@@ -113,6 +116,7 @@ mod access;
 pub mod assemble;
 pub(crate) mod cpu;
 pub(crate) mod decode;
+mod devices;
 pub(crate) mod exec;
 mod footprint;
 mod interrupt;
@@ -130,9 +134,11 @@ mod transaction;
 mod vectors;
 pub(crate) mod word;
 
+pub use super::dma::{DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaState};
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use super::turn::Turn;
+pub use devices::{DMA, DeviceActivity};
 pub use footprint::{Conflict, Failure, Footprint};
 pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};

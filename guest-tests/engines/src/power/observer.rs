@@ -1,5 +1,6 @@
 //! The hooks of the engine: how a performance monitor is attached.
 
+use super::devices::DeviceActivity;
 use super::radix::{RadixWalk, TreeWalk};
 use super::registers::{bescr, msr, spr};
 use super::state::Core;
@@ -319,6 +320,12 @@ pub trait Observer {
     /// MSR, CTRL, FSCR, HFSCR, BESCR, LPCR, LPIDR or the priority changed. Also called once at the start of every run.
     fn context(&mut self, cpu: &CpuView<'_>) {
         let _ = cpu;
+    }
+
+    /// A device did something by itself in an instruction, in its order: before the step of the instruction is reported. Bytes are as it
+    /// left them.
+    fn device(&mut self, activity: &DeviceActivity) {
+        let _ = activity;
     }
 
     /// An instruction completed. Registers and memory are as it left them, the cycles as it found them.

@@ -292,6 +292,7 @@ impl<O: Observer> Machine<O> {
             pages: self.shared.memory.pages(),
             console: self.console(),
             time_base: self.shared.time_base,
+            dma: self.shared.dma.state(),
         }
     }
 
@@ -330,6 +331,7 @@ impl<O: Observer> Machine<O> {
         for (state, target) in saved.cpus.iter().zip(&mut self.cpus) {
             state.put(&mut target.core);
         }
+        self.shared.dma.set_state(saved.dma);
         self.turn.clone_from(&saved.turn);
         Ok(())
     }

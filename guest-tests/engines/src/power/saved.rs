@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::state::TimeBase;
 use super::transaction::Checkpoint;
 use super::vectors::Vectors;
+use crate::dma::DmaState;
 use crate::pages::Page;
 use crate::turn::Turn;
 
@@ -28,6 +29,9 @@ pub struct Saved {
     pub console: Vec<u8>,
     /// How often the time base ticks.
     pub time_base: TimeBase,
+    /// The device that accesses RAM by itself.
+    #[serde(default)]
+    pub dma: DmaState,
 }
 
 /// One CPU. Registers of the performance monitor are its model's.

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::devices::DeviceActivity;
 use super::footprint::Footprints;
 use super::registers::{POWER9_PVR, bescr, facility, lpcr, msr, spr};
 use super::step::Step;
 use super::transaction::Checkpoint;
 use super::vectors::Vectors;
+use crate::dma::Dma;
 use crate::memory::Memory;
 
 /// Bytes of a cache block, which is also what a reservation covers.
@@ -63,6 +65,7 @@ pub(crate) struct Shared {
     pub(crate) reservations: Box<[AtomicU64]>,
     pub(crate) footprints: Footprints,
     pub(crate) time_base: TimeBase,
+    pub(crate) dma: Dma,
 }
 
 impl Shared {
@@ -109,6 +112,8 @@ pub(crate) struct Core {
     pub(crate) checkpoint: Option<Box<Checkpoint>>,
     pub(crate) step: Step,
     pub(crate) stop: Option<Stop>,
+    /// What devices have done in the current instruction.
+    pub(crate) activities: Vec<DeviceActivity>,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -154,6 +159,7 @@ impl Core {
             checkpoint: None,
             step: Step::default(),
             stop: None,
+            activities: Vec::new(),
             shared,
         }
     }

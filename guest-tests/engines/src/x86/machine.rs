@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::apic::PerformanceMask;
 use super::boot::Layout;
 use super::cpu::{Cpu, Wait};
-use super::dma::Dma;
 use super::executor::Executor;
 use super::fault::Stop;
 use super::mailbox::{Interrupter, Woken};
 use super::observer::{CpuView, MachineBus, Observer};
+use super::pci::DMA_UNIT;
 use super::saved::Turn;
 use super::state::{Core, Shared};
+use crate::dma::Dma;
 use crate::image::{Image, ImageError};
 use crate::memory::{Memory, MemoryError};
 
@@ -231,7 +232,7 @@ impl<O: Observer> Machine<O> {
             interrupter: Interrupter::new(config.cpus),
             console: Mutex::new(Vec::new()),
             configuration_address: AtomicU32::new(0),
-            dma: config.dma.then(Dma::default),
+            dma: config.dma.then(|| Dma::new(DMA_UNIT)),
         });
         let cpus = (0..config.cpus)
             .map(|index| {

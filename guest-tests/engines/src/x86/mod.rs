@@ -22,7 +22,6 @@ pub(crate) mod cpu;
 mod cpuid;
 pub(crate) mod decode;
 mod delivery;
-mod dma;
 pub(crate) mod exec;
 pub(crate) mod executor;
 pub(crate) mod fault;
@@ -47,19 +46,19 @@ pub(crate) mod state;
 pub(crate) mod step;
 mod timer;
 
+pub use super::dma::{DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaState};
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use apic::{Apic, Delivery, LVT_PERFORMANCE_COUNTER, PerformanceMask};
 pub use boot::{STACK_SIZE, selector};
 pub use cpuid::CpuidResult;
-pub use dma::{DMA_FUNCTION, DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaState};
 pub use fault::Stop;
 pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
 pub use operands::{Operands, register};
 pub use paging::PageWalk;
-pub use pci::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, PciFunction};
+pub use pci::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, DMA_FUNCTION, PciFunction};
 pub use restore::RestoreError;
 pub use saved::{
     ApicState, CpuState, Fetching, MailState, MsrState, Saved, SegmentState, Shadow, TableState, TimerState, Translation, Turn,

@@ -4,12 +4,12 @@ use vm_pmu::Countdown;
 
 use super::apic::Apic;
 use super::cpuid::CpuidResult;
-use super::dma::DmaAccess;
 use super::paging::PageWalk;
 use super::pci::PciFunction;
 use super::state::Core;
 use super::step::Step;
 use crate::blocks::{Facts, Sums};
+use crate::dma::DmaAccess;
 
 /// A general-protection fault with error code 0: the result of an invalid register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,6 @@
 use std::sync::atomic::Ordering;
 
 use super::alu;
-use super::dma::DMA_FUNCTION;
 use super::state::{Core, Shared};
 
 /// The port of the configuration address.
@@ -17,6 +16,11 @@ pub const CONFIGURATION_ADDRESS: u16 = 0xcf8;
 pub const CONFIGURATION_DATA: u16 = 0xcfc;
 /// The physical address of the window, which has 256 MiB.
 pub const CONFIGURATION_WINDOW: u64 = 0xe000_0000;
+
+/// Where the device that accesses RAM by itself is in configuration space.
+pub const DMA_FUNCTION: PciFunction = PciFunction { bus: 0, device: 3, function: 0 };
+/// It reports each line.
+pub(crate) const DMA_UNIT: u64 = 64;
 
 const WINDOW_BYTES: u64 = 256 << 20;
 const ENABLE: u32 = 1 << 31;

@@ -5,7 +5,6 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use super::apic::Apic;
-use super::dma::Dma;
 use super::exec::control::canonical;
 use super::exec::system::CONSOLE;
 use super::flags::{CR0_PE, CR0_PG, CR4_PAE, CR4_VALID, EFER_LMA, EFER_LME, EFER_NXE, EFER_SCE, FIXED, WRITABLE};
@@ -15,6 +14,7 @@ use super::paging::{PHYSICAL_BITS, grant};
 use super::pci::ADDRESS_BITS;
 use super::saved::{ApicState, CpuState, MsrState, Saved, SegmentState, TableState};
 use super::state::{Core, Msrs, Segment, Table};
+use crate::dma::Dma;
 use crate::memory::PAGE;
 use crate::pages;
 

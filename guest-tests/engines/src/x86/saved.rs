@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dma::DmaState;
+use crate::dma::DmaState;
 use crate::memory::DecodedLines;
 use crate::pages::Page;
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use super::apic::{Apic, Delivery, Destination, Ipi, PerformanceMask};
 use super::breakpoint::DR7_RESET;
-use super::dma::Dma;
 use super::fault::{Fault, Stop};
 use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
@@ -14,6 +13,7 @@ use super::paging::Tlb;
 use super::rehearsal::Rehearsal;
 use super::saved::Shadow;
 use super::step::{Branch, BranchKind, Step};
+use crate::dma::Dma;
 use crate::memory::Memory;
 
 /// Number of the always-zero pseudo register in [`Core::gpr`].

@@ -13,7 +13,7 @@ use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
-use vm_pmu_board::power::{Attached, Cpu, ExtraPmus, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
+use vm_pmu_board::power::{Attached, Cpu, Devices, ExtraPmus, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
 use vm_pmu_engines::image::Image;
 use vm_pmu_engines::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
 use vm_pmu_guests::protocol;
@@ -60,6 +60,8 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if options.chips_per_group != 0 {
         layout = layout.packages_per_group(options.chips_per_group);
     }
+    // Of several chips each has its part of memory, the last one all that is left.
+    let layout = if packages > 1 { layout.memory_per_package(RAM / packages.next_power_of_two() as u64) } else { layout };
     let followed = layout.companion().filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
@@ -74,6 +76,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Some(firmware) => Config { entry: firmware.entry(), pirs: firmware.pirs().to_vec(), ..plain },
         None => plain,
     };
+    let devices = Devices::new(&pmus, companion.as_ref(), firmware.as_ref());
     let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
@@ -81,6 +84,9 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
         if let Some(firmware) = &firmware {
             cpu.call_firmware(firmware);
+        }
+        if let Some(devices) = devices {
+            cpu.attach_devices(devices);
         }
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower);

@@ -65,6 +65,7 @@ guests! {
     nested_walks_shows_the_same "nested-walks";
     hostile_shows_the_same "hostile";
     nest_memory_shows_the_same "nest-memory";
+    dma_shows_the_same "dma";
     nest_control_shows_the_same "nest-control";
     nest_linux_shows_the_same "nest-linux";
     core_collection_shows_the_same "core-collection";

@@ -3,12 +3,13 @@
 //! A line of 128 bytes that is read or written is two blocks of 64 bytes (tables 6-3 and 6-5). Line n belongs to controller n modulo 2, MC01
 //! or MC23, and there to port n / 2 modulo 4. Lines three apart, so that nothing is fetched ahead, go to all eight ports equally often.
 
+use super::cells::Cells;
 use super::firmware::{START, STOP};
 use super::posted::{GROUP, TAIL, load_double};
-use super::{NEST_UNIT, Nest, PAUSED, RUNNING, STATUS};
+use super::{Nest, PAUSED, RUNNING, STATUS};
 use crate::power::Kernel;
 use vm_pmu_engines::image::Image;
-use vm_pmu_engines::power::assemble::{AssembleError, Gpr, Label, R0, R3, R4, R5, R6, R7, R14, R15, R16, R17, R18};
+use vm_pmu_engines::power::assemble::{AssembleError, Gpr, Label, R0, R3, R4, R5, R7, R14, R15, R16, R17, R18};
 
 /// Lines that are moved, and bytes from one to the next.
 const LINES: u64 = 4096;
@@ -34,7 +35,7 @@ const TOGETHER: [u64; 2] = [CONFLICTING, SETS];
 /// The cells that are watched: reads and writes of each buffer, and three events of each pair of ports.
 const CELLS: u64 = 2 * PORTS + 12;
 /// The groups that post them: those of the controllers, and of the buffers of either.
-const POSTED: [u64; 3] = [0, 4 * GROUP, 5 * GROUP];
+const POSTED: [(u64, u64); 3] = [(0, 1), (4 * GROUP, 1), (5 * GROUP, 1)];
 /// Turns of a loop of one instruction in which slots come.
 const SLOTS: u64 = 20_000;
 
@@ -55,13 +56,7 @@ struct Guest {
     k: Kernel,
     nest: Nest,
     traffic: Traffic,
-    measure: Label,
-    snapshot: Label,
-    /// Addresses of the cells, what they held before and after, and the difference.
-    cells: u64,
-    before: u64,
-    after: u64,
-    grown: u64,
+    cells: Cells,
 }
 
 impl Guest {
@@ -75,66 +70,8 @@ impl Guest {
             cast_out: each_line(&mut k, TOGETHER, |k| k.a.std(R5, 0, R3)),
             flush_set: each_line(&mut k, TOGETHER, |k| k.a.dcbf(R0, R3)),
         };
-        let [cells, before, after, grown] = [(); 4].map(|()| k.reserve(8 * CELLS));
-        let (measure, snapshot) = (k.a.label(), k.a.label());
-        let mut guest = Guest { k, nest, traffic, measure, snapshot, cells, before, after, grown };
-        guest.snapshot_block();
-        guest.measure_block();
-        guest
-    }
-
-    /// Stores what the cells hold to the array at GPR 3.
-    fn snapshot_block(&mut self) {
-        let k = &mut self.k;
-        k.a.here(self.snapshot);
-        k.a.load(R4, self.cells);
-        k.a.load(R5, CELLS);
-        k.a.mtctr(R5);
-        let next = k.a.mark();
-        k.a.ld(R6, 0, R4);
-        load_double(k, R6, 0, R6);
-        k.a.std(R6, 0, R3);
-        k.a.addi(R3, R3, 8);
-        k.a.addi(R4, R4, 8);
-        k.a.bdnz(next);
-        k.a.blr();
-    }
-
-    /// Calls the code at GPR 17 with the value of GPR 16 in GPR 3, and finds by how much each cell grows by that.
-    fn measure_block(&mut self) {
-        self.k.a.here(self.measure);
-        self.k.a.mflr(R18);
-        for array in [self.before, self.after] {
-            if array == self.after {
-                self.k.a.mr(R3, R16);
-                self.k.a.mtctr(R17);
-                self.k.a.bctrl();
-            }
-            // Everything up to now is posted.
-            for first in POSTED {
-                self.k.a.addi(R3, R15, first as i64);
-                self.nest.waiting.updates(&mut self.k, 1);
-            }
-            self.k.a.load(R3, array);
-            self.k.a.bl(self.snapshot);
-        }
-        let k = &mut self.k;
-        for (register, array) in [(R3, self.before), (R4, self.after), (R5, self.grown)] {
-            k.a.load(register, array);
-        }
-        k.a.load(R6, CELLS);
-        k.a.mtctr(R6);
-        let next = k.a.mark();
-        k.a.ld(R6, 0, R3);
-        k.a.ld(R7, 0, R4);
-        k.a.subf(R6, R6, R7);
-        k.a.std(R6, 0, R5);
-        for register in [R3, R4, R5] {
-            k.a.addi(register, register, 8);
-        }
-        k.a.bdnz(next);
-        k.a.mtlr(R18);
-        k.a.blr();
+        let cells = Cells::new(&mut k, CELLS, &POSTED, &nest.waiting);
+        Guest { k, nest, traffic, cells }
     }
 
     /// Measures what `what` moves of the area of this number.
@@ -143,9 +80,7 @@ impl Guest {
     }
 
     fn measure_at(&mut self, what: Label, address: u64) {
-        self.k.a.load(R16, address);
-        self.k.a.load_address(R17, what);
-        self.k.a.bl(self.measure);
+        self.cells.measure(&mut self.k, what, address);
     }
 
     /// When stored to in turn, lines of a set that has no room for all push each other out, modified: each is read again and another one
@@ -165,44 +100,27 @@ impl Guest {
     fn check_first_port(&mut self, label: &str, reads: u64, writes: u64) {
         for (event, first, lines) in [("READ_BYTES", 0, reads), ("WRITE_BYTES", PORTS, writes)] {
             for port in 0..PORTS {
-                self.k.a.load(R5, self.grown);
-                self.k.a.ld(R4, 8 * (first + port) as i64, R5);
                 let right = if port == 0 { 2 * lines } else { 0 };
-                self.k.check_is(&format!("{label}: PM_MBA{port}_{event}"), R4, right);
+                self.cells.check(&mut self.k, &format!("{label}: PM_MBA{port}_{event}"), first + port, right);
             }
         }
     }
 
     /// Finds the cells.
     fn find(&mut self) {
-        let mut cell = 0;
-        for port in 0..PORTS {
-            self.unit(&format!("PM_MBA{port}_"));
-            for (of, event) in [(0, "READ_BYTES"), (PORTS, "WRITE_BYTES")] {
-                self.event(&format!("PM_MBA{port}_{event}"), port + of, 1);
+        let Guest { k, nest, cells, .. } = self;
+        for event in ["READ_BYTES", "WRITE_BYTES"] {
+            for port in 0..PORTS {
+                cells.add(k, &nest.tree, (&format!("PM_MBA{port}_"), &format!("PM_MBA{port}_{event}")), 0, 1);
             }
-            cell += 2;
         }
         for pair in ["01", "23"] {
-            self.unit(&format!("PM_MCS{pair}_"));
             for ports in ["01", "23"] {
                 for event in CONTROLLERS {
-                    self.event(&format!("PM_MCS{pair}_{event}_PORT{ports}"), cell, 256);
-                    cell += 1;
+                    cells.add(k, &nest.tree, (&format!("PM_MCS{pair}_"), &format!("PM_MCS{pair}_{event}_PORT{ports}")), 0, 256);
                 }
             }
         }
-    }
-
-    fn unit(&mut self, prefix: &str) {
-        self.nest.tree.unit(&mut self.k, NEST_UNIT, prefix);
-    }
-
-    fn event(&mut self, name: &str, cell: u64, scale: u64) {
-        self.nest.tree.event(&mut self.k, name, 0);
-        self.k.a.load(R5, self.cells);
-        self.k.a.std(R3, 8 * cell as i64, R5);
-        self.k.check_is(&format!("the scale of {name}"), R4, scale);
     }
 
     /// Checks by how much the cells have grown: each buffer's reads and writes, and what two ports count.
@@ -216,10 +134,8 @@ impl Guest {
                 cells.push((format!("PM_MCS{pair}_{event}_PORT{ports}"), right * COUNTS));
             }
         }
-        for (offset, (name, right)) in (0..).step_by(8).zip(cells) {
-            self.k.a.load(R5, self.grown);
-            self.k.a.ld(R4, offset, R5);
-            self.k.check_is(&format!("{label}: {name}"), R4, right);
+        for (cell, (name, right)) in (0..).zip(cells) {
+            self.cells.check(&mut self.k, &format!("{label}: {name}"), cell, right);
         }
     }
 
@@ -234,23 +150,18 @@ impl Guest {
         self.nest.firmware.nest(&mut self.k, STOP, "firmware stops the nest");
         self.status("the nest is paused", PAUSED);
         self.groups(R17);
-        self.k.a.load(R3, self.before);
-        self.k.a.bl(self.snapshot);
+        self.cells.keep_before(&mut self.k);
         self.k.a.load(R3, AREAS + AREA * 3);
         self.k.a.bl(self.traffic.load);
         self.k.a.load(R3, SLOTS);
         self.k.a.mtctr(R3);
         let again = self.k.a.mark();
         self.k.a.bdnz(again);
-        self.k.a.load(R3, self.after);
-        self.k.a.bl(self.snapshot);
+        self.cells.keep_after(&mut self.k);
         self.groups(R16);
         self.k.check_same("paused: no group is posted", R16, R17);
         for cell in [0, PORTS, 2 * PORTS] {
-            self.k.a.load(R5, self.before);
-            self.k.a.ld(R16, 8 * cell as i64, R5);
-            self.k.a.load(R5, self.after);
-            self.k.a.ld(R3, 8 * cell as i64, R5);
+            self.cells.kept(&mut self.k, cell, [R16, R3]);
             self.k.check_same(&format!("paused: cell {cell} stands still"), R3, R16);
         }
     }
@@ -269,7 +180,7 @@ impl Guest {
 }
 
 /// Code that does `body` for each of so many lines from GPR 3 on, so many bytes apart.
-fn each_line(k: &mut Kernel, [lines, stride]: [u64; 2], body: impl Fn(&mut Kernel)) -> Label {
+pub(super) fn each_line(k: &mut Kernel, [lines, stride]: [u64; 2], body: impl Fn(&mut Kernel)) -> Label {
     let entry = k.a.mark();
     k.a.load(R4, lines);
     k.a.mtctr(R4);

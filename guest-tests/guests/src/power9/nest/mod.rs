@@ -3,8 +3,10 @@
 //! They find the counters by the device tree, as Linux does, and start and stop them by calls of host firmware. A slot of the posting
 //! engine comes every 500 cycles of the nest, which are 1000 of a core.
 
+mod cells;
 mod control;
 mod core_collection;
+mod dma;
 mod firmware;
 mod linux;
 mod memory;
@@ -64,6 +66,7 @@ super::super::guests! {
     "power9" Power;
     "nest-memory" 1/1 companion memory "finds the nest's counters in the device tree, starts them, moves known lines and reads what was posted";
     "nest-control" 1/1 steps control "drives the nest's engine by its control block: pause, resume, clear, speed, mode, and invalid values";
+    "dma" 1/1 companion dma "has a device read, write, copy, add and offer lines to the caches, and counts it at its bridge, in memory and in the core";
     "nest-linux" 4/2 steps linux "opens and closes events of two nests as Linux's driver does";
     "core-collection" 2/1 steps core_collection "has a core and its threads post what they count in problem state and outside it";
 }

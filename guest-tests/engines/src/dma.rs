@@ -1,25 +1,19 @@
-//! A device that accesses RAM by itself: a PCI function that copies, reads, fills and adds without a CPU.
+//! A device that accesses RAM by itself: it copies, reads, fills and adds without a CPU.
 //!
-//! A driver writes addresses, a length and then a command; the transfer is complete when the write of the command is. The machine's bus is
-//! notified of each line of 64 bytes that it accesses: see [`MachineBus::dma`](super::MachineBus::dma).
+//! A driver writes addresses, a length and then a command; the transfer is complete when the write of the command is. The machine of x86
+//! has it as a PCI function, which reports each line of 64 bytes ([`MachineBus::dma`](crate::x86::MachineBus::dma)). That of POWER has its
+//! registers in memory, and it reports what a page of 4 KiB has of a transfer ([`Observer::device`](crate::power::Observer::device)).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::pci::PciFunction;
 use crate::memory::Memory;
-
-/// Where the device is in configuration space.
-pub const DMA_FUNCTION: PciFunction = PciFunction { bus: 0, device: 3, function: 0 };
 
 /// The most bytes of one transfer; a longer one is refused.
 pub const DMA_MOST: u32 = 64 << 10;
 
-/// Bytes of a line.
-const LINE: u64 = 64;
-
-/// Its registers, by their offset in configuration space. They are dwords; those of 64 bits are two, the lower half first.
+/// Its registers, by their offset. They are little-endian dwords; those of 64 bits are two, the lower half first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum DmaRegister {
@@ -59,10 +53,12 @@ pub enum DmaCommand {
     Fill = 3,
     /// Adds the value to the eight bytes at the destination, which is aligned, at once, and leaves what was there before.
     Add = 4,
+    /// Fills as [`Fill`](DmaCommand::Fill) does, and offers what it writes to the caches.
+    Inject = 5,
 }
 
 impl DmaCommand {
-    const ALL: [DmaCommand; 4] = [DmaCommand::Copy, DmaCommand::Read, DmaCommand::Fill, DmaCommand::Add];
+    const ALL: [DmaCommand; 5] = [DmaCommand::Copy, DmaCommand::Read, DmaCommand::Fill, DmaCommand::Add, DmaCommand::Inject];
 
     /// The number that is written.
     #[must_use]
@@ -80,16 +76,18 @@ pub enum DmaKind {
     Write,
     /// It reads and writes them at once.
     Atomic,
+    /// It writes them, and offers them to the caches.
+    Inject,
 }
 
-/// One access of the device, within one line of 64 bytes.
+/// One access of the device, which crosses no multiple of the machine's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DmaAccess {
     /// What it does.
     pub kind: DmaKind,
     /// The physical address of the first byte.
     pub physical: u64,
-    /// How many bytes, 1 to 64.
+    /// How many bytes: at most the unit.
     pub bytes: u64,
 }
 
@@ -145,14 +143,14 @@ impl DmaState {
         }
     }
 
-    /// Does command `number`, and reports every access.
-    fn execute(&mut self, number: u32, memory: &Memory, report: impl FnMut(DmaAccess)) {
+    /// Does command `number`, and reports every access, in pieces that cross no multiple of `unit`.
+    fn execute(&mut self, number: u32, unit: u64, memory: &Memory, report: impl FnMut(DmaAccess)) {
         let command = DmaCommand::ALL.into_iter().find(|command| command.number() == number);
-        self.refused = command.and_then(|command| self.transfer(command, memory, report)).is_none();
+        self.refused = command.and_then(|command| self.transfer(command, unit, memory, report)).is_none();
     }
 
     /// `None` if nothing was done.
-    fn transfer(&mut self, command: DmaCommand, memory: &Memory, mut report: impl FnMut(DmaAccess)) -> Option<()> {
+    fn transfer(&mut self, command: DmaCommand, unit: u64, memory: &Memory, mut report: impl FnMut(DmaAccess)) -> Option<()> {
         let bytes = if command == DmaCommand::Add { 8 } else { u64::from(self.bytes) };
         let inside = |address: u64| address.checked_add(bytes).is_some_and(|end| end <= memory.size());
         let (reads, writes) = (matches!(command, DmaCommand::Copy | DmaCommand::Read), command != DmaCommand::Read);
@@ -170,11 +168,12 @@ impl DmaState {
         }
         let mut buffer = vec![self.value as u8; bytes as usize];
         if reads {
-            lines(self.source, bytes).for_each(|(physical, bytes)| report(DmaAccess { kind: DmaKind::Read, physical, bytes }));
+            pieces(self.source, bytes, unit).for_each(|(physical, bytes)| report(DmaAccess { kind: DmaKind::Read, physical, bytes }));
             memory.read_bytes(self.source, &mut buffer).ok()?;
         }
         if writes {
-            lines(self.destination, bytes).for_each(|(physical, bytes)| report(DmaAccess { kind: DmaKind::Write, physical, bytes }));
+            let kind = if command == DmaCommand::Inject { DmaKind::Inject } else { DmaKind::Write };
+            pieces(self.destination, bytes, unit).for_each(|(physical, bytes)| report(DmaAccess { kind, physical, bytes }));
             memory.write_bytes(self.destination, &buffer).ok()?;
         } else {
             self.value = buffer.iter().map(|byte| u64::from(*byte)).sum();
@@ -183,11 +182,11 @@ impl DmaState {
     }
 }
 
-/// The parts of `bytes` bytes at `start` in each line: where, and how many.
-fn lines(start: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+/// The parts of `bytes` bytes at `start` between multiples of `unit`: where, and how many.
+fn pieces(start: u64, bytes: u64, unit: u64) -> impl Iterator<Item = (u64, u64)> {
     let (mut at, end) = (start, start + bytes);
     std::iter::from_fn(move || {
-        let part = (LINE - at % LINE).min(end - at);
+        let part = (unit - at % unit).min(end - at);
         let found = (at, part);
         at += part;
         (part != 0).then_some(found)
@@ -195,12 +194,21 @@ fn lines(start: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// The device, which all CPUs can access.
-#[derive(Debug, Default)]
-pub(crate) struct Dma(Mutex<DmaState>);
+#[derive(Debug)]
+pub(crate) struct Dma {
+    /// The bytes of whose multiples no reported access crosses one.
+    unit: u64,
+    state: Mutex<DmaState>,
+}
 
 impl Dma {
+    /// The device that reports what it accesses between multiples of `unit` bytes.
+    pub(crate) fn new(unit: u64) -> Dma {
+        Dma { unit: unit.max(1), state: Mutex::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, DmaState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it remembers.
@@ -213,17 +221,17 @@ impl Dma {
         *self.lock() = state;
     }
 
-    /// Reads `size` (1, 2 or 4) bytes of configuration space.
+    /// Reads `size` (1, 2 or 4) bytes of a register.
     pub(crate) fn read(&self, offset: u16, size: u8) -> u32 {
         let dword = self.lock().read(offset & !3);
         (dword >> (8 * (offset & 3))) & (u32::MAX >> (32 - 8 * u32::from(size.clamp(1, 4))))
     }
 
-    /// Writes a dword of configuration space; narrower writes are dropped.
+    /// Writes a register; what is no dword is dropped.
     pub(crate) fn write(&self, offset: u16, size: u8, value: u32, memory: &Memory, report: impl FnMut(DmaAccess)) {
         let mut state = self.lock();
         match (size, offset) {
-            (4, offset) if offset == DmaRegister::Command as u16 => state.execute(value, memory, report),
+            (4, offset) if offset == DmaRegister::Command as u16 => state.execute(value, self.unit, memory, report),
             (4, offset) => state.write(offset, value),
             _ => {}
         }
@@ -236,7 +244,7 @@ mod tests {
 
     /// Does a command with these registers; what is left, and the accesses.
     fn run(memory: &Memory, state: DmaState, command: DmaCommand) -> (DmaState, Vec<DmaAccess>) {
-        let (dma, mut accesses) = (Dma::default(), Vec::new());
+        let (dma, mut accesses) = (Dma::new(64), Vec::new());
         dma.set_state(state);
         dma.write(DmaRegister::Command as u16, 4, command.number(), memory, |access| accesses.push(access));
         (dma.state(), accesses)
@@ -259,6 +267,15 @@ mod tests {
             [is(DmaKind::Read, 0x1010, 48), is(DmaKind::Read, 0x1040, 52), is(DmaKind::Write, 0x2000, 64), is(DmaKind::Write, 0x2040, 36)];
         assert_eq!(accesses, right);
         assert_eq!((memory.read(0x2063, 1), memory.read(0x2064, 1)), (7, 0));
+    }
+
+    #[test]
+    fn what_is_offered_to_the_caches_is_filled() {
+        let memory = memory();
+        let state = DmaState { destination: 0x1000, bytes: 64, value: 5, ..DmaState::default() };
+        let (_, accesses) = run(&memory, state, DmaCommand::Inject);
+        assert_eq!(accesses, [DmaAccess { kind: DmaKind::Inject, physical: 0x1000, bytes: 64 }]);
+        assert_eq!(memory.read(0x103F, 1), 5);
     }
 
     #[test]
@@ -294,7 +311,7 @@ mod tests {
 
     #[test]
     fn registers_hold_what_is_written_by_halves() {
-        let (dma, memory) = (Dma::default(), memory());
+        let (dma, memory) = (Dma::new(64), memory());
         for (offset, value) in [(0x40, 0x1111_2222), (0x44, 3), (0x48, 4), (0x4C, 5), (0x50, 6), (0x58, 7), (0x5C, 8), (0x00, 9)] {
             dma.write(offset, 4, value, &memory, |_| {});
         }
