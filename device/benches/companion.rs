@@ -1,4 +1,4 @@
-//! What the companion costs: per access, per branch and per operation of each part's pipeline, with the bare loop that only keeps totals beside it in the same run.
+//! What the companion costs: per access, per branch and per operation of each part's pipeline, and what the Itaniums' queues cost, with the bare loop that only keeps totals beside it in the same run.
 
 use std::hint::black_box;
 
@@ -131,6 +131,31 @@ fn companion(criterion: &mut Criterion) {
             companion.follower(1).expect("two threads").set_halted(false);
             additions("additions beside another thread", &mut follower);
         }
+    }
+    for (profile, counted) in [
+        (&parts::MONTECITO, &[][..]),
+        (&parts::MONTECITO, &[Signal::BusRequestQueueLow]),
+        (&parts::MONTECITO, &[Signal::L2QueueHits]),
+        (&parts::ITANIUM, &[]),
+        (&parts::ITANIUM, &[Signal::BusRequestQueueLow]),
+    ] {
+        let companion = Builder::of(profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
+        let mut follower = companion.follower(0).expect("one thread");
+        follower.sync(&demand(&[&[Signal::Cycles], counted].concat()));
+        let name = counted.first().map_or("cycles", |signal| signal.name());
+        let mut at = 0;
+        // Each fourth instruction loads a line that no cache has.
+        group.bench_function(BenchmarkId::new(format!("misses, {name}"), profile.name), |bencher| {
+            bencher.iter(|| {
+                run(&mut follower, totals, &thread, |follower, number| {
+                    at = (at + 128) % (128 << 20);
+                    let address = 0x100_0000 + at;
+                    let loads = [Access { address, physical: address, size: 8, ..Access::default() }];
+                    let accesses: &[Access] = if number % 4 == 0 { &loads } else { &[] };
+                    follower.execute(black_box(&Instruction { accesses, ..CODE }), &mut Untranslated(14));
+                });
+            });
+        });
     }
     group.finish();
 }

@@ -229,7 +229,10 @@ fn read(name: &str, work: impl Fn(&mut System<'_>)) -> u64 {
 
 #[test]
 fn every_driven_event_of_the_queue_counts() {
-    let of_queue = |entry: &&Entry| !entry.signals.is_empty() && entry.signals.iter().all(|signal| is_of_the_queue(*signal));
+    // What snoops do is read with two packages, by the tests of the bus.
+    let of_snoops = |entry: &Entry| entry.signals.iter().all(|signal| signal.name().contains("snooped"));
+    let of_queue =
+        |entry: &&Entry| !entry.signals.is_empty() && entry.signals.iter().all(|signal| is_of_the_queue(*signal)) && !of_snoops(entry);
     let (mut dead, mut count) = (Vec::new(), 0);
     for entry in entries().filter(of_queue) {
         count += 1;

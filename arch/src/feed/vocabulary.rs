@@ -2220,4 +2220,26 @@ signals! {
     L2InstructionPrefetchConflictsMissed = "l2_instruction_prefetch_conflicts_missed": Event Events,
     /// Look-ups for fetches that were given up because the prefetch before them had been looked up.
     L2InstructionSpeculativeAborts = "l2_instruction_speculative_aborts": Event Events,
+    /// The lower bits of the number of snoops that a core has not answered, added up over cycles.
+    BusSnoopQueueLow = "bus_snoop_queue_low": Event Events,
+    /// The upper bits of the number of snoops that a core has not answered, added up over cycles.
+    BusSnoopQueueHigh = "bus_snoop_queue_high": Event Events,
+    /// The lower bits of the number of answers to snoops that the bus has not taken, added up over cycles.
+    BusSnoopAnswersLow = "bus_snoop_answers_low": Event Events,
+    /// The upper bits of the number of answers to snoops that the bus has not taken, added up over cycles.
+    BusSnoopAnswersHigh = "bus_snoop_answers_high": Event Events,
+    /// Bus clocks in which a transaction waits for the answers of others to its snoop.
+    BusSnoopStallCycles = "bus_snoop_stall_cycles": Event Events,
+    /// Writes that have not left for the bus and whose line a snoop asks for.
+    BusWriteCollisions = "bus_write_collisions": Event Events,
+    /// Lines that were to be written back, and that are the answer to a snoop instead.
+    BusWritesCancelled = "bus_writes_cancelled": Event Events,
+    /// Clean castouts that wait for the bus and whose line a snoop asks for.
+    BusCastoutCollisions = "bus_castout_collisions": Event Events,
+    /// Transactions that are on the bus when the core begins another one on their line.
+    BusInOrderCollisions = "bus_in_order_collisions": Event Events,
+    /// Operations of the second level's queue that a snoop of their line sends round.
+    L2QueueSnooped = "l2_queue_snooped": Event Events,
+    /// Lines that come into the second level at the time of a snoop for them.
+    L2QueueSnoopedFills = "l2_queue_snooped_fills": Event Events,
 }

@@ -9369,6 +9369,50 @@ typedef enum VmPmuSignal {
    * Look-ups for fetches that were given up because the prefetch before them had been looked up.
    */
   VM_PMU_SIGNAL_L2_INSTRUCTION_SPECULATIVE_ABORTS = 1066,
+  /**
+   * The lower bits of the number of snoops that a core has not answered, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_SNOOP_QUEUE_LOW = 1067,
+  /**
+   * The upper bits of the number of snoops that a core has not answered, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_SNOOP_QUEUE_HIGH = 1068,
+  /**
+   * The lower bits of the number of answers to snoops that the bus has not taken, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_SNOOP_ANSWERS_LOW = 1069,
+  /**
+   * The upper bits of the number of answers to snoops that the bus has not taken, added up over cycles.
+   */
+  VM_PMU_SIGNAL_BUS_SNOOP_ANSWERS_HIGH = 1070,
+  /**
+   * Bus clocks in which a transaction waits for the answers of others to its snoop.
+   */
+  VM_PMU_SIGNAL_BUS_SNOOP_STALL_CYCLES = 1071,
+  /**
+   * Writes that have not left for the bus and whose line a snoop asks for.
+   */
+  VM_PMU_SIGNAL_BUS_WRITE_COLLISIONS = 1072,
+  /**
+   * Lines that were to be written back, and that are the answer to a snoop instead.
+   */
+  VM_PMU_SIGNAL_BUS_WRITES_CANCELLED = 1073,
+  /**
+   * Clean castouts that wait for the bus and whose line a snoop asks for.
+   */
+  VM_PMU_SIGNAL_BUS_CASTOUT_COLLISIONS = 1074,
+  /**
+   * Transactions that are on the bus when the core begins another one on their line.
+   */
+  VM_PMU_SIGNAL_BUS_IN_ORDER_COLLISIONS = 1075,
+  /**
+   * Operations of the second level's queue that a snoop of their line sends round.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SNOOPED = 1076,
+  /**
+   * Lines that come into the second level at the time of a snoop for them.
+   */
+  VM_PMU_SIGNAL_L2_QUEUE_SNOOPED_FILLS = 1077,
 } VmPmuSignal;
 
 /*

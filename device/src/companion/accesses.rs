@@ -104,7 +104,8 @@ impl Follower<'_> {
         let (is_ia64, linked) = (profile.pipeline.is_ia64(), profile.mesh.hypertransport);
         self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
         if is_ia64 {
-            bus::count_uncacheable(access.physical, stores, &mut self.tally);
+            let line = access.physical >> profile.caches.outer_line_bits.min(63);
+            bus::count_uncacheable(access.physical, line, stores, &mut self.tally);
         }
         self.tally.add(Signal::UncacheableRequests, 1);
         self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);

@@ -7,6 +7,7 @@ use super::code_ahead;
 use super::follower::Follower;
 use super::pipeline::Continuation;
 use super::requests;
+use super::snooped::Snooped;
 use super::system::Response;
 use super::taken::Taken;
 
@@ -32,9 +33,12 @@ impl Follower<'_> {
         // The line of code that is being executed, which the mail may take away.
         let executed = self.line;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written, held, taken, prefetched, snooped, injected) = {
+        let (served, inner_bits, code_written, held, taken, prefetched, worked, snooped, injected) = {
             let mut cluster = cluster.lock();
-            let snooped = if cluster.mail.snoops == 0 { (0, 0) } else { cluster.mail.worked() };
+            let (worked, snooped) = if cluster.mail.is_empty() { ((0, 0), None) } else { (cluster.mail.worked(), cluster.snooped.take()) };
+            if snooped.is_some() {
+                cluster.snooped = Some(Snooped::NONE);
+            }
             let injected = cluster.mail.injected as u32;
             if ask.is_code() && cluster.mail.code_taken.is_some_and(|line| line == inner >> cluster.inner_bits()) {
                 self.tally.add(code_ahead::conflict(ask), 1);
@@ -49,13 +53,26 @@ impl Follower<'_> {
                 None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
             };
             let prefetched = core::mem::take(&mut cluster.prefetched);
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held, taken, prefetched, snooped, injected)
+            (
+                served,
+                cluster.inner_bits(),
+                core::mem::take(&mut cluster.code_written),
+                cluster.held,
+                taken,
+                prefetched,
+                worked,
+                snooped,
+                injected,
+            )
         };
-        if (snooped != (0, 0) || injected != 0)
+        if (worked != (0, 0) || injected != 0)
             && let Some(pipeline) = self.pipeline()
         {
-            pipeline.snooped(snooped.0, snooped.1);
+            pipeline.snooped(worked.0, worked.1);
             pipeline.injected(injected);
+        }
+        if let Some(snooped) = snooped {
+            self.meet(&snooped);
         }
         if let Some(taken) = taken {
             self.lines_taken(&taken, executed);

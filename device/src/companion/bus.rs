@@ -20,15 +20,15 @@ pub(super) const LINE_CLOCKS: u64 = 128 / (2 * 16);
 /// Bytes of the largest pieces that combined stores are written in.
 const PIECE: u32 = 32;
 
-/// Counts an uncacheable access.
-pub(super) fn count_uncacheable(physical: u64, stores: bool, tally: &mut Tally) {
+/// Counts an uncacheable access in `line`.
+pub(super) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &mut Tally) {
     let signal = match (PORTS.contains(&physical), stores) {
         (true, false) => Signal::BusIoReads,
         (true, true) => Signal::BusIoWrites,
         (false, false) => Signal::BusPartialReads,
         (false, true) => Signal::BusPartialWrites,
     };
-    transact(signal, tally);
+    transact(signal, line, tally);
 }
 
 /// What a transaction of a core asks of the bus and its queues.
@@ -49,14 +49,12 @@ pub(super) enum Work {
     Pieces,
     /// Clean castouts.
     Castouts,
-    /// Lines that snoops of others have found modified.
-    ImplicitWrites,
     /// No transaction: lines that the third level had.
     ThirdHits,
 }
 
 /// Kinds of work, and bits for how much there is of each. More than fits is as much as fits.
-const WORKS: [Work; 9] = [
+const WORKS: [Work; 8] = [
     Work::LineReads,
     Work::Invalidations,
     Work::PartialReads,
@@ -64,11 +62,28 @@ const WORKS: [Work; 9] = [
     Work::LineWrites,
     Work::Pieces,
     Work::Castouts,
-    Work::ImplicitWrites,
     Work::ThirdHits,
 ];
 const WORK_BITS: u32 = 7;
 const MOST_WORK: u64 = (1 << WORK_BITS) - 1;
+/// Where the place of its lines is, in the same word.
+const PLACE_SHIFT: u32 = WORK_BITS * WORKS.len() as u32;
+/// How many places there can be.
+pub(super) const PLACES: usize = 64;
+
+/// The lines of what a core makes the bus carry for one access: what it asks for, what it writes, and what it casts out. Of several, the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lines {
+    pub(super) asked: u64,
+    pub(super) written: u64,
+    pub(super) cast_out: u64,
+}
+
+impl Lines {
+    /// No line, which no number of a line is.
+    pub(super) const UNKNOWN: u64 = u64::MAX;
+    pub(super) const NONE: Lines = Lines { asked: Lines::UNKNOWN, written: Lines::UNKNOWN, cast_out: Lines::UNKNOWN };
+}
 
 /// How much of each kind of [`Work`] a core has made the bus do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,8 +103,21 @@ impl Carried {
         self.0 += more << (WORK_BITS * work as u32);
     }
 
-    /// What others have done besides.
+    /// Its lines are at this place.
+    pub(super) fn at(self, place: usize) -> Carried {
+        Carried(self.0 & ((1 << PLACE_SHIFT) - 1) | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
+    }
+
+    /// The place of its lines, if they are kept.
+    pub(super) fn place(self) -> Option<usize> {
+        ((self.0 >> PLACE_SHIFT) as usize).checked_sub(1)
+    }
+
+    /// What others have done besides. The lines are those of the first.
     pub(super) fn join(&mut self, other: Carried) {
+        if let Some(place) = other.place().filter(|_| self.place().is_none()) {
+            *self = self.at(place);
+        }
         if !other.is_none() {
             WORKS.into_iter().for_each(|work| self.add(work, other.count(work)));
         }
@@ -104,18 +132,18 @@ impl Carried {
     }
 
     pub(super) fn load(reader: &mut Reader<'_>) -> Result<Carried, Damaged> {
-        Ok(Carried(Some(reader.word()?).filter(|word| *word >> (WORK_BITS * WORKS.len() as u32) == 0).ok_or(Damaged)?))
+        Ok(Carried(Some(reader.word()?).filter(|word| word >> PLACE_SHIFT <= PLACES as u64).ok_or(Damaged)?))
     }
 }
 
-/// Counts a transaction of this kind.
-pub(super) fn transact(kind: Signal, tally: &mut Tally) {
-    ask(kind, tally);
+/// Counts a transaction of this kind on `line`.
+pub(super) fn transact(kind: Signal, line: u64, tally: &mut Tally) {
+    ask(kind, line, tally);
     count_transaction(kind, tally);
 }
 
-/// Notes what a transaction of this kind asks of the bus.
-pub(super) fn ask(kind: Signal, tally: &mut Tally) {
+/// Notes what a transaction of this kind on `line` asks of the bus.
+pub(super) fn ask(kind: Signal, line: u64, tally: &mut Tally) {
     let work = match kind {
         Signal::BusLineReadsData | Signal::BusLineReadsInstruction | Signal::BusOwnershipReads => Work::LineReads,
         Signal::BusInvalidations => Work::Invalidations,
@@ -125,6 +153,12 @@ pub(super) fn ask(kind: Signal, tally: &mut Tally) {
         _ => Work::Posted,
     };
     tally.carried.add(work, 1);
+    let lines = &mut tally.lines;
+    *match work {
+        Work::LineWrites => &mut lines.written,
+        Work::Castouts => &mut lines.cast_out,
+        _ => &mut lines.asked,
+    } = line;
 }
 
 fn count_transaction(kind: Signal, tally: &mut Tally) {
@@ -146,8 +180,9 @@ pub(super) fn move_data(kind: Signal, tally: &mut Tally) {
 /// Counts a write-combining buffer that is written out: as one line, or in aligned pieces of 32, 16 and up to 8 bytes.
 pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
     if written.whole {
-        return transact(Signal::BusLineWrites, tally);
+        return transact(Signal::BusLineWrites, written.line, tally);
     }
+    tally.lines.written = written.line;
     let bytes = |from: u32, size: u32| (written.mask >> from.min(127)) as u64 & ((1 << size) - 1);
     let mut count = |signal| {
         tally.add(signal, 1);
@@ -199,14 +234,14 @@ impl Transfer {
     }
 
     /// Counts it.
-    pub(super) fn count(self, tally: &mut Tally) {
+    pub(super) fn count(self, line: u64, tally: &mut Tally) {
         let (first, second) = match self {
             Transfer::Current => (Signal::BusCurrentReads, None),
             Transfer::Read => (Signal::BusLineReadsData, None),
             Transfer::Overwrite => (Signal::BusInvalidations, Some(Signal::BusLineWrites)),
             Transfer::Change => (Signal::BusOwnershipReads, Some(Signal::BusLineWrites)),
         };
-        [Some(first), second].into_iter().flatten().for_each(|signal| transact(signal, tally));
+        [Some(first), second].into_iter().flatten().for_each(|signal| transact(signal, line, tally));
     }
 
     /// What counts if a processor has the line modified.

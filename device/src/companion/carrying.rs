@@ -2,8 +2,9 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::bus::Carried;
+use super::bus::{Carried, Lines};
 use super::follower::Follower;
+use super::snooped::Snooped;
 
 impl Follower<'_> {
     /// The instruction has been fetched, or has made an access, or has written something out.
@@ -17,8 +18,18 @@ impl Follower<'_> {
     #[cold]
     fn carry_some(&mut self, fetched: bool) {
         let carried = core::mem::replace(&mut self.tally.carried, Carried::NONE);
+        let lines = core::mem::replace(&mut self.tally.lines, Lines::NONE);
         if let Some(pipeline) = self.pipeline() {
-            pipeline.carried(carried, fetched);
+            pipeline.carried(carried, lines, fetched);
+        }
+    }
+
+    /// The core learns of snoops that its caches have answered.
+    #[cold]
+    pub(super) fn meet(&mut self, snooped: &Snooped) {
+        let system = self.system;
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.met(snooped, |from, clocks| system.stall(from, clocks));
         }
     }
 

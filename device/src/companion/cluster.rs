@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::bus::Work;
 use super::bytes::{Damaged, Reader, Writer};
 use super::line::{Line, LineState};
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::sets::Sets;
+use super::snooped::Snooped;
 use super::taken::Taken;
 use super::tally::Tally;
 use super::translation::{DATA, Translations};
@@ -133,6 +133,8 @@ pub(super) struct Mail {
     /// The line of a second level of code that the last of them took.
     pub(super) code_taken: Option<u64>,
     pub(super) quadwords: u64,
+    /// Bus clocks in which answers of others to snoops of this cluster held up the bus.
+    pub(super) stalled: u64,
     /// Lines that devices put into the third level.
     pub(super) injected: u64,
     /// What the snoops found, in the order of [`FINDINGS`].
@@ -159,6 +161,11 @@ pub(super) const ANSWERS: usize = 6;
 const SIGNOFFS: usize = 9;
 
 impl Mail {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.snoops | self.stalled == 0
+    }
+
     /// The snoops that a machine of the second level worked for, and one of the third: those that found a line modified, or took it away.
     pub(super) fn worked(&self) -> (u32, u32) {
         let [read, written, shared, third, ..] = self.found;
@@ -229,6 +236,8 @@ pub(super) struct Cluster {
     pub(super) second_code: Option<Sets>,
     pub(super) third: Option<Sets>,
     pub(super) mail: Mail,
+    /// The snoops of which the pipelines have not heard, if they give them a time.
+    pub(super) snooped: Option<Snooped>,
     /// How many followers are active: if there are none, no follower reads the mail.
     pub(super) listeners: u32,
     /// Whether a store has invalidated a copy of code since this was last read.
@@ -275,6 +284,7 @@ impl Cluster {
             second_code,
             third,
             mail: Mail::default(),
+            snooped: profile.pipeline.is_ia64().then_some(Snooped::NONE),
             listeners: 0,
             code_written: false,
             held: LineState::Invalid,
@@ -292,8 +302,8 @@ impl Cluster {
     /// Adds what others did to the cluster. Returns whether code was invalidated.
     #[inline]
     pub(super) fn read_mail(&mut self, tally: &mut Tally) -> bool {
-        // Others act on a cluster only by snoops.
-        if self.mail.snoops == 0 {
+        // Others act on a cluster by snoops, and by answers to its own.
+        if self.mail.is_empty() {
             return false;
         }
         let mail = core::mem::take(&mut self.mail);
@@ -305,12 +315,8 @@ impl Cluster {
         tally.add(Signal::L2InstructionSnoopHits, mail.second_code_hits);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
         tally.add(Signal::L3LinesInjected, mail.injected);
-        FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| {
-            tally.add(*signal, count);
-            if *signal == Signal::SnoopAnswersModified {
-                tally.carried.add(Work::ImplicitWrites, count);
-            }
-        });
+        tally.add(Signal::BusSnoopStallCycles, mail.stalled);
+        FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| tally.add(*signal, count));
         mail.code_invalidations != 0
     }
 
@@ -370,6 +376,7 @@ impl Cluster {
     pub(super) fn listen(&mut self, active: bool) {
         if self.listeners == 0 {
             self.mail = Mail::default();
+            self.snooped = self.snooped.map(|_| Snooped::NONE);
             self.cores.iter_mut().for_each(|caches| caches.taken = Taken::default());
         }
         self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
@@ -380,8 +387,17 @@ impl Cluster {
         self.probe_for(outer, take, false)
     }
 
+    /// The same, for a transaction of cluster `from`.
+    pub(super) fn probe_of(&mut self, from: Option<usize>, outer: u64, take: bool, code: bool) -> LineState {
+        let found = self.probe_for(outer, take, code);
+        if let (Some(snooped), Some(from)) = (&mut self.snooped, from) {
+            snooped.begun_by(from);
+        }
+        found
+    }
+
     /// The same, for the `code` of another cluster or not. Where code has its own second level, reads of code do not ask the caches of code.
-    pub(super) fn probe_for(&mut self, outer: u64, take: bool, code: bool) -> LineState {
+    fn probe_for(&mut self, outer: u64, take: bool, code: bool) -> LineState {
         let filtered = code && self.second_code.is_some();
         self.mail.snoops += 1;
         self.mail.code_snoops += if filtered { 0 } else { 1 << self.inner_bits() };
@@ -456,6 +472,9 @@ impl Cluster {
             }
         }
         self.mail.answer(strongest);
+        if let Some(snooped) = self.snooped.as_mut().filter(|_| self.listeners != 0) {
+            snooped.note(outer, strongest);
+        }
         if strongest.dirty() {
             // The data of its response, or of its write to memory.
             self.mail.quadwords += 1 << self.shape.outer_line_bits.saturating_sub(3).min(16);
@@ -470,9 +489,9 @@ impl Cluster {
 
     /// Drives line `outer` out of every cache. Returns whether it was dirty.
     pub(super) fn flush(&mut self, outer: u64) -> bool {
-        let mail = self.mail;
+        let (mail, snooped) = (self.mail, self.snooped);
         let state = self.probe(outer, true);
-        self.mail = mail;
+        (self.mail, self.snooped) = (mail, snooped);
         state.dirty()
     }
 
@@ -502,8 +521,9 @@ impl Cluster {
         writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations]);
         writer.words(&[self.mail.code_snoops, self.mail.second_code_hits]);
         writer.words(&[u64::from(self.mail.code_taken.is_some()), self.mail.code_taken.unwrap_or(0)]);
-        writer.words(&[self.mail.quadwords, self.mail.injected]);
+        writer.words(&[self.mail.quadwords, self.mail.stalled, self.mail.injected]);
         writer.words(&self.mail.found);
+        self.snooped.iter().for_each(|snooped| snooped.save(writer));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -527,10 +547,14 @@ impl Cluster {
                 (there & 1 == 1).then_some(line)
             },
             quadwords: reader.word()?,
+            stalled: reader.word()?,
             injected: reader.word()?,
             found: [0; FINDINGS.len()],
         };
         reader.words(&mut self.mail.found)?;
+        if let Some(snooped) = &mut self.snooped {
+            *snooped = Snooped::load(reader)?;
+        }
         Ok(())
     }
 }

@@ -155,7 +155,8 @@ impl Follower<'_> {
     #[cold]
     pub(super) fn fetch_uncacheable(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let costs = self.system.profile.costs;
-        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let caches = &self.system.profile.caches;
+        let (line_bits, outer_bits) = (caches.line_bits.min(63), caches.outer_line_bits.min(63));
         let (translation, cost) = self.translate(CODE, instruction.address, tables);
         let tally = &mut self.tally;
         for signal in [
@@ -166,7 +167,8 @@ impl Follower<'_> {
         ] {
             tally.add(signal, 1);
         }
-        bus::count_uncacheable(instruction.physical & !UNCACHEABLE, false, tally);
+        let physical = instruction.physical & !UNCACHEABLE;
+        bus::count_uncacheable(physical, physical >> outer_bits, false, tally);
         let latency = u32::from(costs.memory);
         self.outcome.fetch_source = FetchSource::Beyond;
         let (address, whole) = (instruction.address, cost.saturating_add(latency));

@@ -195,7 +195,7 @@ impl System {
         // An atomic operation needs the line, however much of it is written.
         let whole = whole && !atomic;
         let transfer = if atomic { Transfer::Change } else { Transfer::of(writes, whole) };
-        transfer.count(tally);
+        transfer.count(outer, tally);
         let taker = if whole && operation == DeviceOperation::Inject { self.accept_injection(outer) } else { None };
         let probe = |_: &mut Memory, tally: &mut Tally| {
             if writes {

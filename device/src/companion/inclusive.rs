@@ -370,7 +370,7 @@ impl Cluster {
         if displaced.state().dirty() {
             out.push(displaced.number());
         } else {
-            bus::transact(Signal::BusCleanCastouts, tally);
+            bus::transact(Signal::BusCleanCastouts, displaced.number(), tally);
         }
     }
 

@@ -80,6 +80,7 @@ mod routes;
 mod sets;
 mod signals;
 mod sized;
+mod snooped;
 mod snoops;
 mod sources;
 mod state;

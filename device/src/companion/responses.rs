@@ -32,7 +32,7 @@ impl Found {
     }
 }
 
-pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
+pub(super) fn count_request(ask: Ask, request: Request, outer: u64, tally: &mut Tally) {
     tally.add(Signal::BusTransactions, 1);
     let (block, kind) = match request {
         Request::Read => (Signal::ReadBlocks, Signal::BusLineReadsData),
@@ -42,7 +42,7 @@ pub(super) fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
     };
     tally.add(block, 1);
     tally.add(kind, 1);
-    bus::ask(kind, tally);
+    bus::ask(kind, outer, tally);
     bus::move_data(kind, tally);
     tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
     tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));

@@ -14,12 +14,20 @@ use super::system::System;
 use super::tally::Tally;
 
 impl System {
+    /// The answer to a snoop of cluster `from` held up the bus for so many of its clocks.
+    pub(super) fn stall(&self, from: usize, clocks: u64) {
+        if let Some(cluster) = self.clusters.get(from) {
+            let mail = &mut cluster.lock().mail;
+            mail.stalled = mail.stalled.saturating_add(clocks);
+        }
+    }
+
     /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
     pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
         let (package, target) = (from / self.clusters_per_package, self.home(outer));
-        bus::transact(Signal::BusInvalidations, tally);
+        bus::transact(Signal::BusInvalidations, outer, tally);
         let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
         let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
         if found.dirty_elsewhere {
@@ -63,7 +71,7 @@ impl System {
                 all.take(package, Reach::Chip, true, cluster.lock().flush(outer));
                 continue;
             }
-            let found = cluster.lock().probe(outer, true);
+            let found = cluster.lock().probe_of(from, outer, true, false);
             all.take(self.package(number), self.reach(package, self.package(number)), found != LineState::Invalid, found.dirty());
             all.dirty_elsewhere |= found.dirty();
             answers.take(self, self.package(number), found);

@@ -6,7 +6,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::{Companion, Follower, SecondLevel};
 
 /// The version of the saved form: it changes whenever the saved content or its meaning does.
-pub const STATE_VERSION: u32 = 12;
+pub const STATE_VERSION: u32 = 13;
 
 /// The first word of a saved companion.
 const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUCMP");

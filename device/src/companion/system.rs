@@ -399,7 +399,7 @@ impl System {
         let costs = &self.profile.costs;
         let package = from / self.clusters_per_package;
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
-        count_request(ask, request, tally);
+        count_request(ask, request, outer, tally);
         self.count_memory_requests(package, outer, 1, tally);
         self.relocate_line(shared, package, outer, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
@@ -409,7 +409,7 @@ impl System {
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let (found, third) = {
                 let mut cluster = cluster.lock();
-                (cluster.probe_for(outer, takes, request == Request::ReadCode), cluster.third_alone)
+                (cluster.probe_of(Some(from), outer, takes, request == Request::ReadCode), cluster.third_alone)
             };
             let (probe, answer) = of_probe(found, request);
             self.at_home(shared, from, outer, tally, |_, tally| tally.add(probe, 1));
@@ -500,7 +500,7 @@ impl System {
         self.cast_out_laterally(from, out, tally);
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);
-            bus::transact(Signal::BusLineWrites, tally);
+            bus::transact(Signal::BusLineWrites, outer, tally);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
             let (package, home) = (from / self.clusters_per_package, self.home(outer));
             self.count_memory_requests(package, outer, 1, tally);

@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
-use super::bus::Carried;
+use super::bus::{Carried, Lines};
 
 /// Events since they were last added to the totals, by signal.
 #[derive(Clone, Debug)]
@@ -13,11 +13,13 @@ pub(super) struct Tally {
     count: usize,
     /// What the bus has carried since somebody last asked.
     pub(super) carried: Carried,
+    /// The lines of that.
+    pub(super) lines: Lines,
 }
 
 impl Tally {
     pub(super) const fn new() -> Tally {
-        Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE }
+        Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE, lines: Lines::NONE }
     }
 
     /// A signal occurred `amount` times.
@@ -32,7 +34,7 @@ impl Tally {
     pub(super) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
-        self.carried = Carried::NONE;
+        (self.carried, self.lines) = (Carried::NONE, Lines::NONE);
         for signal in demand.signals().iter().filter(|signal| made(*signal)) {
             if let Some(place) = self.wanted.get_mut(self.count) {
                 *place = signal;

@@ -10,15 +10,17 @@ use super::system::{System, companion};
 use super::{LINE, catalogue};
 
 /// A page of DRAM, of bank 8, that no other work of these tests touches. Its first lines are of set 0 of each level.
-const PAGE: u64 = 0x5001_0000;
+pub(super) const PAGE: u64 = 0x5001_0000;
 /// A line of it with which the page is opened, and those that are then asked for: all in one page of the first translation buffer.
-const OPENS: u64 = PAGE + 15 * 64;
-const ASKED: u64 = PAGE + 16 * LINE;
+pub(super) const OPENS: u64 = PAGE + 15 * 64;
+pub(super) const ASKED: u64 = PAGE + 16 * LINE;
+/// The first of the lines that fill the third level.
+pub(super) const FILLED: u64 = 0x4000_0000;
 /// As long as all that was asked for takes.
-const LONG: usize = 2_000;
+pub(super) const LONG: usize = 2_000;
 
 /// What counter 4 reads more of the event of this name after `work`, which comes after `before` and when nothing is on the bus.
-fn during(part: &Profile, third: u64, name: &str, before: impl Fn(&mut System<'_>), work: impl Fn(&mut System<'_>)) -> u64 {
+pub(super) fn during(part: &Profile, third: u64, name: &str, before: impl Fn(&mut System<'_>), work: impl Fn(&mut System<'_>)) -> u64 {
     let companion = companion(part, third);
     let entry = catalogue(part.name).entries.iter().find(|entry| entry.name == name).unwrap();
     let mut system = System::new(&companion, entry.select, entry.umask.unwrap_or(0));
@@ -92,9 +94,12 @@ fn reads_at_once_wait_for_the_bus_in_turn() {
 
 /// The third level, of 512 lines in sets of four, is filled by accesses of this kind, in other banks than that of [`PAGE`].
 fn fill(system: &mut System<'_>, kind: AccessKind) {
-    for address in (0..512).map(|number| 0x4000_0000 + number * LINE) {
-        system.again(true, &[Access { address, physical: address, size: 8, kind, ..Access::default() }]);
-    }
+    fill_of(system, 0, kind);
+}
+
+/// The same of another thread.
+pub(super) fn fill_of(system: &mut System<'_>, number: usize, kind: AccessKind) {
+    (0..512).for_each(|line| system.access_alone(number, kind, FILLED + line * LINE));
 }
 
 #[test]

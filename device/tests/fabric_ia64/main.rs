@@ -2,6 +2,7 @@
 
 mod formulas;
 mod in_time;
+mod snoops;
 mod system;
 
 use vm_pmu::arch::event::{Catalogue, Entry, Fidelity};
@@ -63,6 +64,12 @@ fn everything(system: &mut System<'_>) {
         system.prefetch(0x6000_0000, 48, LINE);
         system.rest(2_000);
     }
+    // Snoops meet lines that the first core gives up, and those that the other one does.
+    for (owner, asker) in [(0, other), (other, 0)] {
+        [AccessKind::Store, AccessKind::Load].into_iter().for_each(|kind| snoops::meet(system, owner, asker, kind));
+    }
+    // A line on the bus is flushed.
+    snoops::flush_on_the_bus(system);
 }
 
 /// A whole line, and pieces of 32, 16, the first 8 and the second 8 bytes of another.

@@ -74,9 +74,14 @@ impl<'a> System<'a> {
     /// The first thread runs an instruction of code that it has run before. It waits for nothing but its predecessors' places, unless it
     /// `waits` for all registers.
     pub(crate) fn again(&mut self, waits: bool, accesses: &[Access]) {
+        self.again_by(0, waits, accesses);
+    }
+
+    /// The same of another thread.
+    pub(crate) fn again_by(&mut self, number: usize, waits: bool, accesses: &[Access]) {
         let operation = (!waits).then(Operation::default);
-        let (address, length) = (0x10_0000, 16);
-        self.execute(0, &Instruction { address, physical: address, length, accesses, operation, ..Instruction::default() });
+        let (address, length) = (0x10_0000 + ((number as u64) << 32), 16);
+        self.execute(number, &Instruction { address, physical: address, length, accesses, operation, ..Instruction::default() });
     }
 
     /// So many clocks pass in which nothing is asked for.
@@ -84,10 +89,24 @@ impl<'a> System<'a> {
         (0..clocks).for_each(|_| self.again(true, &[]));
     }
 
+    /// A thread makes an access, and does nothing else.
+    pub(crate) fn access_alone(&mut self, number: usize, kind: AccessKind, address: u64) {
+        self.again_by(number, true, &[Access { address, physical: address, size: 8, kind, ..Access::default() }]);
+    }
+
     /// The first thread prefetches so many lines of the bus from `address` on, one in a clock.
     pub(crate) fn prefetch(&mut self, address: u64, lines: u64, bytes: u64) {
+        self.prefetch_by(0, address, lines, bytes);
+    }
+
+    /// The same of another thread.
+    pub(crate) fn prefetch_by(&mut self, number: usize, address: u64, lines: u64, bytes: u64) {
         for address in (0..lines).map(|line| address + line * bytes) {
-            self.again(false, &[Access { address, physical: address, size: 8, kind: AccessKind::PrefetchLoad, ..Access::default() }]);
+            self.again_by(
+                number,
+                false,
+                &[Access { address, physical: address, size: 8, kind: AccessKind::PrefetchLoad, ..Access::default() }],
+            );
         }
     }
 

@@ -1,22 +1,25 @@
 //! The front-side bus in time, as one thread sees it: when its requests, writes and castouts are sent, and how many wait in which queue.
-//! Rules FB1 to FB9 are in `docs/notes/fabric-ia64.md`.
+//! Rules FB1 to FB14 are in `docs/notes/fabric-ia64.md`.
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bus::{Carried, LINE_CLOCKS, Work};
+use super::super::super::bus::{Carried, LINE_CLOCKS, Lines, Work};
 use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::snooped::Snoop;
 use super::super::super::tally::Tally;
 use super::super::queue::Ring;
 use super::super::time;
+use super::known::{Known, Sent};
 use super::live::Live;
-use super::waiting::{PLACES, Waiting};
+use super::snoops::{Snoops, Times};
+use super::waiting::{Entry, PLACES, Waiting};
 
 /// Clocks of the bus that the request of a transaction takes, and its data if they are no line.
-const REQUEST: u64 = 2;
+pub(super) const REQUEST: u64 = 2;
 const PART_CLOCKS: u64 = 1;
 /// Requests that the request queue takes, and transactions in the in-order queue.
 const REQUESTS: usize = 16;
-const IN_ORDER: usize = 8;
+pub(super) const IN_ORDER: usize = 8;
 
 /// How the bus of a part goes.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,10 @@ pub(in super::super) struct Timing {
     pub(in super::super) third: u64,
     /// How many lower bits of a number of entries are added up apart.
     pub(in super::super) low_bits: u32,
+    /// Places of the snoop queue.
+    pub(in super::super) snoops: usize,
+    /// Whether the answers of cores are joined in a buffer that is counted.
+    pub(in super::super) joins: bool,
 }
 
 /// The queues, in the order of [`LIVE`].
@@ -40,9 +47,11 @@ enum Queue {
     Writes,
     Castouts,
     InOrder,
+    Snoops,
+    Answers,
 }
 
-const QUEUES: usize = Queue::InOrder as usize + 1;
+const QUEUES: usize = Queue::Answers as usize + 1;
 
 /// For each queue, what its numbers of entries are added up as.
 const LIVE: [[Signal; 2]; QUEUES] = [
@@ -52,11 +61,32 @@ const LIVE: [[Signal; 2]; QUEUES] = [
     [Signal::BusWriteQueueLow, Signal::BusWriteQueueHigh],
     [Signal::BusCastoutQueueLow, Signal::BusCastoutQueueHigh],
     [Signal::BusInOrderQueueLow, Signal::BusInOrderQueueHigh],
+    [Signal::BusSnoopQueueLow, Signal::BusSnoopQueueHigh],
+    [Signal::BusSnoopAnswersLow, Signal::BusSnoopAnswersHigh],
 ];
+
+/// Transactions that meet an entry of a queue with their line, in the order of [`MEETINGS`].
+#[derive(Clone, Copy, Debug)]
+#[repr(usize)]
+enum Meeting {
+    Write,
+    /// A write of a whole line, which the answer to the snoop takes the place of.
+    CancelledWrite,
+    Castout,
+    InOrder,
+}
+
+const MEETINGS: [Signal; Meeting::InOrder as usize + 1] =
+    [Signal::BusWriteCollisions, Signal::BusWritesCancelled, Signal::BusCastoutCollisions, Signal::BusInOrderCollisions];
+
+/// What is counted here.
+fn signals() -> impl Iterator<Item = Signal> {
+    LIVE.as_flattened().iter().chain(&MEETINGS).copied().chain([Signal::BusBackToBackCycles])
+}
 
 /// Whether the bus in time supplies `signal`.
 pub(in super::super) fn supplies(signal: Signal) -> bool {
-    signal == Signal::BusBackToBackCycles || LIVE.as_flattened().contains(&signal)
+    signals().any(|each| each == signal) || signal == Signal::BusSnoopStallCycles
 }
 
 /// What one thread has on the bus.
@@ -76,6 +106,10 @@ pub(in super::super) struct Bus {
     in_order: Ring<IN_ORDER>,
     writes: Waiting,
     castouts: Waiting,
+    snoops: Snoops,
+    /// The lines of what it is to carry, and of what it has sent.
+    known: Known,
+    sent: Sent,
     live: [Live; QUEUES],
     /// Bursts that follow another one at once.
     bursts: Live,
@@ -83,6 +117,7 @@ pub(in super::super) struct Bus {
     passed: u64,
     sums: [[u64; 2]; QUEUES],
     bursting: u64,
+    met: [u64; MEETINGS.len()],
 }
 
 impl Bus {
@@ -99,11 +134,15 @@ impl Bus {
             in_order: Ring::new(),
             writes: Waiting::new(),
             castouts: Waiting::new(),
+            snoops: Snoops::new(),
+            known: Known::new(),
+            sent: Sent::new(),
             live: [const { Live::new() }; QUEUES],
             bursts: Live::new(),
             passed: 0,
             sums: [[0; 2]; QUEUES],
             bursting: 0,
+            met: [0; MEETINGS.len()],
         }
     }
 
@@ -114,22 +153,22 @@ impl Bus {
         self.now = now;
         self.drain(now);
         let sent = begin + self.timing.third + 1;
-        (0..work.count(Work::ImplicitWrites)).for_each(|_| self.write_implicitly());
+        let lines = self.known.get(work.place());
         let mut held = 0;
         for (kind, clocks) in [(Work::LineWrites, LINE_CLOCKS), (Work::Pieces, PART_CLOCKS)] {
             for _ in 0..work.count(kind) {
-                held = self.write(sent, clocks).max(held);
+                held = self.write(Entry { at: sent, clocks, line: lines.written }).max(held);
             }
         }
         let mut late = 0;
         for (kind, clocks) in [(Work::LineReads, LINE_CLOCKS), (Work::Invalidations, 0), (Work::PartialReads, PART_CLOCKS)] {
             for _ in 0..work.count(kind) {
-                late = self.request(begin, latency, held, clocks).max(late);
+                late = self.request(begin, latency, held, (clocks, lines.asked)).max(late);
             }
         }
-        (0..work.count(Work::Castouts)).for_each(|_| self.cast_out(sent));
+        (0..work.count(Work::Castouts)).for_each(|_| self.cast_out(Entry { at: sent, clocks: 0, line: lines.cast_out }));
         (0..work.count(Work::ThirdHits)).for_each(|_| self.hit_third(begin));
-        (0..work.count(Work::Posted)).for_each(|_| self.post(sent));
+        (0..work.count(Work::Posted)).for_each(|_| self.post(sent, lines.asked));
         late
     }
 
@@ -142,7 +181,7 @@ impl Bus {
     }
 
     /// FB2 to FB4: a request that is waited for. Returns how much later it is answered.
-    fn request(&mut self, begin: u64, latency: u64, held: u64, clocks: u64) -> u64 {
+    fn request(&mut self, begin: u64, latency: u64, held: u64, (clocks, line): (u64, u64)) -> u64 {
         let Timing { ratio, second, third, .. } = self.timing;
         let queued = (begin + second).max(self.requests.room(1));
         let sent = (queued + third - second + 1).max(held).max(self.arbiter.room(1));
@@ -162,15 +201,62 @@ impl Bus {
             self.enter(Queue::Reads, sent.max(self.now), first);
         }
         // What the front end asked for ahead of time has been sent before this clock.
-        self.order(issued.max(self.now), first, clocks);
+        self.order(issued.max(self.now), first, clocks, line);
         first - (begin + latency)
     }
 
     /// A transaction that was sent at `issued` is in the in-order queue until its data, which begin at `first`, have been on the bus.
-    fn order(&mut self, issued: u64, first: u64, clocks: u64) {
+    fn order(&mut self, issued: u64, first: u64, clocks: u64, line: u64) {
         self.transfer(issued, first, clocks);
         self.in_order.take(self.done);
-        self.enter(Queue::InOrder, issued, self.done);
+        self.send(issued, self.done, line);
+    }
+
+    /// A transaction on `line` is in the in-order queue from `issued` until `done`. FB14: those that are there may have its line.
+    fn send(&mut self, issued: u64, done: u64, line: u64) {
+        self.enter(Queue::InOrder, issued, done);
+        let met = self.sent.push(line, issued, done);
+        self.meet(Meeting::InOrder, met);
+    }
+
+    fn meet(&mut self, meeting: Meeting, entries: usize) {
+        if let Some(met) = self.met.get_mut(meeting as usize) {
+            *met += entries as u64;
+        }
+    }
+
+    /// The pipeline is to let it carry what has these lines. Returns where they are kept.
+    pub(in super::super) fn know(&mut self, lines: Lines) -> usize {
+        self.known.put(lines)
+    }
+
+    /// FB10 to FB13: the core learns of a snoop in clock `now`. Returns its times.
+    pub(in super::super) fn snoop(&mut self, snoop: Snoop, now: u64) -> Times {
+        self.now = now;
+        let (line, timing) = (snoop.line(), self.timing);
+        let arrived = self.snoops.arrive(now, &timing);
+        self.drain(arrived);
+        self.meet(Meeting::Castout, self.castouts.of_line(line, arrived));
+        self.meet(Meeting::Write, self.writes.of_line(line, arrived));
+        let looked = self.snoops.look_up(&timing);
+        let cancelled = self.writes.take_whole(line, arrived).is_some();
+        let answered = if cancelled {
+            self.meet(Meeting::CancelledWrite, 1);
+            self.transfer_implicitly(looked);
+            let done = self.done;
+            self.queue(Queue::Writes).close(done);
+            looked
+        } else if snoop.finds_modified() {
+            self.write_implicitly(looked)
+        } else {
+            looked
+        };
+        let times = self.snoops.answer(answered, &timing);
+        self.enter(Queue::Snoops, times.arrived, times.answered);
+        if timing.joins {
+            self.enter(Queue::Answers, times.answered, times.signed);
+        }
+        times
     }
 
     /// FB5: data of what was sent at `issued` are on the bus from `first` on, for so many of its clocks.
@@ -188,58 +274,63 @@ impl Bus {
     }
 
     /// FB6: a write enters its queue when it has a place. Returns when.
-    fn write(&mut self, sent: u64, clocks: u64) -> u64 {
+    fn write(&mut self, entry: Entry) -> u64 {
         while self.writes.is_full() {
             self.send_write();
         }
-        let at = sent.max(self.writes.room()).max(self.now);
+        let at = entry.at.max(self.writes.room()).max(self.now);
         self.make_room(Queue::Writes, at);
         self.queue(Queue::Writes).open(at);
-        self.writes.push(at, clocks);
+        self.writes.push(Entry { at, ..entry });
         at
     }
 
-    /// FB7: the answer to a snoop is data, which take a place of the write queue, and no request of this core.
-    fn write_implicitly(&mut self) {
+    /// FB7: the answer to a snoop is data, which take a place of the write queue, and no request of this core. Returns when it has the place.
+    fn write_implicitly(&mut self, from: u64) -> u64 {
         while self.writes.is_full() {
             self.send_write();
         }
-        let at = self.writes.room().max(self.now);
+        let at = self.writes.room().max(from);
+        self.transfer_implicitly(at);
+        self.enter(Queue::Writes, at, self.done);
+        at
+    }
+
+    fn transfer_implicitly(&mut self, at: u64) {
         let first = (at + REQUEST * self.timing.ratio).max(self.done);
         self.transfer(at, first, LINE_CLOCKS);
         self.writes.leave(self.done);
-        self.enter(Queue::Writes, at, self.done);
     }
 
     /// FB8: a clean castout enters its queue when it has a place.
-    fn cast_out(&mut self, sent: u64) {
+    fn cast_out(&mut self, entry: Entry) {
         while self.castouts.is_full() {
             self.send_castout();
         }
-        let at = sent.max(self.castouts.room()).max(self.now);
+        let at = entry.at.max(self.castouts.room()).max(self.now);
         self.make_room(Queue::Castouts, at);
         self.queue(Queue::Castouts).open(at);
-        self.castouts.push(at, 0);
+        self.castouts.push(Entry { at, ..entry });
     }
 
     /// A store that nobody waits for is sent in turn with the requests.
-    fn post(&mut self, sent: u64) {
+    fn post(&mut self, sent: u64, line: u64) {
         let ratio = self.timing.ratio;
         self.drain(sent);
         let issued = (sent + ratio).max(self.address).max(self.in_order.room(1));
         self.address = issued + REQUEST * ratio;
         let first = self.address.max(self.done);
-        self.order(issued.max(self.now), first, PART_CLOCKS);
+        self.order(issued.max(self.now), first, PART_CLOCKS, line);
     }
 
     /// When the oldest write can be sent, and the oldest castout.
     fn next_write(&self) -> Option<u64> {
-        let (at, _) = self.writes.first()?;
+        let Entry { at, .. } = self.writes.first()?;
         Some((at + self.timing.ratio).max(self.address).max(self.in_order.room(1)))
     }
 
     fn next_castout(&self) -> Option<u64> {
-        let (at, _) = self.castouts.first()?;
+        let Entry { at, .. } = self.castouts.first()?;
         Some((at + self.timing.ratio).max(self.address))
     }
 
@@ -259,22 +350,21 @@ impl Bus {
     }
 
     fn send_write(&mut self) {
-        let (Some(issued), Some((_, clocks))) = (self.next_write(), self.writes.take()) else { return };
+        let (Some(issued), Some(Entry { clocks, line, .. })) = (self.next_write(), self.writes.take()) else { return };
         self.address = issued + REQUEST * self.timing.ratio;
         let first = self.address.max(self.done);
-        self.order(issued, first, clocks);
+        self.order(issued, first, clocks, line);
         self.writes.leave(self.done);
         let done = self.done;
         self.queue(Queue::Writes).close(done);
     }
 
     fn send_castout(&mut self) {
-        let Some(issued) = self.next_castout() else { return };
-        self.castouts.take();
+        let (Some(issued), Some(Entry { line, .. })) = (self.next_castout(), self.castouts.take()) else { return };
         self.castouts.leave(issued);
         self.queue(Queue::Castouts).close(issued);
         self.address = issued + REQUEST * self.timing.ratio;
-        self.enter(Queue::InOrder, issued, self.address);
+        self.send(issued, self.address, line);
     }
 
     fn queue(&mut self, queue: Queue) -> &mut Live {
@@ -313,8 +403,8 @@ impl Bus {
         self.now = now;
         self.drain(now);
         self.pass(now);
-        (self.sums, self.bursting) = ([[0; 2]; QUEUES], 0);
-        self.wanted = wants(Signal::BusBackToBackCycles) || LIVE.as_flattened().iter().any(|signal| wants(*signal));
+        (self.sums, self.bursting, self.met) = ([[0; 2]; QUEUES], 0, [0; MEETINGS.len()]);
+        self.wanted = signals().any(wants);
     }
 
     /// Counts what was in the queues in the clocks before `now`, if anything of it is counted.
@@ -335,6 +425,9 @@ impl Bus {
                 tally.add(*signal, core::mem::take(sum));
             }
         }
+        for (signal, met) in MEETINGS.iter().zip(&mut self.met) {
+            tally.add(*signal, core::mem::take(met));
+        }
         tally.add(Signal::BusBackToBackCycles, self.bursting / self.timing.ratio);
         self.bursting %= self.timing.ratio;
     }
@@ -342,11 +435,15 @@ impl Bus {
     pub(in super::super) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.address, self.done, self.burst, self.passed, self.bursting]);
         writer.words(self.sums.as_flattened());
+        writer.words(&self.met);
         self.requests.save(writer);
         self.arbiter.save(writer);
         self.in_order.save(writer);
         self.writes.save(writer);
         self.castouts.save(writer);
+        self.snoops.save(writer);
+        self.known.save(writer);
+        self.sent.save(writer);
         self.live.iter().chain([&self.bursts]).for_each(|live| live.save(writer));
     }
 
@@ -356,7 +453,7 @@ impl Bus {
         }
         self.passed = self.passed.min(now);
         self.now = now;
-        for sum in self.sums.as_flattened_mut() {
+        for sum in self.sums.as_flattened_mut().iter_mut().chain(&mut self.met) {
             *sum = time(reader, now)?;
         }
         self.requests.load(reader, now)?;
@@ -364,6 +461,9 @@ impl Bus {
         self.in_order.load(reader, now)?;
         self.writes.load(reader, now)?;
         self.castouts.load(reader, now)?;
+        self.snoops.load(reader, now)?;
+        self.known.load(reader)?;
+        self.sent.load(reader, now)?;
         self.live.iter_mut().chain([&mut self.bursts]).try_for_each(|live| live.load(reader, now))
     }
 }

@@ -11,9 +11,11 @@ pub(super) mod course;
 pub(super) mod flight;
 pub(super) mod flush;
 pub(super) mod group;
+mod known;
 mod live;
 #[cfg(test)]
 pub(super) mod programs;
 pub(super) mod rows;
+pub(super) mod snoops;
 pub(super) mod values;
 mod waiting;

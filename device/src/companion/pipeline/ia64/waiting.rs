@@ -1,26 +1,42 @@
 //! A queue of what is sent when nothing else wants the bus.
 
+use super::super::super::bus::{LINE_CLOCKS, Lines};
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::queue::Ring;
 use super::super::{small, time};
 
 /// Places of the queues of the system interface.
 pub(super) const PLACES: usize = 8;
-/// The most clocks of the bus that the data of an entry take.
-const MOST_CLOCKS: usize = 4;
+
+/// An entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    /// When it entered.
+    pub(super) at: u64,
+    /// For how many clocks of the bus it has data.
+    pub(super) clocks: u64,
+    pub(super) line: u64,
+}
+
+impl Entry {
+    /// Whether it is there in clock `now`, and of a line that is known to be `line`.
+    fn meets(&self, line: u64, now: u64) -> bool {
+        self.at <= now && self.line == line && line != Lines::UNKNOWN
+    }
+}
 
 /// Entries that have not been sent, and when those that have been sent give their places back.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    /// When each entered, and for how many clocks of the bus it has data. The oldest comes first.
-    entries: [(u64, u64); PLACES],
+    /// The oldest comes first.
+    entries: [Entry; PLACES],
     count: usize,
     left: Ring<PLACES>,
 }
 
 impl Waiting {
     pub(super) const fn new() -> Waiting {
-        Waiting { entries: [(0, 0); PLACES], count: 0, left: Ring::new() }
+        Waiting { entries: [Entry { at: 0, clocks: 0, line: 0 }; PLACES], count: 0, left: Ring::new() }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -32,24 +48,40 @@ impl Waiting {
         self.left.room(self.count + 1)
     }
 
-    pub(super) fn push(&mut self, at: u64, clocks: u64) {
+    pub(super) fn push(&mut self, entry: Entry) {
         if let Some(place) = self.entries.get_mut(self.count) {
-            *place = (at, clocks);
+            *place = entry;
             self.count += 1;
         }
     }
 
     /// The entry that is sent next.
-    pub(super) fn first(&self) -> Option<(u64, u64)> {
+    pub(super) fn first(&self) -> Option<Entry> {
         self.entries.first().copied().filter(|_| self.count != 0)
     }
 
     /// Removes it.
-    pub(super) fn take(&mut self) -> Option<(u64, u64)> {
-        let first = self.first()?;
-        self.entries.rotate_left(1);
+    pub(super) fn take(&mut self) -> Option<Entry> {
+        self.remove(0)
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Entry> {
+        let behind = self.entries.get_mut(place..self.count).filter(|behind| !behind.is_empty())?;
+        let entry = behind.first().copied();
+        behind.rotate_left(1);
         self.count -= 1;
-        Some(first)
+        entry
+    }
+
+    /// How many entries of `line` there are in clock `now`.
+    pub(super) fn of_line(&self, line: u64, now: u64) -> usize {
+        self.entries.iter().take(self.count).filter(|entry| entry.meets(line, now)).count()
+    }
+
+    /// Removes the entry that is all of `line`, if there is one in clock `now`.
+    pub(super) fn take_whole(&mut self, line: u64, now: u64) -> Option<Entry> {
+        let place = self.entries.iter().take(self.count).position(|entry| entry.clocks == LINE_CLOCKS && entry.meets(line, now))?;
+        self.remove(place)
     }
 
     /// One that has been taken gives its place back at `until`.
@@ -59,14 +91,14 @@ impl Waiting {
 
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.word(self.count as u64);
-        self.entries.iter().for_each(|(at, clocks)| writer.words(&[*at, *clocks]));
+        self.entries.iter().for_each(|entry| writer.words(&[entry.at, entry.clocks, entry.line]));
         self.left.save(writer);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.count = usize::from(small(reader, PLACES)?);
         for entry in &mut self.entries {
-            *entry = (time(reader, now)?, u64::from(small(reader, MOST_CLOCKS)?));
+            *entry = Entry { at: time(reader, now)?, clocks: u64::from(small(reader, LINE_CLOCKS as usize)?), line: reader.word()? };
         }
         self.left.load(reader, now)
     }

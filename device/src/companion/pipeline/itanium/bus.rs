@@ -2,9 +2,20 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::super::super::snooped::Snoop;
 use super::super::super::tally::Tally;
-use super::super::Found;
+use super::super::ia64::bus::Bus;
+use super::super::ia64::snoops::Times;
+use super::super::{Found, ia64};
 use super::Core;
+
+/// What is never counted: more than three snoops, and answers that are joined with those of another core.
+const NEVER: [Signal; 3] = [Signal::BusSnoopQueueHigh, Signal::BusSnoopAnswersLow, Signal::BusSnoopAnswersHigh];
+
+/// Whether the bus supplies `signal`.
+pub(in super::super) fn supplies(signal: Signal) -> bool {
+    ia64::bus::supplies(signal) && !NEVER.contains(&signal)
+}
 
 impl Core {
     /// The bus carries what the code of an instruction needs, which is looked up now. Returns how much later the code comes.
@@ -14,6 +25,15 @@ impl Core {
         }
         let begin = self.front.looks_up() + u64::from(found.translation);
         self.memory.bus.carry(found.fetched, begin, u64::from(found.line.max(found.translation)) + 1, self.clock)
+    }
+
+    pub(in super::super) fn bus_mut(&mut self) -> &mut Bus {
+        &mut self.memory.bus
+    }
+
+    /// The caches have answered a snoop. Returns its times.
+    pub(in super::super) fn met(&mut self, snoop: Snoop) -> Times {
+        self.memory.bus.snoop(snoop, self.clock)
     }
 
     /// The demand has changed.

@@ -15,7 +15,7 @@ const SECOND: u64 = 6;
 const LINES: usize = 32;
 
 /// The bus of 133 MHz of a part of 800 MHz: D128.
-const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 21, low_bits: 2 };
+const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 21, low_bits: 2, snoops: 3, joins: false };
 
 /// The memory side.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The in-order pipeline of the first Itanium. Rules PI1 to PI31 and their sources are in `docs/notes/pipelines-ia64.md`. Left out is what
 //! needs the operands of floating-point operations (PI31).
 
-mod bus;
+pub(super) mod bus;
 mod dispersal;
 mod front;
 mod latencies;

@@ -2,8 +2,11 @@
 
 use vm_pmu_arch::feed::Signal;
 
+use super::super::super::snooped::Snoop;
 use super::super::super::tally::Tally;
 use super::super::Found;
+use super::super::ia64::bus::Bus;
+use super::super::ia64::snoops::Times;
 use super::Core;
 
 impl Core {
@@ -14,6 +17,19 @@ impl Core {
         }
         let begin = self.front.looks_up() + u64::from(found.translation);
         self.memory.bus.carry(found.fetched, begin, u64::from(found.line.max(found.translation)) + 1, self.clock)
+    }
+
+    pub(in super::super) fn bus_mut(&mut self) -> &mut Bus {
+        &mut self.memory.bus
+    }
+
+    /// The caches have answered a snoop. Returns its times.
+    pub(in super::super) fn met(&mut self, snoop: Snoop) -> Times {
+        let times = self.memory.bus.snoop(snoop, self.clock);
+        if self.second.observed {
+            self.second.snoop(snoop.line(), times.arrived);
+        }
+        times
     }
 
     /// The demand has changed.

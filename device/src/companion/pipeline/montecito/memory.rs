@@ -17,7 +17,7 @@ const SECOND: u64 = 5;
 const COLLECTED: u64 = 5;
 const SERIALIZED: u64 = 12;
 /// The bus of 266 MHz of a part of 1.6 GHz: D128.
-const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 14, low_bits: 3 };
+const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 14, low_bits: 3, snoops: 8, joins: true };
 /// Buffers of requests to the third level, for code and data together (M 2.3.3.4), and the lines on their way that there can be.
 const REQUESTS: usize = 16;
 const PENDING: usize = 16 + 8;

@@ -62,6 +62,9 @@ pub(in super::super) enum Count {
     SecondaryWrite,
     /// Recirculations that were issued.
     Recirculated,
+    /// Operations that a snoop sends round, and lines that come at the time of a snoop.
+    Snooped,
+    SnoopedFill,
     /// What was completed, in the order of [`Kind`].
     IntegerLoad,
     FloatingLoad,
@@ -127,6 +130,8 @@ pub(in super::super::super) const SIGNALS: [Signal; COUNTS] = [
     Signal::L2QueueSecondaryReads,
     Signal::L2QueueSecondaryWrites,
     Signal::L2QueueRecirculations,
+    Signal::L2QueueSnooped,
+    Signal::L2QueueSnoopedFills,
     Signal::L2QueueIssuedIntegerLoads,
     Signal::L2QueueIssuedFloatingLoads,
     Signal::L2QueueIssuedModifications,

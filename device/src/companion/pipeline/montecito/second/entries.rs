@@ -69,6 +69,11 @@ impl Entry {
         matches!(self.state, State::Short | State::Long | State::Queued) && self.blocker.is_none() && self.at <= now
     }
 
+    /// Whether it has hit `line` and has not been issued.
+    pub(super) fn waits_with(&self, line: u64) -> bool {
+        matches!(self.state, State::Short | State::Long | State::Queued) && self.operation.looks_up() && self.operation.line() == line
+    }
+
     /// Whether its line is missing, and nothing has asked for it yet.
     fn is_missing(&self) -> bool {
         self.operation.missed && matches!(self.state, State::Missing | State::Recirculates)

@@ -10,6 +10,7 @@ mod fills;
 mod observed;
 mod operation;
 mod saved;
+mod snoops;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use counts::{COUNTS, Count};
 use entries::{Entries, Entry, State};
 use fills::Fills;
 use operation::{Operation, set};
+use snoops::Snoops;
 pub(in super::super) use states::STATES;
 use states::Waiting;
 
@@ -39,6 +41,7 @@ pub(super) struct SecondQueue {
     pub(super) observed: bool,
     entries: Entries,
     fills: Fills,
+    snoops: Snoops,
     /// The number of the next operation.
     number: u64,
     /// The clock in which the last group looked its lines up.
@@ -59,6 +62,7 @@ impl SecondQueue {
             observed: false,
             entries: Entries::new(),
             fills: Fills::new(),
+            snoops: Snoops::new(),
             number: 1,
             looked: 0,
             clock: 0,
@@ -187,7 +191,7 @@ impl SecondQueue {
         let fills = self.fills.next();
         let entries = self.entries.next(self.fills.has_room());
         // What has been held back longer is done at once.
-        [fills, entries].into_iter().flatten().min().map(|next| next.max(self.clock))
+        [fills, entries, self.snoops.next()].into_iter().flatten().min().map(|next| next.max(self.clock))
     }
 
     /// Everything that happens before clock `end`.
@@ -202,6 +206,7 @@ impl SecondQueue {
     /// What happens in clock `now`.
     fn step(&mut self, now: u64) {
         let came = self.come(now);
+        self.meet(now);
         self.complete(now);
         self.release(now);
         self.recirculate(now, came);

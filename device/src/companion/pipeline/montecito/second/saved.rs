@@ -44,6 +44,7 @@ impl SecondQueue {
     pub(in super::super) fn save(&self, writer: &mut Writer) {
         self.entries.all.iter().for_each(|entry| entry.save(writer));
         self.fills.save(writer);
+        self.snoops.save(writer);
         writer.words(&[self.number, self.looked, self.clock, self.waiting.at, u64::from(self.waiting.count)]);
         self.waiting.operations.iter().for_each(|operation| operation.save(writer));
     }
@@ -53,6 +54,7 @@ impl SecondQueue {
             *entry = Entry::load(reader, now)?;
         }
         self.fills.load(reader, now)?;
+        self.snoops.load(reader, now)?;
         self.number = Some(reader.word()?).filter(|number| (1..1 << 62).contains(number)).ok_or(Damaged)?;
         self.reported = now;
         (self.looked, self.clock) = (time(reader, now)?, time(reader, now)?);

@@ -24,6 +24,11 @@ struct Run {
 fn run(groups: &[(u64, &[Operation])]) -> Run {
     let mut queue = SecondQueue::new();
     queue.observe(true, 0);
+    run_in(queue, groups)
+}
+
+/// The same, in a queue that is there.
+fn run_in(mut queue: SecondQueue, groups: &[(u64, &[Operation])]) -> Run {
     let mut clocks = [0; STATES.len()];
     let mut pass = |queue: &mut SecondQueue, end: u64| {
         while queue.reported < end {
@@ -100,6 +105,32 @@ fn each_kind_is_completed_once() {
 fn a_load_behind_its_sibling_on_a_bank_takes_the_long_way() {
     let queue = run(&[(10, &[load(2, 0), load(4, 0)])]);
     queue.expect(&[(Count::Bank, 1), (Count::ShortBypass, 1), (Count::LongBypass, 1), (Count::FloatingLoad, 2)]);
+}
+
+/// What these groups count, with a snoop of line 2 in clock `at`.
+fn run_snooped(groups: &[(u64, &[Operation])], at: u64) -> Run {
+    let mut queue = SecondQueue::new();
+    queue.observe(true, 0);
+    queue.snoop(2, at);
+    run_in(queue, groups)
+}
+
+#[test]
+fn a_snoop_sends_what_waits_with_its_line_round() {
+    // A store is in the queue from 10 on and comes to the array in 15. The snoop sends it round, so that it hits again.
+    let groups: [(u64, &[Operation]); 1] = [(10, &[store(2, 0), store(4, 0)])];
+    let queue = run_snooped(&groups, 12);
+    queue.expect(&[(Count::Snooped, 1), (Count::Recirculated, 1), (Count::Store, 2), (Count::SnoopedFill, 0)]);
+    // By 15 it is through.
+    run_snooped(&groups, 16).expect(&[(Count::Snooped, 0), (Count::Recirculated, 0), (Count::Store, 2)]);
+}
+
+#[test]
+fn a_snoop_meets_a_line_that_comes_within_three_clocks() {
+    // The line is here in 10 + 13.
+    let groups: [(u64, &[Operation]); 1] = [(10, &[miss(2)])];
+    let met = [20, 21, 23, 25, 26].map(|at| run_snooped(&groups, at).of(Count::SnoopedFill));
+    assert_eq!(met, [0, 1, 1, 1, 0]);
 }
 
 #[test]

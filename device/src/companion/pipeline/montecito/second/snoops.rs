@@ -1,0 +1,85 @@
+//! Snoops that look a line up in the second level (L15).
+
+use super::super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::super::snooped::MOST;
+use super::super::super::{small, time};
+use super::SecondQueue;
+use super::counts::Count;
+use super::entries::{ENTRIES, Entry, State};
+
+/// A snoop and a line that comes meet if both are in so many clocks (M table 4-91).
+const WINDOW: u64 = 3;
+
+/// Snoops that have not come yet, the first first: the line, and when it comes.
+#[derive(Clone, Debug)]
+pub(super) struct Snoops {
+    all: [(u64, u64); MOST],
+    count: usize,
+}
+
+impl Snoops {
+    pub(super) const fn new() -> Snoops {
+        Snoops { all: [(0, 0); MOST], count: 0 }
+    }
+
+    /// One comes in clock `at`, no sooner than the others. Of more than there are places for, the first is not seen.
+    fn push(&mut self, line: u64, at: u64) {
+        if self.count == MOST {
+            self.take();
+        }
+        if let Some(place) = self.all.get_mut(self.count) {
+            *place = (line, at);
+            self.count += 1;
+        }
+    }
+
+    fn first(&self) -> Option<(u64, u64)> {
+        self.all.first().copied().filter(|_| self.count != 0)
+    }
+
+    fn take(&mut self) {
+        if self.count != 0 {
+            self.all.rotate_left(1);
+            self.count -= 1;
+        }
+    }
+
+    /// The clock in which the next one comes.
+    pub(super) fn next(&self) -> Option<u64> {
+        self.first().map(|(_, at)| at)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.count as u64);
+        self.all.iter().for_each(|(line, at)| writer.words(&[*line, *at]));
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.count = usize::from(small(reader, MOST)?);
+        for (line, at) in &mut self.all {
+            (*line, *at) = (reader.word()?, time(reader, now)?);
+        }
+        Ok(())
+    }
+}
+
+impl SecondQueue {
+    /// A snoop of `line` comes in clock `at`, no sooner than the ones before.
+    pub(in super::super) fn snoop(&mut self, line: u64, at: u64) {
+        self.snoops.push(line, at);
+    }
+
+    /// What comes in clock `now` looks its line up.
+    pub(super) fn meet(&mut self, now: u64) {
+        while let Some((line, _)) = self.snoops.first().filter(|(_, at)| *at <= now) {
+            self.snoops.take();
+            let fills = self.fills.all.iter().filter(|fill| fill.taken && fill.line == line && fill.arrival.abs_diff(now) < WINDOW).count();
+            self.add(Count::SnoopedFill, fills as u64);
+            for place in 0..ENTRIES {
+                let Some(entry) = self.entries.get(place).filter(|entry| entry.waits_with(line)).copied() else { continue };
+                self.count(Count::Snooped);
+                self.entries.set(place, Entry { state: State::Recirculates, at: now + 1, blocker: None, ..entry });
+            }
+        }
+    }
+}
