@@ -159,8 +159,8 @@ impl Times {
         self.stops.get_mut(first..first + count).unwrap_or_default()
     }
 
-    /// Takes `slots` slots of each of `hops` links of a line for a message that goes from stop `from` of it to stop `to`, at `ready` or when
-    /// all are free, but not after `end`. Returns when it leaves.
+    /// Takes `slots` slots of every link between stops `from` and `to` of a line, for a message that leaves at `ready` or when all of them are
+    /// free, but not after `end`. Returns when it leaves.
     #[inline(always)]
     pub(super) fn take_links(&mut self, line: Line, from: u8, to: u8, slots: u64, ready: u64, end: u64) -> u64 {
         // A link leaves each stop but the last.

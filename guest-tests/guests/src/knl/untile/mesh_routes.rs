@@ -40,15 +40,16 @@ const BL: u32 = 0xAA;
 /// Unit masks: both kinds of slots, up or left, and down or right.
 const WAYS: [(&str, u32); 2] = [("up or left", 0x0300), ("down or right", 0x0C00)];
 
-/// The CHA of a line: the golden ratio spreads all lines over 32 bits, which 38 CHAs share in equal parts.
-fn home(line: u64) -> usize {
-    let spread = line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 0xFFFF_FFFF;
-    ((spread * 38) >> 32) as usize
+/// Which of `count` boxes has the line at `address`: the golden ratio spreads all lines over 32 bits, which CHAs and MCDRAM controllers share in
+/// equal parts.
+fn share(address: u64, count: usize) -> usize {
+    let spread = (address / 64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 0xFFFF_FFFF;
+    ((spread * count as u64) >> 32) as usize
 }
 
 /// Where the first lines of CHA `cha` are, each in its own page.
 fn lines_of(cha: usize) -> Vec<u64> {
-    (0..).map(|n| REGION + n * FAR).filter(|address| home(address / 64) == cha).take(LINES).collect()
+    (0..).map(|n| REGION + n * FAR).filter(|address| share(*address, TILES.len()) == cha).take(LINES).collect()
 }
 
 /// The stops that a message from `from` to `to` counts at: up or down, then left or right; with whether the run goes across, and whether it
@@ -60,14 +61,16 @@ fn route(from: Place, to: Place) -> Vec<(Place, bool, bool)> {
     down.chain(across).collect()
 }
 
-/// What the four counters of each CHA count of a line of CHA `cha` by a way: AD up and down and across, BL the same.
-fn foretold(cha: usize, forward: bool) -> [[u64; 4]; 38] {
-    let (tile, cha, controller) = (TILES[TILE], TILES[cha], CONTROLLERS[cha * 8 / 38]);
+/// What the four counters of each CHA count of these lines by a way: AD up and down and across, BL the same.
+fn foretold(lines: &[u64], forward: bool) -> [[u64; 4]; 38] {
     let mut counts = [[0; 4]; 38];
-    for (from, to, first, slots) in [(tile, cha, 0, 1), (cha, controller, 0, 1), (controller, tile, 2, 2)] {
-        for (stop, across, goes_forward) in route(from, to) {
-            if let Some(at) = TILES.iter().position(|tile| *tile == stop).filter(|_| goes_forward == forward) {
-                counts[at][first + usize::from(across)] += slots;
+    for line in lines {
+        let (tile, cha, controller) = (TILES[TILE], TILES[share(*line, TILES.len())], CONTROLLERS[share(*line, CONTROLLERS.len())]);
+        for (from, to, first, slots) in [(tile, cha, 0, 1), (cha, controller, 0, 1), (controller, tile, 2, 2)] {
+            for (stop, across, goes_forward) in route(from, to) {
+                if let Some(at) = TILES.iter().position(|tile| *tile == stop).filter(|_| goes_forward == forward) {
+                    counts[at][first + usize::from(across)] += slots;
+                }
             }
         }
     }
@@ -99,7 +102,7 @@ pub(super) fn build() -> Built<Image> {
             traffic.fill_chas(&mut k, CHA, RESET_COUNTERS)?;
             at_list(&mut k, list)?;
             traffic.window(&mut k, load)?;
-            check(&mut k, &traffic, &format!("lines of CHA {cha}, {way}"), &foretold(cha, mask == WAYS[1].1))?;
+            check(&mut k, &traffic, &format!("lines of CHA {cha}, {way}"), &foretold(&lines_of(cha), mask == WAYS[1].1))?;
             at_list(&mut k, list)?;
             k.a.call(flush)?;
         }
@@ -133,10 +136,10 @@ fn check(k: &mut Kernel, traffic: &Traffic, what: &str, right: &[[u64; 4]; 38]) 
         let counter = CHA + 8 + n as u32;
         for (cha, counts) in (0..).zip(right).filter(|(_, counts)| counts[n] != 0) {
             k.rdmsr(counter + CHA_STRIDE * cha)?;
-            k.check_is(&format!("{what}: {ring} at CHA {cha}"), rax, counts[n] * LINES as u64)?;
+            k.check_is(&format!("{what}: {ring} at CHA {cha}"), rax, counts[n])?;
         }
         traffic.sum_chas(k, counter)?;
-        k.check_is(&format!("{what}: {ring} at all"), rax, right.iter().map(|counts| counts[n]).sum::<u64>() * LINES as u64)?;
+        k.check_is(&format!("{what}: {ring} at all"), rax, right.iter().map(|counts| counts[n]).sum::<u64>())?;
     }
     Ok(())
 }
