@@ -242,3 +242,28 @@ fn follows(kind: Kind, choice: &Choice, queue: (u8, u8), select: u8, umask: u8) 
     };
     followed.admits(select, umask)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::boxes::UnitRegister;
+    use super::*;
+
+    #[test]
+    fn events_that_are_added_leave_what_injected_ones_leave() {
+        const FREEZE: u64 = 1 << 8;
+        let at = |uclk| Clocks { uclk, ..Clocks::default() };
+        // A clock, and VERT_RING_AD_IN_USE.
+        let unit = || {
+            let mut unit = Unit::new(Kind::Cha);
+            unit.write(UnitRegister::CounterControl(0), 0x0040_0000, &at(0));
+            unit.write(UnitRegister::CounterControl(1), 0x0040_0FA6, &at(0));
+            unit
+        };
+        let (mut added, mut injected) = (unit(), unit());
+        assert_eq!(added.add(0xA6, 0x01, 3), Some(injected.inject(0xA6, 0x01, 1, 3, &at(5))));
+        [&mut added, &mut injected].map(|unit| unit.write(UnitRegister::Control, FREEZE, &at(7)));
+        assert_eq!(added.add(0xA6, 0x01, 3), Some(injected.inject(0xA6, 0x01, 1, 3, &at(8))));
+        let [added, injected] = [added, injected].map(|mut unit| unit.state(&at(9)));
+        assert_eq!((added.counters, added), ([7, 3, 0, 0], injected));
+    }
+}
