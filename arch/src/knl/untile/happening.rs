@@ -261,7 +261,9 @@ mod tests {
         };
         let (mut added, mut injected) = (unit(), unit());
         assert_eq!(added.add(0xA6, 0x01, 3), Some(injected.inject(0xA6, 0x01, 1, 3, &at(5))));
-        [&mut added, &mut injected].map(|unit| unit.write(UnitRegister::Control, FREEZE, &at(7)));
+        for unit in [&mut added, &mut injected] {
+            unit.write(UnitRegister::Control, FREEZE, &at(7));
+        }
         assert_eq!(added.add(0xA6, 0x01, 3), Some(injected.inject(0xA6, 0x01, 1, 3, &at(8))));
         let [added, injected] = [added, injected].map(|mut unit| unit.state(&at(9)));
         assert_eq!((added.counters, added), ([7, 3, 0, 0], injected));
