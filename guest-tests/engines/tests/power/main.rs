@@ -1,5 +1,6 @@
 //! The POWER interpreter against results worked out from the Power ISA 3.0B.
 
+mod devices;
 mod facilities;
 mod firmware;
 mod instructions;
