@@ -7,6 +7,7 @@ use vm_pmu_arch::feed::Signal;
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::line::{Line, LineState};
+use super::mail::Mail;
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::sets::Sets;
 use super::snooped::Snooped;
@@ -121,101 +122,6 @@ impl Departures {
     }
 }
 
-/// What others did to the cluster, for the totals of the next of its threads that makes an access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mail {
-    pub(super) snoops: u64,
-    pub(super) data_invalidations: u64,
-    pub(super) code_invalidations: u64,
-    /// Snoops of the first level of code, by its lines, and those that found a line in a second level of code.
-    pub(super) code_snoops: u64,
-    pub(super) second_code_hits: u64,
-    /// The line of a second level of code that the last of them took.
-    pub(super) code_taken: Option<u64>,
-    pub(super) quadwords: u64,
-    /// Bus clocks in which answers of others to snoops of this cluster held up the bus.
-    pub(super) stalled: u64,
-    /// Lines that devices put into the third level.
-    pub(super) injected: u64,
-    /// What the snoops found, in the order of [`FINDINGS`].
-    found: [u64; FINDINGS.len()],
-}
-
-/// What snoops of the second and third level find, what the cluster answers to them, and what its package does.
-pub(super) const FINDINGS: [Signal; 12] = [
-    Signal::SnoopsL2ModifiedRead,
-    Signal::SnoopsL2ModifiedWrite,
-    Signal::SnoopsL2SharedInvalidated,
-    Signal::SnoopsL3Hit,
-    Signal::SnoopsL3Miss,
-    Signal::SnoopsL3SharedInvalidated,
-    Signal::SnoopAnswersMiss,
-    Signal::SnoopAnswersHit,
-    Signal::SnoopAnswersModified,
-    Signal::SnoopSignoffsMiss,
-    Signal::SnoopSignoffsHit,
-    Signal::SnoopSignoffsModified,
-];
-/// Where the answers of the cluster begin among them, and those of its package.
-pub(super) const ANSWERS: usize = 6;
-const SIGNOFFS: usize = 9;
-
-impl Mail {
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.snoops | self.stalled == 0
-    }
-
-    /// The snoops that a machine of the second level worked for, and one of the third: those that found a line modified, or took it away.
-    pub(super) fn worked(&self) -> (u32, u32) {
-        let [read, written, shared, third, ..] = self.found;
-        (read.wrapping_add(written).wrapping_add(shared) as u32, third as u32)
-    }
-
-    /// The cluster answers a snoop.
-    fn answer(&mut self, strongest: LineState) {
-        self.count(ANSWERS, strongest);
-    }
-
-    /// Its package answers a snoop.
-    pub(super) fn sign_off(&mut self, strongest: LineState) {
-        self.count(SIGNOFFS, strongest);
-    }
-
-    /// What the last snoop found does not count; `before` is the mail before it.
-    pub(super) fn forget_findings(&mut self, before: &Mail) {
-        self.found = before.found;
-    }
-
-    /// Counts a miss, a hit or a hit of a modified line among the three answers that begin there.
-    fn count(&mut self, begin: usize, strongest: LineState) {
-        let answer = match strongest {
-            LineState::Invalid => 0,
-            state => 1 + usize::from(state.dirty()),
-        };
-        if let Some(count) = self.found.get_mut(begin + answer) {
-            *count += 1;
-        }
-    }
-
-    /// A snoop, which takes the line away or not, found it in this state in the second level or in the third.
-    fn find(&mut self, third: bool, take: bool, state: LineState) {
-        let shared = matches!(state, LineState::Shared | LineState::Forward);
-        let signals = match (third, take, state) {
-            (true, _, LineState::Invalid) => [Some(Signal::SnoopsL3Miss), None],
-            (true, true, _) if shared => [Some(Signal::SnoopsL3Hit), Some(Signal::SnoopsL3SharedInvalidated)],
-            (true, _, _) => [Some(Signal::SnoopsL3Hit), None],
-            (false, true, _) if shared => [Some(Signal::SnoopsL2SharedInvalidated), None],
-            (false, true, LineState::Modified) => [Some(Signal::SnoopsL2ModifiedWrite), None],
-            (false, false, LineState::Modified) => [Some(Signal::SnoopsL2ModifiedRead), None],
-            (false, _, _) => [None, None],
-        };
-        for (signal, count) in FINDINGS.iter().zip(&mut self.found) {
-            *count += u64::from(signals.contains(&Some(*signal)));
-        }
-    }
-}
-
 /// The first level of a core, and its translation buffers.
 #[derive(Clone, Debug)]
 pub(super) struct CoreCaches {
@@ -307,16 +213,7 @@ impl Cluster {
             return false;
         }
         let mail = core::mem::take(&mut self.mail);
-        tally.add(Signal::L2RequestsSnoop, mail.snoops);
-        tally.add(Signal::SnoopRequests, mail.snoops);
-        tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
-        tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
-        tally.add(Signal::InstructionCacheSnoops, mail.code_snoops);
-        tally.add(Signal::L2InstructionSnoopHits, mail.second_code_hits);
-        tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
-        tally.add(Signal::L3LinesInjected, mail.injected);
-        tally.add(Signal::BusSnoopStallCycles, mail.stalled);
-        FINDINGS.iter().zip(mail.found).for_each(|(signal, count)| tally.add(*signal, count));
+        mail.report(tally);
         mail.code_invalidations != 0
     }
 
@@ -518,11 +415,7 @@ impl Cluster {
         for sets in [Some(&self.second), self.second_code.as_ref(), self.third.as_ref()].into_iter().flatten() {
             sets.save(writer);
         }
-        writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations]);
-        writer.words(&[self.mail.code_snoops, self.mail.second_code_hits]);
-        writer.words(&[u64::from(self.mail.code_taken.is_some()), self.mail.code_taken.unwrap_or(0)]);
-        writer.words(&[self.mail.quadwords, self.mail.stalled, self.mail.injected]);
-        writer.words(&self.mail.found);
+        self.mail.save(writer);
         self.snooped.iter().for_each(|snooped| snooped.save(writer));
     }
 
@@ -536,22 +429,7 @@ impl Cluster {
         for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
             sets.load(reader)?;
         }
-        self.mail = Mail {
-            snoops: reader.word()?,
-            data_invalidations: reader.word()?,
-            code_invalidations: reader.word()?,
-            code_snoops: reader.word()?,
-            second_code_hits: reader.word()?,
-            code_taken: {
-                let (there, line) = (reader.word()?, reader.word()?);
-                (there & 1 == 1).then_some(line)
-            },
-            quadwords: reader.word()?,
-            stalled: reader.word()?,
-            injected: reader.word()?,
-            found: [0; FINDINGS.len()],
-        };
-        reader.words(&mut self.mail.found)?;
+        self.mail = Mail::load(reader)?;
         if let Some(snooped) = &mut self.snooped {
             *snooped = Snooped::load(reader)?;
         }

@@ -65,6 +65,7 @@ mod io;
 mod layout;
 mod line;
 mod links;
+mod mail;
 mod memory;
 mod nested;
 mod outcome;

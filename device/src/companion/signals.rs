@@ -4,8 +4,9 @@ use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
 use super::clock::Clock;
-use super::cluster::{ANSWERS, FINDINGS, Level};
+use super::cluster::Level;
 use super::hypertransport::{OF_LINKS, is_of_link};
+use super::mail::{ANSWERS, FINDINGS};
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Microarchitecture, Profile, Protocol, SecondLevel, WritePolicy};
 use super::reach;

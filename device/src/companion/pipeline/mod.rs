@@ -7,6 +7,7 @@
 
 mod account;
 mod ahead;
+mod bus;
 mod code;
 mod ia64;
 mod itanium;
@@ -28,15 +29,13 @@ mod touch;
 
 use alloc::boxed::Box;
 
-use super::bus::{Carried, Lines};
+use super::bus::Carried;
 use super::bytes::{Damaged, Reader, Writer};
 use super::instruction::{Access, Instruction};
 use super::outcome::Outcome;
 use super::profile::Microarchitecture;
-use super::snooped::Snooped;
 use super::tally::Tally;
 use account::States;
-use ia64::bus::Bus;
 use saving::{small, time};
 use sharing::Threads;
 pub(super) use sharing::{Sharing, THREADS};
@@ -198,15 +197,6 @@ impl Core {
         }
     }
 
-    /// The bus of a part that has one in time.
-    fn bus_mut(&mut self) -> Option<&mut Bus> {
-        match self {
-            Core::Montecito(core) => Some(core.bus_mut()),
-            Core::Itanium(core) => Some(core.bus_mut()),
-            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => None,
-        }
-    }
-
     /// The states of the last cycle that was reported.
     fn last(&self) -> Option<u64> {
         match self {
@@ -361,42 +351,6 @@ impl Pipeline {
         found.walk = found.walk.saturating_add(if walked { translation } else { 0 });
         found.line = found.line.saturating_add(line);
         found.code = source.or(found.code);
-    }
-
-    /// The bus carries this, which has these lines, for the code of the instruction, or for its present access, or for itself if it has made
-    /// none.
-    pub(super) fn carried(&mut self, carried: Carried, lines: Lines, fetched: bool) {
-        let carried = self.core.bus_mut().map_or(carried, |bus| carried.at(bus.know(lines)));
-        let found = &mut self.found;
-        let place = match found.touches.get_mut(found.count.wrapping_sub(1)) {
-            _ if fetched => &mut found.fetched,
-            Some(touch) => &mut touch.carried,
-            None => &mut found.carried,
-        };
-        place.join(carried);
-    }
-
-    /// The caches of the core have answered snoops. `late` takes the clusters whose transactions waited for the answers, and for how many clocks
-    /// of the bus.
-    pub(super) fn met(&mut self, snooped: &Snooped, mut late: impl FnMut(usize, u64)) {
-        for snoop in snooped.all() {
-            let times = match &mut self.core {
-                Core::Montecito(core) => core.met(snoop),
-                Core::Itanium(core) => core.met(snoop),
-                Core::K8(_) | Core::Knl(_) | Core::Power9(_) => return,
-            };
-            snoop.from().filter(|_| times.stalled != 0).into_iter().for_each(|from| late(from, times.stalled));
-        }
-    }
-
-    /// Counts what was in the queues of the bus in the cycles that have been reported.
-    #[inline]
-    pub(super) fn settle_bus(&mut self, tally: &mut Tally) {
-        match &mut self.core {
-            Core::Montecito(core) => core.settle_bus(tally),
-            Core::Itanium(core) => core.settle_bus(tally),
-            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => {}
-        }
     }
 
     /// The instruction makes an access, to the line with this number.

@@ -1,0 +1,56 @@
+//! What the pipelines of parts with a bus in time are told of it.
+
+use super::super::bus::{Carried, Lines};
+use super::super::snooped::Snooped;
+use super::super::tally::Tally;
+use super::ia64::bus::Bus;
+use super::{Core, Pipeline};
+
+impl Core {
+    /// The bus of a part that has one in time.
+    fn bus_mut(&mut self) -> Option<&mut Bus> {
+        match self {
+            Core::Montecito(core) => Some(core.bus_mut()),
+            Core::Itanium(core) => Some(core.bus_mut()),
+            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => None,
+        }
+    }
+}
+
+impl Pipeline {
+    /// The bus carries this, which has these lines, for the code of the instruction, or for its present access, or for itself if it has made
+    /// none.
+    pub(in super::super) fn carried(&mut self, carried: Carried, lines: Lines, fetched: bool) {
+        let carried = self.core.bus_mut().map_or(carried, |bus| carried.at(bus.know(lines)));
+        let found = &mut self.found;
+        let place = match found.touches.get_mut(found.count.wrapping_sub(1)) {
+            _ if fetched => &mut found.fetched,
+            Some(touch) => &mut touch.carried,
+            None => &mut found.carried,
+        };
+        place.join(carried);
+    }
+
+    /// The caches of the core have answered snoops. `late` takes the clusters whose transactions waited for the answers, and for how many clocks
+    /// of the bus.
+    pub(in super::super) fn met(&mut self, snooped: &Snooped, mut late: impl FnMut(usize, u64)) {
+        for snoop in snooped.all() {
+            let times = match &mut self.core {
+                Core::Montecito(core) => core.met(snoop),
+                Core::Itanium(core) => core.met(snoop),
+                Core::K8(_) | Core::Knl(_) | Core::Power9(_) => return,
+            };
+            snoop.from().filter(|_| times.stalled != 0).into_iter().for_each(|from| late(from, times.stalled));
+        }
+    }
+
+    /// Counts what was in the queues of the bus in the cycles that have been reported.
+    #[inline]
+    pub(in super::super) fn settle_bus(&mut self, tally: &mut Tally) {
+        match &mut self.core {
+            Core::Montecito(core) => core.settle_bus(tally),
+            Core::Itanium(core) => core.settle_bus(tally),
+            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => {}
+        }
+    }
+}
