@@ -371,6 +371,14 @@ mod tests {
     }
 
     #[test]
+    fn beyond_the_horizon_there_is_no_room() {
+        let (deadlines, totals) = (Deadlines::default(), Totals::new());
+        deadlines.set_own(Signal::InstructionsRetired, 1000, &totals);
+        totals.add(deadlines.pace().signal, 2000);
+        assert_eq!(deadlines.room(&totals), 0);
+    }
+
+    #[test]
     fn no_deadline_comes_before_the_horizon_while_the_promise_is_kept() {
         let (deadlines, totals) = (Deadlines::new(Pace::new(Signal::Cycles, 3)), Totals::new());
         deadlines.set_own(Signal::Loads, 1000, &totals);

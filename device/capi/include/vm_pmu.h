@@ -2953,7 +2953,7 @@ typedef struct {
   /**
    * Called when no translation buffer holds `address`: writes the table entries that lead to its page to `walk`. If null, pages have
    * `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function except those
-   * that follow the same thread. It must return: no C++ exception and no longjmp may leave it.
+   * that follow the same thread, and except those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
    */
   void (*walk)(void *user, uint32_t thread, uint64_t address, VmPmuWalk *walk);
   /**
@@ -4622,8 +4622,8 @@ VmPmuStatus vm_pmu_follow_levels(const VmPmuCompanion *companion, uint32_t threa
  *
  * `events` is called once, after the companion's events have been added, with the outcome of the last instruction. There an embedder adds
  * the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events. It
- * may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and it must
- * return. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
+ * may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and except
+ * those that destroy the companion or the machine. It must return: no C++ exception and no longjmp may leave it. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -4745,8 +4745,8 @@ VmPmuStatus vm_pmu_follow_keep_requests(const VmPmuCompanion *companion, uint32_
  * PMU and drops them. Requests are kept, 128 at most, if the thread's demand has VM_PMU_RECORDS_REQUESTS, or after
  * vm_pmu_follow_keep_requests().
  *
- * `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and
- * vm_pmu_companion_destroy(). It must return: no C++ exception and no longjmp may leave it.
+ * `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and except
+ * those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.

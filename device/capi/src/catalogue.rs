@@ -7,7 +7,7 @@ use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::registry::NAMES;
 
 use crate::machine::{part, signal};
-use crate::pointer::{Growing, fill, put, text};
+use crate::pointer::{Growing, fill, put, text, writable};
 use crate::status::{VmPmuStatus, guarded, misuse};
 
 /// A text that lives as long as the program. It does not end with a zero byte: print it with "%.*s".
@@ -192,6 +192,7 @@ pub unsafe extern "C" fn vm_pmu_signal_named(name: *const c_char, number: *mut u
 pub unsafe extern "C" fn vm_pmu_signal(number: u32, name: *mut VmPmuText, summary: *mut VmPmuText) -> VmPmuStatus {
     guarded(|| {
         let found = signal(number)?;
+        writable(summary, "where the summary is to be written")?;
         // SAFETY: the caller's promise.
         unsafe {
             put(name, VmPmuText::of(found.name()), "where the name is to be written")?;

@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
+use vm_pmu::topology::Machine;
 
 use crate::die::Choice;
-use crate::machine::VM_PMU_MOST_THREADS;
+use crate::machine::{Callbacks, VM_PMU_MOST_THREADS};
 use crate::nodes::{VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute};
 use crate::places::Lists;
 use crate::pointer::{Growing, borrow, list, offer, put, take, text, writable};
@@ -54,6 +55,13 @@ impl VmPmuCompanion {
     pub(crate) fn companion(&self) -> &Companion {
         // SAFETY: it lives as long as `self`.
         unsafe { self.companion.as_ref() }
+    }
+
+    /// Refuses PMUs of another part than the one that is followed.
+    #[inline]
+    pub(crate) fn follows(&self, machine: &Machine<Callbacks>) -> Result<(), Failure> {
+        let (followed, counts) = (self.companion().profile().name, machine.part().name());
+        if std::ptr::eq(followed, counts) || followed == counts { Ok(()) } else { Err(another_part(followed, counts)) }
     }
 
     /// The element of `list` for thread `number`.
@@ -114,6 +122,11 @@ fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<Mute
             "the follower of thread {number} is in use by another call: one host thread at a time uses it, and no callback of its own"
         ))),
     }
+}
+
+#[cold]
+fn another_part(followed: &str, counts: &str) -> Failure {
+    argument(format!("the companion is of {followed} and the machine of {counts}: both must be of one part"))
 }
 
 /// Whose clock counts.
@@ -215,7 +228,7 @@ pub struct VmPmuCompanionOptions {
     pub user: *mut c_void,
     /// Called when no translation buffer holds `address`: writes the table entries that lead to its page to `walk`. If null, pages have
     /// `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function except those
-    /// that follow the same thread. It must return: no C++ exception and no longjmp may leave it.
+    /// that follow the same thread, and except those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
     pub walk: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, address: u64, walk: *mut VmPmuWalk)>,
     /// Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
     pub page_bits: u32,

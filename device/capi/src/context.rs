@@ -3,7 +3,7 @@
 use vm_pmu::{Context, Reset};
 
 use crate::machine::{VmPmuMachine, levels, thread};
-use crate::pointer::{Growing, fill, offer, put, take, writable};
+use crate::pointer::{Growing, fill, offer, offerable, put, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
 /// In VmPmuContext::flags: the thread's clock is stopped (HLT, STPCLK); nothing of it counts.
@@ -259,6 +259,8 @@ pub unsafe extern "C" fn vm_pmu_instruction_match(
         unsafe {
             let matched = self::thread(machine, thread)?.instruction_match();
             let (chosen, bits) = matched.unwrap_or_default();
+            offerable(value, "where the value is to be written")?;
+            offerable(mask, "where the mask is to be written")?;
             offer(any, matched.is_some(), "where the answer is to be written")?;
             offer(value, chosen, "where the value is to be written")?;
             offer(mask, bits, "where the mask is to be written")

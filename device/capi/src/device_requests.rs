@@ -91,6 +91,7 @@ pub unsafe extern "C" fn vm_pmu_companion_device(
     guarded(|| {
         // SAFETY: the caller's promise.
         let (whole, (machine, counted), given) = unsafe { (self::companion(companion)?, package(machine, counted)?, take(request)?) };
+        whole.follows(machine)?;
         let request = self::request(&given, whole.packages)?;
         offerable(modified, "where the modified lines are to be written")?;
         let lines = count(machine, counted, |totals, demand| whole.companion().device(&request, totals, demand));
@@ -118,6 +119,7 @@ pub unsafe extern "C" fn vm_pmu_companion_device_access(
     guarded(|| {
         // SAFETY: the caller's promise.
         let (companion, (machine, package)) = unsafe { (self::companion(companion)?, self::package(machine, package)?) };
+        companion.follows(machine)?;
         count(machine, package, |totals, demand| companion.companion().device_access(physical, bytes, writes, totals, demand));
         Ok(())
     })

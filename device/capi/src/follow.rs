@@ -12,7 +12,7 @@ use crate::instruction::{
     CLASSES, FLAGS, VM_PMU_INSTRUCTION_BUNDLE, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_FUNCTION_STATE,
     VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES, VmPmuAccess, VmPmuInstruction, access, operation,
 };
-use crate::machine::{VmPmuMachine, signal, thread};
+use crate::machine::{VmPmuMachine, machine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
 use crate::record::VM_PMU_STAGES;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
@@ -249,8 +249,8 @@ pub const VM_PMU_MOST_HELD: usize = 48;
 ///
 /// `events` is called once, after the companion's events have been added, with the outcome of the last instruction. There an embedder adds
 /// the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events. It
-/// may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and it must
-/// return. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
+/// may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and except
+/// those that destroy the companion or the machine. It must return: no C++ exception and no longjmp may leave it. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -268,6 +268,8 @@ pub unsafe extern "C" fn vm_pmu_follow_deliver(
     guarded(|| {
         // SAFETY: the caller's promise.
         let (whole, cpu) = unsafe { (self::companion(companion)?, self::thread(machine, thread)?) };
+        // SAFETY: the same.
+        whole.follows(&unsafe { self::machine(machine) }?.machine)?;
         if held_count > VM_PMU_MOST_HELD {
             return Err(argument(format!("{held_count} states are too many: {VM_PMU_MOST_HELD} are the most")));
         }
@@ -307,6 +309,8 @@ pub unsafe extern "C" fn vm_pmu_follow_sync(
     guarded(|| {
         // SAFETY: the caller's promise.
         let (whole, cpu) = unsafe { (self::companion(companion)?, self::thread(machine, thread)?) };
+        // SAFETY: the same.
+        whole.follows(&unsafe { self::machine(machine) }?.machine)?;
         let mut follower = whole.follower(thread)?;
         if !active.is_null() {
             writable(active, "where the answer is to be written")?;

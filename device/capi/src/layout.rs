@@ -5,10 +5,9 @@ use std::ffi::c_char;
 use vm_pmu::arch::registry::Part;
 use vm_pmu::layout::Layout;
 
-use crate::companion::VmPmuCompanionOptions;
-use crate::die;
 #[cfg(feature = "companion")]
-use crate::die::Choice;
+use crate::companion::VmPmuCompanionOptions;
+use crate::die::{self, Choice};
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuOptions, part};
 use crate::pointer::{Growing, borrow, fill, put, take};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};

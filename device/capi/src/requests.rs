@@ -32,8 +32,8 @@ pub unsafe extern "C" fn vm_pmu_follow_keep_requests(companion: *const VmPmuComp
 /// PMU and drops them. Requests are kept, 128 at most, if the thread's demand has VM_PMU_RECORDS_REQUESTS, or after
 /// vm_pmu_follow_keep_requests().
 ///
-/// `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and
-/// vm_pmu_companion_destroy(). It must return: no C++ exception and no longjmp may leave it.
+/// `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and except
+/// those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

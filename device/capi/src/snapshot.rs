@@ -50,6 +50,7 @@ pub unsafe extern "C" fn vm_pmu_snapshot_bytes(snapshot: *const VmPmuSnapshot, b
         // SAFETY: the caller's promise.
         unsafe {
             let saved = borrow(snapshot, "the snapshot")?;
+            writable(length, "where the length is to be written")?;
             put(bytes, saved.bytes.as_ptr(), "where the place of the bytes is to be written")?;
             put(length, saved.bytes.len(), "where the length is to be written")
         }

@@ -1,6 +1,6 @@
 //! Counts the companion's traffic between caches and memory in the nests of POWER9's chips.
 
-use vm_pmu::companion::Companion;
+use vm_pmu::companion::{Companion, parts};
 use vm_pmu::memory::{Chip, Traffic};
 
 use crate::companion::{VmPmuCompanion, companion};
@@ -86,6 +86,10 @@ pub unsafe extern "C" fn vm_pmu_traffic_create(
         writable(traffic, "where the traffic is to be written")?;
         // SAFETY: the caller's promise.
         let (companion, chips) = unsafe { (self::companion(companion)?.companion(), self::platform(platform)?.chips().len()) };
+        let followed = companion.profile().name;
+        if followed != parts::POWER9.name {
+            return Err(argument(format!("the companion is of {followed}: traffic is counted in the nests of {}", parts::POWER9.name)));
+        }
         let made = Box::into_raw(Box::new(VmPmuTraffic { traffic: Traffic::new(companion, chips), chips }));
         // SAFETY: the caller's promise.
         unsafe { put(traffic, made, "where the traffic is to be written") }

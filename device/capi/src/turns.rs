@@ -1,7 +1,7 @@
 //! Threads of a core that take turns, as those of Montecito do: when one misses the third-level cache, and how it goes on afterwards.
 
 use crate::companion::{VmPmuCompanion, companion};
-use crate::pointer::{offer, put, writable};
+use crate::pointer::{offer, offerable, put, writable};
 use crate::status::{VmPmuStatus, guarded};
 
 /// For vm_pmu_follow_report_at_most(): as many cycles as there are.
@@ -80,6 +80,7 @@ pub unsafe extern "C" fn vm_pmu_follow_idle(
     guarded(|| {
         // SAFETY: the caller's promise.
         let idle = unsafe { self::companion(companion) }?.follower(thread)?.idle();
+        offerable(cycles, "where the cycles are to be written")?;
         // SAFETY: the caller's promise.
         unsafe {
             put(known, idle.is_some(), "where the answer is to be written")?;

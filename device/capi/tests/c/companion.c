@@ -313,6 +313,12 @@ static void misuse(void) {
   EXPECT(vm_pmu_follow_sync(companion, NULL, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_companion_device_access(companion, machine, 1, 0, 1, false) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_companion_save(companion, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  VmPmuMachine *other = NULL;
+  EXPECT_OK(vm_pmu_machine_create("power9", NULL, &other));
+  EXPECT(vm_pmu_follow_sync(companion, other, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("of k8 and the machine of power9"));
+  EXPECT(vm_pmu_follow_deliver(companion, other, 0, NULL, 0, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("one part"));
+  EXPECT(vm_pmu_companion_device_access(companion, other, 0, 0, 1, false) == VM_PMU_STATUS_ERROR_ARGUMENT && told("one part"));
+  EXPECT_OK(vm_pmu_machine_destroy(other));
   EXPECT_OK(vm_pmu_companion_destroy(companion));
   EXPECT_OK(vm_pmu_companion_destroy(NULL));
   EXPECT_OK(vm_pmu_machine_destroy(machine));

@@ -105,6 +105,22 @@ static void threads_and_registers(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+/* A function that refuses a place of one of its results has written none. */
+static void results_are_written_all_or_not_at_all(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuText name = {NULL, 99};
+  bool any = true;
+  uint64_t value = 99;
+  uint64_t *odd = (uint64_t *)((char *)&value + 1);
+  EXPECT_OK(vm_pmu_machine_create("montecito", NULL, &machine));
+  EXPECT(vm_pmu_signal(0, &name, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("summary") && name.length == 99);
+  EXPECT(vm_pmu_instruction_match(machine, 0, &any, &value, odd) == VM_PMU_STATUS_ERROR_ARGUMENT && told("mask"));
+  EXPECT(any && value == 99);
+  EXPECT(vm_pmu_instruction_match(machine, 0, &any, odd, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("value"));
+  EXPECT(any);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
 static void messages(void) {
   char small[4] = {'x', 'x', 'x', 'x'};
   EXPECT(vm_pmu_service(NULL, 0) == VM_PMU_STATUS_ERROR_ARGUMENT);
@@ -117,6 +133,7 @@ int main(void) {
   what_the_part_does_not_have();
   longer_structs();
   threads_and_registers();
+  results_are_written_all_or_not_at_all();
   messages();
   puts("misuse: all is well");
   return 0;

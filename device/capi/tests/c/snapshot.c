@@ -54,6 +54,8 @@ int main(void) {
   EXPECT(vm_pmu_load(NULL, bytes, length) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_save(old, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_snapshot_bytes(NULL, &bytes, &length) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  const uint8_t *unchanged = damaged;
+  EXPECT(vm_pmu_snapshot_bytes(snapshot, &unchanged, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && unchanged == damaged);
   EXPECT(counted(new) == 7);
 
   EXPECT_OK(vm_pmu_snapshot_destroy(snapshot));

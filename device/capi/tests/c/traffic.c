@@ -126,6 +126,10 @@ static void misuse(void) {
   EXPECT(vm_pmu_traffic_create(NULL, rig.platform, &traffic) == VM_PMU_STATUS_ERROR_ARGUMENT && told("companion"));
   EXPECT(vm_pmu_traffic_create(rig.companion, NULL, &traffic) == VM_PMU_STATUS_ERROR_ARGUMENT && told("platform"));
   EXPECT(vm_pmu_traffic_create(rig.companion, rig.platform, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  VmPmuCompanion *other = NULL;
+  EXPECT_OK(vm_pmu_companion_create("k8", NULL, &other));
+  EXPECT(vm_pmu_traffic_create(other, rig.platform, &traffic) == VM_PMU_STATUS_ERROR_ARGUMENT && told("companion is of k8"));
+  EXPECT_OK(vm_pmu_companion_destroy(other));
   EXPECT(traffic == NULL);
   EXPECT(vm_pmu_traffic_flush(rig.traffic, rig.companion, two) == VM_PMU_STATUS_ERROR_ARGUMENT && told("2 chips"));
   EXPECT(vm_pmu_traffic_sync(rig.traffic, rig.companion, two, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("2 chips"));
