@@ -7,7 +7,8 @@ use vm_pmu::topology::Machine;
 use crate::companion::{VmPmuCompanion, companion};
 use crate::machine::{Callbacks, VmPmuMachine, package};
 use crate::pointer::{Growing, offer, offerable, take};
-use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
+use crate::status::{Failure, VmPmuStatus, guarded, misuse};
+use crate::vocabulary::pick;
 
 /// What a device does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +55,7 @@ fn request(given: &VmPmuDeviceRequest, packages: u32) -> Result<DeviceRequest, F
     if package >= packages {
         return Err(misuse(VmPmuStatus::ErrorRange, format!("there is no package {package}: the companion has {packages}, from 0 on")));
     }
-    let known = usize::try_from(operation).ok().and_then(|operation| DeviceOperation::ALL.get(operation).copied());
-    let operation = known.ok_or_else(|| {
-        argument(format!("the operation is {operation}: there are 0 to {}, VmPmuDeviceOperation", DeviceOperation::ALL.len() - 1))
-    })?;
+    let operation = pick(&DeviceOperation::ALL, operation, "the operation, VmPmuDeviceOperation,")?;
     Ok(DeviceRequest { package: usize::try_from(package).unwrap_or(usize::MAX), physical, size: bytes, operation })
 }
 

@@ -6,6 +6,7 @@ use crate::machine::VmPmuMachine;
 use crate::pointer::put;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::untile::{cha, unit, untile};
+use crate::vocabulary::pick;
 
 /// A ring of the mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +50,6 @@ pub enum VmPmuDeviceAccess {
     Interrupt = 5,
 }
 
-/// The element of `all` of this number.
-fn one<T: Copy>(all: &[T], number: u32, what: &str) -> Result<T, Failure> {
-    let found = usize::try_from(number).ok().and_then(|number| all.get(number).copied());
-    found.ok_or_else(|| argument(format!("there is no {what} {number}: there are 0 to {}", all.len().saturating_sub(1))))
-}
-
 /// The stop of the mesh at which box `number` is.
 fn stop(number: u32) -> Result<Stop, Failure> {
     Stop::of(unit(number)?).ok_or_else(|| argument(format!("box {number} is at no stop of the mesh")))
@@ -84,8 +79,8 @@ pub unsafe extern "C" fn vm_pmu_box_carry(machine: *const VmPmuMachine, from: u3
     guarded(|| {
         // SAFETY: the caller's promise.
         let untile = unsafe { untile(machine) }?;
-        let agent = one(&[Agent::Home, Agent::Cores], agent, "agent")?;
-        untile.carry(&Message { from: stop(from)?, agent, to: stop(to)?, ring: one(&Ring::ALL, ring, "ring")? });
+        let agent = pick(&[Agent::Home, Agent::Cores], agent, "agent")?;
+        untile.carry(&Message { from: stop(from)?, agent, to: stop(to)?, ring: pick(&Ring::ALL, ring, "ring")? });
         Ok(())
     })
 }
@@ -107,7 +102,7 @@ pub unsafe extern "C" fn vm_pmu_box_device(
     guarded(|| {
         // SAFETY: the caller's promise.
         let untile = unsafe { untile(machine) }?;
-        untile.device_at(one(&DeviceAccess::ALL, access, "access")?, physical, self::cha(cha)?, modified);
+        untile.device_at(pick(&DeviceAccess::ALL, access, "access")?, physical, self::cha(cha)?, modified);
         Ok(())
     })
 }

@@ -378,9 +378,10 @@ pub(crate) const SUPPLIERS: [Supplier; 12] = [
 pub(crate) const SNOOPS: [Snoop; 4] = [Snoop::None, Snoop::NotNeeded, Snoop::Forwarded, Snoop::Modified];
 
 /// The element of `table` that `number` names.
-pub(crate) fn pick<T: Copy>(table: &[T], number: u8, field: &str) -> Result<T, Failure> {
-    let found = table.get(usize::from(number)).copied();
-    found.ok_or_else(|| argument(format!("{field} is {number}: there are 0 to {}", table.len() - 1)))
+pub(crate) fn pick<T: Copy>(table: &[T], number: impl Into<u32>, field: &str) -> Result<T, Failure> {
+    let number = number.into();
+    let found = usize::try_from(number).ok().and_then(|number| table.get(number).copied());
+    found.ok_or_else(|| argument(format!("{field} is {number}: there are 0 to {}", table.len().saturating_sub(1))))
 }
 
 /// The index of `value` in a table of the interface.
@@ -425,6 +426,6 @@ mod tests {
 
     #[test]
     fn other_numbers_are_refused() {
-        assert!(pick(&SNOOPS, 4, "snoop").is_err());
+        assert!(pick(&SNOOPS, 4u8, "snoop").is_err());
     }
 }

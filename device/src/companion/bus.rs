@@ -71,7 +71,8 @@ const PLACE_SHIFT: u32 = WORK_BITS * WORKS.len() as u32;
 /// How many places there can be.
 pub(super) const PLACES: usize = 64;
 
-/// The lines of what a core makes the bus carry for one access: what it asks for, what it writes, and what it casts out. Of several, the last.
+/// The line that a core makes the bus carry for one access: that which it asks for, which it writes, and which it casts out. Of several of a
+/// kind none is known, as nothing says which transaction has which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lines {
     pub(super) asked: u64,
@@ -105,7 +106,7 @@ impl Carried {
 
     /// Its lines are at this place.
     pub(super) fn at(self, place: usize) -> Carried {
-        Carried(self.0 & ((1 << PLACE_SHIFT) - 1) | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
+        Carried(self.without_lines().0 | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
     }
 
     /// The place of its lines, if they are kept.
@@ -113,12 +114,17 @@ impl Carried {
         ((self.0 >> PLACE_SHIFT) as usize).checked_sub(1)
     }
 
-    /// What others have done besides. The lines are those of the first.
+    /// The same, without its lines.
+    fn without_lines(self) -> Carried {
+        Carried(self.0 & ((1 << PLACE_SHIFT) - 1))
+    }
+
+    /// What others have done besides. The lines of several are not known.
     pub(super) fn join(&mut self, other: Carried) {
-        if let Some(place) = other.place().filter(|_| self.place().is_none()) {
-            *self = self.at(place);
-        }
-        if !other.is_none() {
+        if self.is_none() {
+            *self = other;
+        } else if !other.is_none() {
+            *self = self.without_lines();
             WORKS.into_iter().for_each(|work| self.add(work, other.count(work)));
         }
     }
@@ -152,13 +158,19 @@ pub(super) fn ask(kind: Signal, line: u64, tally: &mut Tally) {
         Signal::BusCleanCastouts => Work::Castouts,
         _ => Work::Posted,
     };
+    know(work, line, tally);
     tally.carried.add(work, 1);
-    let lines = &mut tally.lines;
-    *match work {
-        Work::LineWrites => &mut lines.written,
-        Work::Castouts => &mut lines.cast_out,
-        _ => &mut lines.asked,
-    } = line;
+}
+
+/// The next transaction for `work` is on `line`.
+fn know(work: Work, line: u64, tally: &mut Tally) {
+    let (kinds, known): (&[Work], _) = match work {
+        Work::LineWrites | Work::Pieces => (&[Work::LineWrites, Work::Pieces], &mut tally.lines.written),
+        Work::Castouts => (&[Work::Castouts], &mut tally.lines.cast_out),
+        _ => (&[Work::LineReads, Work::Invalidations, Work::PartialReads, Work::Posted], &mut tally.lines.asked),
+    };
+    let is_first = kinds.iter().all(|kind| tally.carried.count(*kind) == 0);
+    *known = if is_first || *known == line { line } else { Lines::UNKNOWN };
 }
 
 fn count_transaction(kind: Signal, tally: &mut Tally) {
@@ -182,7 +194,7 @@ pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
     if written.whole {
         return transact(Signal::BusLineWrites, written.line, tally);
     }
-    tally.lines.written = written.line;
+    know(Work::Pieces, written.line, tally);
     let bytes = |from: u32, size: u32| (written.mask >> from.min(127)) as u64 & ((1 << size) - 1);
     let mut count = |signal| {
         tally.add(signal, 1);

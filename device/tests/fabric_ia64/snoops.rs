@@ -188,8 +188,9 @@ fn a_snoop_meets_a_clean_castout() {
 fn a_flush_meets_the_read_of_its_line() {
     let at = |work: fn(&mut System<'_>)| during(&parts::MONTECITO, 12 << 20, "SI_IOQ_COLLISIONS", |_| {}, work);
     assert_eq!(at(flush_on_the_bus), 1);
-    // Reads of different lines do not meet.
+    // Reads of different lines do not meet, whether two accesses or one make them.
     assert_eq!(at(|system| system.prefetch(ASKED, 2, LINE)), 0);
+    assert_eq!(at(|system| system.again(true, &[access(AccessKind::Load, ASKED + LINE - 4)])), 0);
 }
 
 /// The first core does `work`, waits for so many clocks, and learns of a snoop of the line that it worked on.

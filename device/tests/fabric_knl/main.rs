@@ -128,12 +128,21 @@ impl<'a> Program<'a> {
 const LINES: u64 = 0x10_0000;
 const OTHERS: u64 = LINES + MCDRAM;
 
+/// What of a box a counter counts.
+type What = (Kind, u32, u32);
+
 /// Counts `counters` while tile 0 reads 64 lines of a full MCDRAM, which has others in their places, drives them out, reads them again, writes
 /// them and drives them out again.
-fn counted<const N: usize>(counters: [(Kind, u32, u32); N]) -> [u64; N] {
-    let (machine, companion) = (machine(2), layout(2).companion().unwrap().build());
+fn counted<const N: usize>(counters: [What; N]) -> [u64; N] {
+    counted_by(&layout(2), LINES, Some(OTHERS), counters)
+}
+
+/// The same of 64 lines from `first` on. The lines `others`, if there are any, are in their places of the cache before.
+fn counted_by<const N: usize>(layout: &Layout, first: u64, others: Option<u64>, counters: [What; N]) -> [u64; N] {
+    let line: Line = |_thread, _counter| {};
+    let (machine, companion) = (layout.pmus().build(line).unwrap(), layout.companion().unwrap().build());
     let mut program = Program::new(&machine, &companion);
-    program.each(0, AccessKind::Load, OTHERS);
+    others.into_iter().for_each(|others| program.each(0, AccessKind::Load, others));
     let mut used = [0; 9];
     let numbers = counters.map(|(kind, select, umask)| {
         let number = used[kind as usize];
@@ -142,7 +151,7 @@ fn counted<const N: usize>(counters: [(Kind, u32, u32); N]) -> [u64; N] {
         number
     });
     for kind in [AccessKind::Load, AccessKind::Flush, AccessKind::Load, AccessKind::Store, AccessKind::Flush] {
-        program.each(0, kind, LINES);
+        program.each(0, kind, first);
     }
     core::array::from_fn(|place| sum(&program.untile, counters[place].0, numbers[place]))
 }

@@ -13,28 +13,9 @@ fn in_mode(mode: MemoryMode) -> Layout {
     layout(2).memory_per_package(DDR).memory_mode(mode)
 }
 
-/// What of a box a counter counts.
-type What = (Kind, u32, u32);
-
-/// Tile 0 reads 64 lines from `first` on, drives them out, reads them again, writes them and drives them out again. The lines `others`, if there
-/// are any, are in their places of the cache before. Returns what `counters` counted meanwhile.
+/// What `counters` count of the 64 lines from `first` on, in this mode.
 fn counted_at<const N: usize>(mode: MemoryMode, first: u64, others: Option<u64>, counters: [What; N]) -> [u64; N] {
-    let layout = in_mode(mode);
-    let line: Line = |_thread, _counter| {};
-    let (machine, companion) = (layout.pmus().build(line).unwrap(), layout.companion().unwrap().build());
-    let mut program = Program::new(&machine, &companion);
-    others.into_iter().for_each(|others| program.each(0, AccessKind::Load, others));
-    let mut used = [0; 9];
-    let numbers = counters.map(|(kind, select, umask)| {
-        let number = used[kind as usize];
-        used[kind as usize] += 1;
-        count(&program.untile, kind, number, select, umask);
-        number
-    });
-    for kind in [AccessKind::Load, AccessKind::Flush, AccessKind::Load, AccessKind::Store, AccessKind::Flush] {
-        program.each(0, kind, first);
-    }
-    core::array::from_fn(|place| sum(&program.untile, counters[place].0, numbers[place]))
+    counted_by(&in_mode(mode), first, others, counters)
 }
 
 /// Reads and writes of MCDRAM, its hits and misses as a cache, and reads and writes of DDR.
