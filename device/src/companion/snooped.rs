@@ -66,7 +66,7 @@ impl Snooped {
         }
     }
 
-    /// Them, the oldest first.
+    /// The snoops, the oldest first.
     pub(super) fn all(&self) -> impl Iterator<Item = Snoop> + '_ {
         let first = self.next + MOST - self.count;
         (first..first + self.count).filter_map(|place| self.all.get(place % MOST)).copied()

@@ -1,4 +1,4 @@
-//! What the pipelines of parts with a bus in time are told of it.
+//! What a pipeline learns of the bus, on parts whose bus is modelled in time.
 
 use super::super::bus::{Carried, Lines};
 use super::super::snooped::Snooped;

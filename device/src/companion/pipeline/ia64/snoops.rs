@@ -8,7 +8,7 @@ use super::bus::{REQUEST, Timing};
 
 /// Places of the snoop queue and of the snoop coalescing buffer (M: pages of ER_SNOOPQ_REQ and SI_SCB_LIVE_REQ).
 pub(super) const SNOOPS: usize = 8;
-/// Clocks of the bus from a request to the answers that it is due.
+/// Clocks of the bus from a request until its answers are due.
 const PHASE: u64 = 4;
 
 /// The snoops of a core in time.

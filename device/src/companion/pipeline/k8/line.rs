@@ -189,7 +189,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Adds the macro-operation of a plain instruction, of which this is what it computes, if there is place.
+    /// Adds the macro-operation of a plain instruction with the registers of `operation`, if there is room.
     #[inline]
     pub(super) fn push_plain(&mut self, operation: Option<&Operation<'_>>) {
         let places = self.operations.get_mut(self.count).zip(self.plain.get_mut(self.count));

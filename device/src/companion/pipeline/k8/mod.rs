@@ -222,7 +222,7 @@ impl Core {
             self.line.piece = piece;
         }
         if self.line.ready == 0 && instruction.length != 0 {
-            // The piece has not been read anew since an instruction before has set it.
+            // Otherwise an earlier instruction of the line has set it, and no piece has been read since.
             self.line.ready = self.fetched + 1;
         }
         self.push_plain(instruction, tally);

@@ -99,7 +99,7 @@ impl Core {
         let mut line = self.line.clone();
         line.fill_in();
         writer.words(&[line.count as u64, line.touch_count as u64, line.ready, line.piece]);
-        // Behind those that wait are those of lines that have gone.
+        // The other places have macro-operations of lines that were dispatched.
         line.operations.iter_mut().skip(line.count).for_each(|operation| *operation = MacroOperation::NONE);
         line.operations.iter().for_each(|operation| operation.save(writer));
         line.touches.iter().for_each(|touch| touch.save(writer));
