@@ -45,6 +45,7 @@ mod freezing;
 mod history;
 mod marked;
 pub mod nest;
+mod nested;
 mod pausing;
 mod plain;
 mod registers;
@@ -67,10 +68,9 @@ use crate::access::{Address, Fault};
 use crate::alert::{Alerts, Lines};
 use crate::counter::{Probe, Tap};
 use crate::event::{self, Catalogue, Entry};
-use crate::feed::{Context, Demand, Feed, NestedStep, Record, Scope, Signal, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Scope, Signal, SignalSet};
 use crate::model::{
-    CpuidIdentity, InstructionMatching, LazyContexts, Levels, Model, NestedTranslation, Occurrence, RegisterDescription, Reset, Shape,
-    Shared, SharedState,
+    CpuidIdentity, InstructionMatching, LazyContexts, Levels, Model, Occurrence, RegisterDescription, Reset, Shape, Shared, SharedState,
 };
 use counting::{Mask, PROGRAMMABLE, bit};
 use pausing::Pause;
@@ -500,27 +500,6 @@ impl Model for Power9 {
 
     fn registers(&self) -> &'static [RegisterDescription] {
         registers::REGISTERS
-    }
-}
-
-impl NestedTranslation for Power9 {
-    fn nested(&mut self, step: &NestedStep, feed: &impl Feed) {
-        if !self.units.iter().any(|unit| unit.selected.follows_nested()) {
-            return;
-        }
-        // What was added before it is counted first.
-        let moved = self.catch_up(feed);
-        let mut grown = [0u64; COUNTERS];
-        for (index, (unit, grown)) in self.units.iter().zip(&mut grown).enumerate() {
-            if self.counting & bit(index) != 0 {
-                *grown = unit.selected.nested(step);
-            }
-        }
-        self.grow_all(grown);
-        if self.judge(false, feed) || moved {
-            self.update_demand_unless_pausing(feed);
-        }
-        self.rearm(feed);
     }
 }
 
