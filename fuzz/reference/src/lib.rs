@@ -1,0 +1,38 @@
+//! References: one slow model for each part, written from the sentences of its manual and not from the register files of `vm-pmu-arch`.
+//!
+//! A reference takes one step at a time, keeps each counter as a plain integer, and knows neither deadlines nor demand. From `vm-pmu-arch`
+//! it has names alone: addresses, faults, signals, the fields of a context, and what the catalogues say of an event.
+
+use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::feed::{Context, Record, Signal};
+use vm_pmu_arch::model::{Occurrence, Reset};
+
+/// The PMU of one package, as its manual describes it.
+pub trait Reference {
+    /// What a write to a register does.
+    ///
+    /// # Errors
+    /// The fault that the access raises, in which case nothing changes.
+    fn write(&mut self, thread: usize, address: Address, value: u64) -> Result<(), Fault>;
+
+    /// What a read returns, or `None` where the reference does not know.
+    fn read(&mut self, thread: usize, address: Address) -> Option<Result<u64, Fault>>;
+
+    /// One instruction of a thread: everything it adds to, in one step, and what is known of it.
+    fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record);
+
+    /// Events of the package's devices, in one step.
+    fn devices(&mut self, signals: &[(Signal, u64)]);
+
+    /// Events that no signal describes, in one step.
+    fn inject(&mut self, thread: usize, occurrence: Occurrence, amount: u64);
+
+    /// The state of a thread changes.
+    fn set_context(&mut self, thread: usize, context: Context);
+
+    /// A thread is reset.
+    fn reset(&mut self, thread: usize, reset: Reset);
+
+    /// The interrupts requested since the last call: thread and counter, sorted; `None` where the reference does not know.
+    fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>>;
+}
