@@ -4,6 +4,8 @@ use core::fmt;
 
 /// A register's address, in the address space that the guest names it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[non_exhaustive]
 pub enum Address {
     /// A model-specific register, by the ECX of RDMSR and WRMSR.
@@ -31,6 +33,8 @@ pub enum Address {
 
 /// Where a dword of PCI configuration space is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PciAddress {
     /// Bus.
     pub bus: u8,
@@ -63,6 +67,8 @@ impl fmt::Display for Address {
 
 /// A facility of a POWER processor that privileged software can withhold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Facility {
     /// The registers of the performance monitor.
     PerformanceMonitor,
@@ -86,6 +92,8 @@ impl Facility {
 
 /// Why an access has no value: the exception that the embedder must deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[non_exhaustive]
 pub enum Fault {
     /// No register of this PMU has the address. The embedder knows what else may have it.

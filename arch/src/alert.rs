@@ -22,6 +22,8 @@ pub struct Alerts {
 
 /// Requests that persist: each holds until the guest takes its cause away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Lines {
     /// POWER: a performance monitor interrupt exists. It is taken, at vector F00h, when MSR\[EE] allows.
     pub interrupt: bool,

@@ -27,6 +27,10 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+// What derives `Arbitrary` names the standard library.
+#[cfg(feature = "arbitrary")]
+extern crate std;
+
 pub mod access;
 pub mod alert;
 pub mod atomic;
@@ -48,6 +52,7 @@ pub mod memory;
 pub mod model;
 #[cfg(feature = "montecito")]
 pub mod montecito;
+pub mod numbered;
 #[cfg(feature = "power9")]
 pub mod power9;
 pub mod registry;

@@ -12,6 +12,7 @@ use super::{Signal, SignalSet, Supply};
 /// assert!(wanted.wants(true, other) && wanted.wants(false, branch) && !wanted.wants(false, other));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Records {
     /// The one instruction at which a deadline is reached: sampling chooses it in advance.
     pub at_deadline: bool,

@@ -2,6 +2,8 @@
 
 /// The size of a page, as far as radix trees tell sizes apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum PageSize {
     /// 4 KiB.
     Size4K,
@@ -42,6 +44,8 @@ impl PageSize {
 
 /// Which guest real address of a walk the host's tables translate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum GuestLevel {
     /// That of the entry of the guest's process table.
     Process,
@@ -78,6 +82,8 @@ impl GuestLevel {
 
 /// What a table walker did for one guest real address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct NestedWalk {
     /// Which address of the guest's walk.
     pub level: GuestLevel,
@@ -122,6 +128,8 @@ impl NestedWalk {
 /// assert_ne!(first, NestedStep::Walk(walk));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum NestedStep {
     /// The first look-up of an access found its guest page in the translation buffer, and the page of the host, or not.
     First {

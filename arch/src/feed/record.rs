@@ -4,6 +4,8 @@ use super::Sample;
 
 /// The kind of a control transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum BranchKind {
     /// A conditional near branch.
     Conditional,
@@ -35,6 +37,8 @@ impl BranchKind {
 
 /// How a control transfer was predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Prediction {
     /// It was not predicted, or this is not known.
     #[default]
@@ -49,6 +53,8 @@ pub enum Prediction {
 
 /// The control transfer that an instruction made, or did not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Branch {
     /// What kind of transfer.
     pub kind: BranchKind,
@@ -70,6 +76,8 @@ impl Branch {
 
 /// Where the data of a load came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum DataSource {
     /// Not known.
     #[default]
@@ -195,6 +203,8 @@ impl DataSource {
 
 /// What address translation cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Translation {
     /// Not known.
     #[default]
@@ -209,6 +219,8 @@ pub enum Translation {
 
 /// The access to memory that an instruction made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Memory {
     /// Its effective (virtual) address.
     pub address: u64,
@@ -242,6 +254,8 @@ impl Memory {
 
 /// The fetch of an instruction's line, where the first-level instruction cache or translation buffer did not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Fetch {
     /// The effective (virtual) address that was fetched.
     pub address: u64,
@@ -262,6 +276,8 @@ pub struct Fetch {
 /// Totals say how much happened; a record says what one instruction was: sampling registers, address and opcode qualification,
 /// branch traces and latency thresholds are made of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Record {
     /// The instruction's effective (virtual) address; on IA-64 that of its bundle.
     pub address: u64,

@@ -2,6 +2,8 @@
 
 /// What a request asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum RequestKind {
     /// A line to read data from, for a load.
     DataRead,
@@ -93,6 +95,8 @@ impl RequestKind {
 
 /// The state in which a cache of the same cluster had the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum HeldAs {
     /// Modified.
     Modified,
@@ -106,6 +110,8 @@ pub enum HeldAs {
 
 /// Where the data of a request came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Supplier {
     /// There is no data, or its source is not known.
     #[default]
@@ -133,6 +139,8 @@ pub enum Supplier {
 
 /// How other caches were snooped for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Snoop {
     /// No other cache was snooped.
     #[default]
@@ -155,6 +163,8 @@ pub enum Snoop {
 /// assert_eq!(request.snoop, Snoop::None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Request {
     /// What it asked for.
     pub kind: RequestKind,

@@ -4,6 +4,8 @@ use bitflags::bitflags;
 
 /// The unit that executed an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ExecutionUnit {
     /// Not reported: it follows from the record's branch or memory access; with neither, it is fixed point.
     #[default]
@@ -23,6 +25,8 @@ pub enum ExecutionUnit {
 bitflags! {
     /// Further properties of an instruction and of its execution.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
     pub struct Traits: u32 {
         /// A no-op that exists to be sampled: on POWER `and 0,0,0` and `and 1,1,1`.
         const PROBE = 1 << 0;
@@ -96,6 +100,8 @@ bitflags! {
 bitflags! {
     /// States of cache lines, as a counter's MESI filter names them.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
     pub struct LineStates: u8 {
         /// Invalid.
         const INVALID = 1 << 0;
@@ -110,6 +116,8 @@ bitflags! {
 
 /// Where an instruction was fetched from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum FetchSource {
     /// Not reported, which is taken as the first level.
     #[default]
@@ -126,6 +134,8 @@ pub enum FetchSource {
 
 /// What became of a store in the second-level cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum StoreOutcome {
     /// It is no store, or this is not reported.
     #[default]
@@ -140,6 +150,8 @@ pub enum StoreOutcome {
 
 /// Why the load/store unit flushed an instruction that was then executed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Flush {
     /// It was not flushed, or this is not reported.
     #[default]
@@ -154,6 +166,8 @@ pub enum Flush {
 
 /// A command to the fabric between caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum FabricCommand {
     /// None was needed, or this is not reported.
     #[default]
@@ -170,6 +184,8 @@ pub enum FabricCommand {
 
 /// How a command to the fabric went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Fabric {
     /// The command.
     pub command: FabricCommand,
@@ -189,6 +205,8 @@ pub struct Fabric {
 
 /// A stage of an instruction's life, in the order in which a load goes through them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Stage {
     /// Decoded.
     Decoded,
@@ -244,6 +262,8 @@ impl Stage {
 /// assert_eq!(stages.at(Stage::Completed), None);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Stages {
     reached: u16,
     cycles: [u32; Stage::ALL.len()],
@@ -273,6 +293,8 @@ impl Stages {
 /// What became of one instruction, as far as the embedder knows. What it leaves at the default is worked out from the rest of the
 /// [`Record`](super::Record).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Sample {
     /// The unit that executed it.
     pub unit: ExecutionUnit,

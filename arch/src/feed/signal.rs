@@ -6,6 +6,8 @@
 //!
 //! The numbers are the layout of [`Totals`](super::Totals) and part of the ABI: a new signal goes at the end of the list.
 
+use crate::numbered::numbered;
+
 /// What a signal's total is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -41,6 +43,8 @@ impl Unit {
     }
 }
 
+numbered!(Signal, u16, "signal", |number| Signal::from_index(usize::from(number)), |signal| signal as u16, Signal::all());
+
 macro_rules! signals {
     ($( $(#[doc = $doc:literal])+ $name:ident = $word:literal : $kind:ident $unit:ident $(resting $resting:literal)? ),+ $(,)?) => {
         /// One quantity that an embedder reports, by the number of its cell in [`Totals`](super::Totals).
@@ -53,6 +57,7 @@ macro_rules! signals {
         /// assert_eq!(signal.kind(), Kind::State);
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "u16", into = "u16"))]
         #[repr(u16)]
         #[non_exhaustive]
         pub enum Signal {

@@ -53,6 +53,8 @@ use crate::layout::Field;
 
 /// An occurrence, named as a guest would select it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Occurrence {
     /// The event select.
     pub select: u32,
@@ -73,6 +75,8 @@ pub struct CpuidIdentity {
 
 /// How a reset came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Reset {
     /// Power came on.
     Cold,

@@ -24,8 +24,12 @@
 
 mod dialect;
 #[cfg(feature = "arbitrary")]
+mod encode;
+#[cfg(feature = "arbitrary")]
 mod generate;
 mod levels;
+#[cfg(feature = "arbitrary")]
+mod mutate;
 mod nest;
 mod nested;
 mod parse;
@@ -46,6 +50,10 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
 pub use dialect::{ContextField, PartField};
+#[cfg(feature = "arbitrary")]
+pub use encode::NoProgram;
+#[cfg(feature = "arbitrary")]
+pub use mutate::{Maker, noise};
 pub use nest::{ChipSetting, MemoryPlace, NestStep};
 pub use parse::ParseError;
 pub use run::Failure;
@@ -73,6 +81,7 @@ pub struct Litmus {
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 pub enum Step {
     /// `thread N`: what follows is done by that thread.
     Thread(usize),
@@ -128,4 +137,37 @@ pub enum Step {
     Untile(UntileStep),
     /// A statement about the nest of a chip, whose counters post themselves into memory.
     Nest(NestStep),
+}
+
+impl Step {
+    /// Whether it only states what must be observed, and does nothing to a machine.
+    pub(crate) fn is_expectation(&self) -> bool {
+        match self {
+            Step::Interrupts(_)
+            | Step::Lines(_)
+            | Step::Late(_)
+            | Step::Pins(_)
+            | Step::Demand(..)
+            | Step::Records(_)
+            | Step::Match(_)
+            | Step::Epoch(_)
+            | Step::Deadline(..) => true,
+            Step::Thread(_)
+            | Step::Context(_)
+            | Step::Write(..)
+            | Step::Read(..)
+            | Step::Feed(..)
+            | Step::Record(..)
+            | Step::Request(..)
+            | Step::Nested(_)
+            | Step::Devices(_)
+            | Step::Inject(..)
+            | Step::Watch(_)
+            | Step::Pin(..)
+            | Step::Save
+            | Step::Reset(_)
+            | Step::Untile(_)
+            | Step::Nest(_) => false,
+        }
+    }
 }

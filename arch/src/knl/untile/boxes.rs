@@ -3,6 +3,8 @@
 //! Addresses as Linux's driver has them (`uncore_snbep.c`, `knl_uncore_cha`, `knl_uncore_pci_*` and the functions they share), status
 //! registers as likwid has them (`perfmon_knl_counters.h`).
 
+use crate::numbered::numbered;
+
 /// How many boxes there are.
 pub const UNITS: usize = 66;
 
@@ -11,6 +13,8 @@ pub const CHAS: u8 = 38;
 
 /// A clock of the untile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Domain {
     /// UCLK, the untile's.
     Uclk,
@@ -43,6 +47,8 @@ impl Domain {
 
 /// A kind of box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Kind {
     /// The UBox: its own counters, and the control of all boxes.
     Ubox,
@@ -154,10 +160,13 @@ impl Kind {
 /// assert_eq!(UnitId::new(Kind::Cha, 38), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "u8", into = "u8"))]
 pub struct UnitId {
     kind: Kind,
     number: u8,
 }
+
+numbered!(UnitId, u8, "box", |number| UnitId::all().nth(usize::from(number)), |unit| unit.kind.first() + unit.number, UnitId::all());
 
 impl UnitId {
     /// Box `number` of `kind`, if there are so many.

@@ -38,6 +38,8 @@ pub(super) const fn is_of_agent(select: u8, umask: u8) -> bool {
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Stage {
     /// It enters the table of requests.
     Enters,

@@ -5,6 +5,7 @@ use crate::feed::{Request, RequestKind, Snoop, Supplier};
 
 /// The queue through which a request came into the table of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Source {
     /// IRQ: a tile's request.
@@ -55,6 +56,7 @@ impl Source {
 
 /// What a request looks for in the snoop filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lookup {
     /// Data, to read.
@@ -95,6 +97,7 @@ impl Lookup {
 
 /// How the snoop filter has a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FilterState {
     /// Not at all.
@@ -133,6 +136,7 @@ impl FilterState {
 /// assert!(!read.hit && read.local);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transaction {
     /// Where it came from.

@@ -66,6 +66,7 @@ impl CallType {
 
 /// What a call returns to the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Outcome {
     /// OPAL_SUCCESS.
     Success,

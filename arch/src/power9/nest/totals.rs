@@ -6,6 +6,7 @@ use super::place::{Bank, CELLS, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS};
 use super::unit::ClockDomain;
 use crate::atomic::AtomicU64;
 use crate::event;
+use crate::numbered::numbered;
 
 /// How many totals there are: one per cell of both modes.
 pub const TOTALS: usize = 2 * CELLS;
@@ -65,7 +66,10 @@ pub(super) fn source(index: u16) -> Source {
 /// assert_eq!(Event::at(0x80), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "u32", into = "u32"))]
 pub struct Event(u16);
+
+numbered!(Event, u32, "event of the nest", Event::at, Event::offset, Event::all());
 
 impl Event {
     /// The event whose counter is posted `offset` bytes from the start of the region; `None` if none is, or if it counts a clock.

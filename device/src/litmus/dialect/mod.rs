@@ -74,6 +74,25 @@ impl ContextField {
         Dialect::of(part).field(word)
     }
 
+    /// Every field: those of all parts, then the parts' own in the order of their dialects, each name once.
+    #[cfg(feature = "arbitrary")]
+    pub(super) fn every() -> impl Iterator<Item = ContextField> {
+        let own = |(number, dialect): (usize, &'static &'static Dialect)| {
+            let earlier =
+                move |field: ContextField| ALL.iter().take(number).any(|other| other.fields.iter().any(|(_, known)| *known == field));
+            dialect.fields.iter().map(|(_, field)| *field).filter(move |field| matches!(field, ContextField::Part(_)) && !earlier(*field))
+        };
+        let common = [
+            ContextField::Privilege,
+            ContextField::Halted,
+            ContextField::Foreground,
+            ContextField::MachineState,
+            ContextField::Control,
+            ContextField::TimeBase,
+        ];
+        common.into_iter().chain(ALL.iter().enumerate().flat_map(own))
+    }
+
     /// The name of the field in a litmus file about `part`.
     #[must_use]
     pub fn word(self, part: Part) -> &'static str {

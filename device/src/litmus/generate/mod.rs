@@ -206,7 +206,7 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
         12 => Step::Devices(signals(source, bytes)?),
         13..=14 => Step::Inject(occurrence(source, bytes)?, amount(bytes)?),
         15 => Step::Context(vec![field(source, bytes)?]),
-        16 => Step::Thread(bytes.int_in_range(0..=source.threads.max(2) - 1)?),
+        16 => Step::Thread(bytes.int_in_range(0..=source.threads.saturating_sub(1))?),
         17 => match bytes.int_in_range(0..=7u8)? {
             0 => Step::Reset(Reset::Cold),
             1 => Step::Reset(Reset::Warm),
@@ -262,12 +262,16 @@ fn signals(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal,
             signals.push((signal, amount(bytes)?));
         }
     }
-    // The cycles of a state are among the elapsed cycles.
+    limit_states(&mut signals);
+    Ok(signals)
+}
+
+/// The cycles of a state are among the elapsed cycles.
+pub(super) fn limit_states(signals: &mut [(Signal, u64)]) {
     let passed = signals.iter().find(|(signal, _)| *signal == Signal::Cycles).map_or(0, |(_, amount)| *amount);
     for (_, amount) in signals.iter_mut().filter(|(signal, _)| signal.kind() == Kind::State) {
         *amount = (*amount).min(passed);
     }
-    Ok(signals)
 }
 
 fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrence> {

@@ -74,7 +74,7 @@ fn step(events: &[Event], bytes: &mut Unstructured<'_>) -> Result<NestStep> {
         0..=6 => NestStep::Happen(*bytes.choose(events)?, amount(bytes)?),
         7..=10 => NestStep::Slots(bytes.int_in_range(0..=30)?),
         11..=12 => NestStep::Tick(bytes.int_in_range(0..=500)?),
-        13 => NestStep::AtOnce(if bytes.ratio(1, 4)? { bytes.arbitrary::<u64>()? >> 2 } else { bytes.int_in_range(0..=100_000)? }),
+        13 => NestStep::AtOnce(if bytes.ratio(1, 4)? { bytes.arbitrary::<u64>()? >> 8 } else { bytes.int_in_range(0..=100_000)? }),
         14..=16 => control(bytes)?,
         17 => NestStep::Write(place(events, bytes)?, u64::from(bytes.arbitrary::<u8>()?)),
         18..=19 => NestStep::Read(place(events, bytes)?, 0),

@@ -8,6 +8,8 @@ mod text;
 
 use alloc::boxed::Box;
 
+#[cfg(feature = "arbitrary")]
+use vm_pmu_arch::power9::nest::REGION_SIZE;
 use vm_pmu_arch::power9::nest::{Event, Frequencies, Outcome, Setting};
 
 pub(super) use act::{Access, Seen, act, obey, outcome};
@@ -16,6 +18,7 @@ pub(super) use text::{STATEMENTS, parse, print};
 
 /// A statement about the nest of a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 pub enum NestStep {
     /// `nest KEY=VALUE ...`: a chip in its state at power-on, which is the current one from here on.
     Chip(Box<ChipSetting>),
@@ -57,6 +60,7 @@ pub enum NestStep {
 
 /// A chip as a file describes it. What it leaves out has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChipSetting {
     /// The number of the chip.
     pub chip: u32,
@@ -72,9 +76,46 @@ pub struct ChipSetting {
 
 /// Somewhere in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 pub enum MemoryPlace {
     /// `cell:NAME`, `cell:OFFSET`: 8 bytes at this offset from the start of the current chip's region, a multiple of 8.
     Cell(u32),
     /// `memory:ADDRESS/SIZE`: 1, 2, 4 or 8 bytes.
     Bytes(u64, u8),
+}
+
+/// Whether a file can state it: a chip with clocks that run, a whole cell, a range that is not empty.
+#[cfg(feature = "arbitrary")]
+pub(super) fn can_be_said(step: &NestStep) -> bool {
+    let is_cell = |offset: u32| offset.is_multiple_of(8) && u64::from(offset) < REGION_SIZE;
+    match step {
+        NestStep::Chip(setting) => {
+            let Frequencies { nest, host_bridge, memory } = setting.frequencies;
+            setting.chip < MOST_CHIPS && setting.slot != Some(0) && nest != 0 && host_bridge != 0 && memory != 0
+        }
+        NestStep::Program(offset, _) | NestStep::Register(offset, _) => is_cell(*offset),
+        NestStep::Read(place, value) | NestStep::Write(place, value) => match place {
+            MemoryPlace::Cell(offset) => is_cell(*offset),
+            MemoryPlace::Bytes(_, size @ (1 | 2 | 4)) => value >> (8 * size) == 0,
+            MemoryPlace::Bytes(_, size) => *size == 8,
+        },
+        NestStep::Hole(from, to) => from < to,
+        _ => true,
+    }
+}
+
+/// The most chips of a fuzzer's program.
+#[cfg(feature = "arbitrary")]
+const MOST_CHIPS: u32 = 4;
+
+/// How often something is repeated, and how far clocks advance each time.
+#[cfg(feature = "arbitrary")]
+pub(super) fn work(step: &NestStep) -> (u64, u64) {
+    match step {
+        NestStep::Slots(slots) => (*slots, 0),
+        // As many slots, if each takes a cycle.
+        NestStep::Tick(cycles) => (*cycles, 1),
+        NestStep::AtOnce(cycles) => (1, *cycles),
+        _ => (1, 0),
+    }
 }

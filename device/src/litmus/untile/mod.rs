@@ -19,6 +19,7 @@ pub(super) use text::{configuration, parse, print};
 
 /// A statement about the boxes that all threads share.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 pub enum UntileStep {
     /// `tick CLOCK N`: a clock advances by N.
     Tick(Domain, u64),
@@ -75,6 +76,7 @@ pub enum UntileStep {
 
 /// Bytes of configuration space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 pub struct Configuration {
     /// Bus.
     pub bus: u8,
@@ -120,4 +122,33 @@ pub(super) fn unit_of(step: &Step) -> Option<UnitId> {
 /// Whether a statement is about boxes at all.
 pub(super) fn concerns(step: &Step) -> bool {
     matches!(step, Step::Untile(_)) || unit_of(step).is_some() || matches!(step, Step::Write(Address::Pci(_), ..))
+}
+
+/// Whether a file can state it: numbers that boxes, requests and places in configuration space have.
+#[cfg(feature = "arbitrary")]
+pub(super) fn can_be_said(step: &UntileStep) -> bool {
+    const MOST_OPCODE: u16 = 0x3FF;
+    match step {
+        UntileStep::Transact(cha, transaction, _) => {
+            *cha < Kind::Cha.count() && transaction.opcode <= MOST_OPCODE && transaction.tile < Kind::Cha.count() && transaction.thread < 8
+        }
+        UntileStep::Read(place, _) | UntileStep::Write(place, _) => {
+            let is_aligned = matches!(place.size, 1 | 2 | 4) && place.offset.is_multiple_of(place.size.into());
+            is_aligned && place.device < 32 && place.function < 8 && place.offset < 0x1000
+        }
+        _ => true,
+    }
+}
+
+/// At most how much its totals grow.
+#[cfg(feature = "arbitrary")]
+pub(super) fn events(step: &UntileStep) -> u64 {
+    // A clock is at most 16 times the CPUs' own, and queues have at most what was put into them.
+    const FASTEST: u64 = 16;
+    match step {
+        UntileStep::Tick(_, clocks) | UntileStep::Pass(clocks) => clocks.saturating_mul(FASTEST),
+        UntileStep::Happen { each, clocks, .. } => each.saturating_mul(*clocks),
+        UntileStep::Transact(_, _, Stage::Served { clocks }) => *clocks,
+        _ => 0,
+    }
 }
