@@ -2,15 +2,9 @@
 //! A sequence that breaks it is printed as a litmus file.
 #![no_main]
 
-use arbitrary::Unstructured;
-use libfuzzer_sys::fuzz_target;
-use vm_pmu::Part;
+#[path = "shared/program.rs"]
+mod program;
+
 use vm_pmu::litmus::Litmus;
 
-fuzz_target!(|bytes: &[u8]| {
-    let part = Part::named("itanium").expect("the part is known");
-    let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(bytes)) else { return };
-    if let Err(broken) = litmus.try_contract() {
-        panic!("the contract is broken: {broken}");
-    }
-});
+program::program_target!("itanium", |bytes| Litmus::arbitrary(program::part("itanium"), bytes), Litmus::try_contract);

@@ -3,13 +3,9 @@
 //! that breaks that is printed as a litmus file.
 #![no_main]
 
-use arbitrary::Unstructured;
-use libfuzzer_sys::fuzz_target;
+#[path = "shared/program.rs"]
+mod program;
+
 use vm_pmu::litmus::Litmus;
 
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(litmus) = Litmus::arbitrary_nest(&mut Unstructured::new(bytes)) else { return };
-    if let Err(broken) = litmus.try_contract() {
-        panic!("the contract is broken: {broken}");
-    }
-});
+program::program_target!("power9", Litmus::arbitrary_nest, Litmus::try_contract);
