@@ -7,4 +7,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("itanium", |bytes| Litmus::arbitrary(program::part("itanium"), bytes), Litmus::try_contract);
+program::program_target!("itanium", |bytes| Litmus::arbitrary(program::part("itanium"), bytes), program::contract);

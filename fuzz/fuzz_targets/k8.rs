@@ -7,4 +7,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("k8", |bytes| Litmus::arbitrary(program::part("k8"), bytes), Litmus::try_contract);
+program::program_target!("k8", |bytes| Litmus::arbitrary(program::part("k8"), bytes), program::contract);

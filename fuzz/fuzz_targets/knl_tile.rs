@@ -7,4 +7,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("knl", |bytes| Litmus::arbitrary(program::part("knl"), bytes), Litmus::try_contract);
+program::program_target!("knl", |bytes| Litmus::arbitrary(program::part("knl"), bytes), program::contract);

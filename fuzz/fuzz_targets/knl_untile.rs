@@ -8,4 +8,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("knl", Litmus::arbitrary_untile, Litmus::try_contract);
+program::program_target!("knl", Litmus::arbitrary_untile, program::contract);

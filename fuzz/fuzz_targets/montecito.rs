@@ -7,4 +7,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("montecito", |bytes| Litmus::arbitrary(program::part("montecito"), bytes), Litmus::try_contract);
+program::program_target!("montecito", |bytes| Litmus::arbitrary(program::part("montecito"), bytes), program::contract);

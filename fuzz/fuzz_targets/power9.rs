@@ -7,4 +7,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("power9", |bytes| Litmus::arbitrary(program::part("power9"), bytes), Litmus::try_contract);
+program::program_target!("power9", |bytes| Litmus::arbitrary(program::part("power9"), bytes), program::contract);

@@ -8,4 +8,4 @@ mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("power9", Litmus::arbitrary_nest, Litmus::try_contract);
+program::program_target!("power9", Litmus::arbitrary_nest, program::contract);

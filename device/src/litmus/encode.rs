@@ -128,15 +128,7 @@ impl Litmus {
             if !is_said {
                 return Err(NoProgram::Statement(number));
             }
-            let (times, each) = match step {
-                Step::Feed(times, signals) | Step::Record(times, _, signals) => (*times, sum(signals)),
-                Step::Devices(signals) => (1, sum(signals)),
-                Step::Request(times, _) => (*times, 0),
-                Step::Inject(_, amount) => (1, *amount),
-                Step::Untile(step) => (1, untile::events(step)),
-                Step::Nest(step) => nest::work(step),
-                _ => (1, 0),
-            };
+            let (times, each) = step.work();
             repetitions = repetitions.saturating_add(times);
             events = events.saturating_add(each.saturating_mul(times));
         }
@@ -186,10 +178,6 @@ fn adds_up(signals: &[(Signal, u64)]) -> bool {
 /// Whether the record's states of lines have names.
 fn is_known(record: &Record) -> bool {
     LineStates::all().contains(record.sample.line_states)
-}
-
-fn sum(signals: &[(Signal, u64)]) -> u64 {
-    signals.iter().fold(0, |sum, (_, amount)| sum.saturating_add(*amount))
 }
 
 /// As a number: those that every part has, then those of the parts in the order of their dialects.

@@ -37,6 +37,7 @@ mod print;
 mod record;
 mod request;
 mod run;
+mod subject;
 mod trial;
 mod untile;
 
@@ -57,7 +58,7 @@ pub use mutate::{Maker, noise};
 pub use nest::{ChipSetting, MemoryPlace, NestStep};
 pub use parse::ParseError;
 pub use run::Failure;
-pub use trial::Broken;
+pub use trial::{Broken, Trial};
 pub use untile::{Configuration, UntileStep};
 
 /// A litmus file: its subject, the machine it needs, and its statements.
@@ -139,7 +140,28 @@ pub enum Step {
     Nest(NestStep),
 }
 
+impl Litmus {
+    /// At most how much it adds to a total.
+    pub(crate) fn events(&self) -> u64 {
+        self.steps.iter().map(|(_, step)| step.work()).fold(0, |sum, (times, each)| sum.saturating_add(each.saturating_mul(times)))
+    }
+}
+
 impl Step {
+    /// How often it does something, and at most how much that adds to totals each time.
+    pub(crate) fn work(&self) -> (u64, u64) {
+        let sum = |signals: &[(Signal, u64)]| signals.iter().fold(0u64, |sum, (_, amount)| sum.saturating_add(*amount));
+        match self {
+            Step::Feed(times, signals) | Step::Record(times, _, signals) => (*times, sum(signals)),
+            Step::Devices(signals) => (1, sum(signals)),
+            Step::Request(times, _) => (*times, 0),
+            Step::Inject(_, amount) => (1, *amount),
+            Step::Untile(step) => (1, untile::events(step)),
+            Step::Nest(step) => nest::work(step),
+            _ => (1, 0),
+        }
+    }
+
     /// Whether it only states what must be observed, and does nothing to a machine.
     pub(crate) fn is_expectation(&self) -> bool {
         match self {

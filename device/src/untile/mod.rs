@@ -512,16 +512,26 @@ impl Boxes {
         self.configuration.reset();
     }
 
+    /// Makes every box count up to now, whatever its deadline.
+    #[cfg(feature = "litmus")]
+    pub(crate) fn service_all(&self) -> Tiles {
+        self.service_each(&mut self.ubox.lock())
+    }
+
+    fn service_each(&self, ubox: &mut Ubox) -> Tiles {
+        for slot in &self.slots {
+            self.visit(slot, Unit::service);
+        }
+        self.report_overflows(ubox, None)
+    }
+
     /// What everything remembers, and the tiles to interrupt for overflows that were due.
     pub(crate) fn state(&self) -> (UntileState, Tiles) {
         let fabric = self.fabric.lock();
         let ratios = self.ticking.lock();
         let mut ubox = self.ubox.lock();
         // What is due is reported before anything is copied.
-        for slot in &self.slots {
-            self.visit(slot, Unit::service);
-        }
-        let tiles = self.report_overflows(&mut ubox, None);
+        let tiles = self.service_each(&mut ubox);
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
         let (phases, commands, now) = (ratios.phases(), self.configuration.commands(), self.total(Domain::Uclk));
         let (mesh, homes, port) = (fabric.mesh.save(now), fabric.homes.save(now), fabric.port.save(now));

@@ -1,8 +1,10 @@
 //! Inputs that are programs: decoded, changed and crossed statement by statement.
 
+use std::cell::RefCell;
+
 use arbitrary::{Result, Unstructured};
 use vm_pmu::Part;
-use vm_pmu::litmus::{Litmus, noise};
+use vm_pmu::litmus::{Broken, Litmus, Trial, noise};
 
 /// Random bytes for one change of a program: enough for a new program to take statements from.
 const NOISE: usize = 2048;
@@ -10,6 +12,16 @@ const NOISE: usize = 2048;
 /// The part of this name.
 pub(crate) fn part(name: &str) -> Part {
     Part::named(name).expect("the part is known")
+}
+
+thread_local! {
+    /// Machines are used again: building them takes longer than most programs.
+    static TRIAL: RefCell<Trial> = RefCell::default();
+}
+
+/// Whether the program keeps the contract.
+pub(crate) fn contract(program: &Litmus) -> std::result::Result<(), Box<Broken>> {
+    TRIAL.with_borrow_mut(|trial| trial.contract(program))
 }
 
 /// The first `size` bytes of `data` changed, in place; returns how many there are then. What is no program becomes one that `maker` makes.

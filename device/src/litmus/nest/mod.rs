@@ -109,7 +109,6 @@ pub(super) fn can_be_said(step: &NestStep) -> bool {
 const MOST_CHIPS: u32 = 4;
 
 /// How often something is repeated, and how far clocks advance each time.
-#[cfg(feature = "arbitrary")]
 pub(super) fn work(step: &NestStep) -> (u64, u64) {
     match step {
         NestStep::Slots(slots) => (*slots, 0),

@@ -38,7 +38,7 @@ const MOST: u64 = 1 << 52;
 pub(in crate::litmus) enum Access {
     /// All at once; everything is reported.
     Whole,
-    /// One by one, while there are not too many, and every box is read after each; everything is reported.
+    /// One by one, while there are not too many, and every box counts up to each; everything is reported.
     Single,
     /// All at once, and only what is counted is reported.
     Demanded,
@@ -48,8 +48,8 @@ pub(in crate::litmus) enum Access {
 
 /// The most clocks that are advanced one by one.
 const SINGLE: u64 = 512;
-/// For how many of them every box is read after each.
-const READ_EACH: u64 = 100;
+/// For how many of them every box counts up to each.
+const COUNTED_EACH: u64 = 100;
 
 /// Advances the clock of `domain`, or the cycles of the CPUs if it is `None`.
 fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks: u64, access: Access) {
@@ -66,9 +66,8 @@ fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks:
             Some(domain) => untile.tick(domain, now),
             None => untile.advance(now),
         }
-        if access == Access::Single && clocks - left < READ_EACH {
-            // Makes every box count up to here, whatever its deadline.
-            let _ = untile.state();
+        if access == Access::Single && clocks - left < COUNTED_EACH {
+            untile.service();
         }
         left -= now;
         part = part.saturating_mul(3);

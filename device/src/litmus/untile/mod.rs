@@ -141,7 +141,6 @@ pub(super) fn can_be_said(step: &UntileStep) -> bool {
 }
 
 /// At most how much its totals grow.
-#[cfg(feature = "arbitrary")]
 pub(super) fn events(step: &UntileStep) -> u64 {
     // A clock is at most 16 times the CPUs' own, and queues have at most what was put into them.
     const FASTEST: u64 = 16;

@@ -116,11 +116,13 @@ impl Run {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Mesh {
     times: Times,
+    /// Whether anything has been carried since all of it was free.
+    is_used: bool,
 }
 
 impl Mesh {
     pub(in super::super) fn new() -> Mesh {
-        Mesh { times: Times::new() }
+        Mesh { times: Times::new(), is_used: false }
     }
 
     pub(in super::super) fn footprint(&self) -> usize {
@@ -128,15 +130,19 @@ impl Mesh {
     }
 
     pub(in super::super) fn save(&self, now: u64) -> Vec<(u32, u64)> {
-        self.times.save(now)
+        if self.is_used { self.times.save(now) } else { Vec::new() }
     }
 
     pub(in super::super) fn load(&mut self, saved: &[(u32, u64)], now: u64) {
-        self.times.load(saved, now);
+        if self.is_used || !saved.is_empty() {
+            self.times.load(saved, now);
+        }
+        self.is_used = !saved.is_empty();
     }
 
     /// `message` sets out at `now`. Returns when it is there.
     pub(in super::super) fn carry(&mut self, message: &Message, now: u64, report: &mut impl Report) -> u64 {
+        self.is_used = true;
         // What depends on the ring and the axis is worked out for each of them by the compiler.
         match message.ring {
             Ring::Ad => self.carry_by(Ring::Ad, message, now, report),
