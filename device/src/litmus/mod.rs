@@ -37,6 +37,7 @@ mod print;
 mod record;
 mod request;
 mod run;
+mod shrink;
 mod subject;
 mod trial;
 mod untile;

@@ -27,7 +27,7 @@ pub enum Command {
     Decode(DecodeArguments),
     /// Show the register writes that count events
     Encode(EncodeArguments),
-    /// Run litmus files
+    /// Run litmus files, or make one smaller that fails
     Litmus(LitmusArguments),
     /// Compute metrics from counts, or say which events to count for them
     Metrics(MetricsArguments),
@@ -259,8 +259,31 @@ Examples:
 
 /// Arguments of `pmulab litmus`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct LitmusArguments {
+    /// What to do other than to run them.
+    #[command(subcommand)]
+    pub command: Option<LitmusCommand>,
     /// Litmus files, or folders in which to search for *.litmus files
     #[arg(value_name = "FILE|DIR", required = true)]
     pub paths: Vec<PathBuf>,
 }
+
+/// What `pmulab litmus` does other than to run files.
+#[derive(Debug, Subcommand)]
+pub enum LitmusCommand {
+    /// Print a smaller file that fails at the same line, or breaks the contract
+    #[command(long_about = SHRINK)]
+    Shrink {
+        /// A litmus file that fails
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+const SHRINK: &str = "\
+Print a smaller file that fails at the same line.
+
+Statements, repetitions, signals, threads and bits of numbers are left out as long as the expectation that fails still fails. If all \
+expectations of the file are met, it must break the contract: embedders of different manners then observe different things, and the smaller \
+file still makes them do so.";

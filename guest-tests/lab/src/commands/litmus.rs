@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use vm_pmu::litmus::Litmus;
 
-use crate::commands::cli::LitmusArguments;
+use crate::commands::cli::{LitmusArguments, LitmusCommand};
 use crate::commands::{FAILED, PASSED, USAGE};
 use crate::error::Error;
 use crate::number::counted;
@@ -21,6 +21,9 @@ const EXTENSION: &str = "litmus";
 /// # Errors
 /// A path leads nowhere, or the output cannot be written.
 pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut dyn Write) -> Result<u8, Error> {
+    if let Some(LitmusCommand::Shrink { file }) = &arguments.command {
+        return shrink(file, output);
+    }
     let mut files = Vec::new();
     for path in &arguments.paths {
         collect(path, &mut files)?;
@@ -28,14 +31,11 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
     let (mut passed, mut failed, mut wrong, mut checked) = (0, 0, 0, 0);
     for file in &files {
         let name = file.display();
-        let litmus: Litmus = match fs::read_to_string(file)
-            .map_err(|error| error.to_string())
-            .and_then(|text| text.parse::<Litmus>().map_err(|error| error.to_string()))
-        {
+        let litmus = match read(file) {
             Ok(litmus) => litmus,
             Err(error) => {
                 wrong += 1;
-                Error::usage(format!("{name}: {error}")).tell(errors);
+                error.tell(errors);
                 continue;
             }
         };
@@ -61,6 +61,30 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
         (0, _) => FAILED,
         _ => USAGE,
     })
+}
+
+fn read(file: &Path) -> Result<Litmus, Error> {
+    let text = fs::read_to_string(file).map_err(|error| error.to_string());
+    let litmus = text.and_then(|text| text.parse().map_err(|error: vm_pmu::litmus::ParseError| error.to_string()));
+    litmus.map_err(|error| Error::usage(format!("{}: {error}", file.display())))
+}
+
+/// Prints a smaller file that still fails at the same line, or breaks the contract.
+fn shrink(file: &Path, output: &mut Output<'_>) -> Result<u8, Error> {
+    if !file.exists() {
+        return Err(missing(file));
+    }
+    let litmus = read(file)?;
+    let small = match litmus.run() {
+        Err(failure) => litmus.shrink(|smaller| smaller.run().is_err_and(|other| other.line == failure.line)),
+        Ok(_) if litmus.try_contract().is_err() => litmus.shrink(|smaller| smaller.try_contract().is_err()),
+        Ok(expectations) => {
+            let met = counted(expectations, "expectation") + " met";
+            return Err(Error::usage(format!("{}: nothing fails in it: {met}, and no embedder sees anything else", file.display())));
+        }
+    };
+    write!(output, "{small}")?;
+    Ok(PASSED)
 }
 
 /// Adds `path`, or the litmus files in it and below it in the order of their names.

@@ -510,6 +510,27 @@ read PerfCtr0 = 0xffff_ffff_ffff
     }
 
     #[test]
+    fn a_file_that_fails_is_made_smaller() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("fails.litmus");
+        let more = "write PerfCtr1 7\nsave\nread PerfCtr0 = 0x1\nread PerfCtr1 = 7\n";
+        fs::write(&file, PASSES.replace("read PerfCtr0 = 0xffff_ffff_ffff\n", more)).unwrap();
+        let text = shown(&["litmus", "shrink", file.to_str().unwrap()]);
+        assert_eq!(text, "title: A counter keeps 48 bits\npmu: k8\nsection: AMD BKDG 10.1\n\nread PerfCtr0 = 0x1\n");
+    }
+
+    #[test]
+    fn a_file_in_which_nothing_fails_cannot_be_made_smaller() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keeps.litmus");
+        fs::write(&file, PASSES).unwrap();
+        let output = pmulab(&["litmus", "shrink", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.ends_with("nothing fails in it: 1 expectation met, and no embedder sees anything else\n"), "{errors}");
+    }
+
+    #[test]
     fn what_is_no_litmus_file_has_its_line_and_the_others_still_run() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.litmus"), "title: A\npmu: k8\nsection: none\nfrobnicate").unwrap();
