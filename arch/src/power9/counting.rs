@@ -157,6 +157,7 @@ impl Power9 {
             let turned_negative = half(sum) != half(u64::from(unit.value));
             unit.value = sum as u32;
             if turned_negative && follower.is_none() {
+                self.passed |= bit(index);
                 self.alerts.overflows |= u32::from(bit(index));
                 if enabled & bit(index) != 0 {
                     self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));
