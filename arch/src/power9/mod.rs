@@ -337,6 +337,7 @@ impl Power9 {
             unit.selected = Selected::new(mmcr1, index);
             unit.lanes = unit.selected.lanes(freezes.msr, freezes.control, shared);
             unit.selected.connect(mmcr1, unit.lanes, &mut unit.tap);
+            unit.tap.skip(feed);
         }
         self.suspended = 0;
         self.suspended = self.admitted() & PROGRAMMABLE;
