@@ -3,6 +3,7 @@
 //! A reference takes one step at a time, keeps each counter as a plain integer, and knows neither deadlines nor demand. From `vm-pmu-arch`
 //! it has names alone: addresses, faults, signals, the fields of a context, and what the catalogues say of an event.
 
+pub mod itanium;
 pub mod power9;
 
 use vm_pmu_arch::access::{Address, Fault};
