@@ -137,9 +137,15 @@ pub(super) mod mmcra {
 
     pub(in super::super) const SAMPLE_ENABLE: u64 = bit(63);
     pub(in super::super) const SDAR_MODE: u64 = bits(20, 21);
+    pub(in super::super) const THRESH_EVENT_SEL: u64 = bits(45, 47);
     /// THRESH_CTR_EXP and THRESH_CTR_MANTISSA, which problem state reads (P7).
     pub(in super::super) const THRESH_CTR: u64 = bits(34, 36) | bits(38, 44);
     pub(in super::super) const KEPT: u64 = !(bits(0, 8) | bits(22, 26) | bit(37) | bit(56));
+
+    /// RAND_SAMP_MODE, bits 61:62, and RAND_SAMP_ELIG, bits 57:59.
+    pub(in super::super) const fn eligibility(register: u64) -> (u64, u64) {
+        (register >> (63 - 62) & 3, register >> (63 - 59) & 7)
+    }
 
     /// SDAR_MODE as a number.
     pub(in super::super) const fn sdar_mode(register: u64) -> u64 {
@@ -160,6 +166,9 @@ pub(super) mod sier {
 
 /// MMCRC (A.2): 60:63.
 pub(super) const MMCRC_KEPT: u64 = bits(60, 63);
+
+/// LDBAR: 2:3, 7 and 51:63 are reserved (docs/notes/power9-nest.md, N48).
+pub(super) const LDBAR_KEPT: u64 = !(bits(2, 3) | bit(7) | bits(51, 63));
 
 /// BESCR (Power ISA 3.0B, Book II, 6.2.1).
 pub(super) mod bescr {

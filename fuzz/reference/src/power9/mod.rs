@@ -19,7 +19,7 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 
 use crate::Reference;
 use access::{Level, Place, place};
-use bits::{MMCRC_KEPT, bescr, mmcr0, mmcr2, mmcra, sier, spr};
+use bits::{LDBAR_KEPT, MMCRC_KEPT, bescr, mmcr0, mmcr2, mmcra, sier, spr};
 use thread::{Surroundings, Thread};
 
 /// One core: its threads, and the register that they share.
@@ -89,7 +89,7 @@ impl Reference for Power9 {
                 }
                 return Ok(());
             }
-            Place::Hypervisor(_) => {}
+            Place::Hypervisor(_) => thread.ldbar = value & LDBAR_KEPT,
             Place::History(_) => thread.history.clear(),
             Place::Match => thread.imc = value,
         }
@@ -113,7 +113,7 @@ impl Reference for Power9 {
             Place::Register(register, problem) => thread.read(register, problem),
             Place::Bescr(_) => thread.bescr,
             Place::Hypervisor(spr::MMCRC) => Some(core.mmcrc),
-            Place::Hypervisor(_) => None,
+            Place::Hypervisor(_) => Some(thread.ldbar),
             Place::History(_) if !thread.lost && thread.mmcr0 & mmcr0::PMAE != 0 => Some(0),
             Place::History(entry) => thread.history.read(entry),
             Place::Match => Some(thread.imc),
@@ -200,8 +200,8 @@ impl Thread {
             spr::MMCR0 => (!self.lost).then(|| seen(self.mmcr0, mmcr0::PROBLEM)),
             spr::MMCR1 => Some(self.mmcr1),
             spr::MMCR2 => Some(seen(self.mmcr2, mmcr2::PROBLEM)),
-            // The threshold counter may run.
-            spr::MMCRA if self.mmcra & mmcra::SAMPLE_ENABLE != 0 => None,
+            // The threshold counter may run, unless THRESH_EVENT_SEL is 0.
+            spr::MMCRA if self.mmcra & mmcra::SAMPLE_ENABLE != 0 && self.mmcra & mmcra::THRESH_EVENT_SEL != 0 => None,
             spr::MMCRA => Some(seen(self.mmcra, mmcra::THRESH_CTR)),
             spr::SIER => self.sier.map(|value| seen(value, sier::PROBLEM)),
             spr::SIAR => self.siar,

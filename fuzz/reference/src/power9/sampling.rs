@@ -2,7 +2,7 @@
 //!
 //! Random sampling draws instructions by a generator of the model's own; what it leaves in registers is not known here.
 
-use vm_pmu_arch::feed::{DataSource, Record, Signal, Translation};
+use vm_pmu_arch::feed::{DataSource, Record, Signal, Traits, Translation};
 
 use super::bits::{mmcr0, mmcra, sier, state};
 use super::thread::{Thread, of};
@@ -28,6 +28,20 @@ impl Thread {
     /// Whether the registers are continuously loaded, PMAE left out (2.3).
     fn is_continuous(&self) -> bool {
         self.mmcra & mmcra::SAMPLE_ENABLE == 0 && self.context.machine_state & (state::SE | state::BE) == 0
+    }
+
+    /// Whether random sampling may choose an instruction (Table A-5). Of most kinds one is drawn, and which one is not known here. Every probe
+    /// no-op and every matched instruction is sampled (P30), so another instruction is not.
+    pub(super) fn may_sample(&self, record: &Record, signals: &[(Signal, u64)]) -> bool {
+        if self.mmcra & mmcra::SAMPLE_ENABLE == 0 {
+            return false;
+        }
+        match mmcra::eligibility(self.mmcra) {
+            (0, 3) | (1, 1..=3 | 5..=7) | (2, 6..=7) | (3, _) => false,
+            (0, 2) => record.sample.traits.contains(Traits::PROBE) || of(signals, Signal::ProbeInstructions) > 0,
+            (0, 4) => record.sample.traits.contains(Traits::MATCHED) || of(signals, Signal::MatchedInstructions) > 0,
+            _ => true,
+        }
     }
 
     /// An instruction that continuous sampling and the branch history see.
@@ -65,16 +79,18 @@ impl Thread {
     /// What an alert leaves in SIAR, SDAR and SIER; `lost` is whether it is unknown that there was one.
     pub(super) fn capture(&mut self, record: Option<&Record>, alerted: bool, lost: bool) {
         let random = self.mmcra & mmcra::SAMPLE_ENABLE != 0;
+        let sampled = core::mem::take(&mut self.sampled);
         let followed = self.followed;
         if alerted {
             self.followed = Followed::default();
         }
         let enabled = self.mmcr0 & mmcr0::PMAE != 0;
-        if lost || random && (alerted || enabled && record.is_some()) {
+        if lost || sampled && (alerted || enabled) {
             (self.siar, self.sdar, self.sier) = (None, None, None);
             return;
         }
-        if !alerted {
+        // With random sampling they are of the last sampled instruction (2.1).
+        if !alerted || random {
             return;
         }
         let Some(record) = record else {

@@ -50,9 +50,13 @@ pub(super) struct Thread {
     pub(super) sier: Option<u64>,
     pub(super) bescr: Option<u64>,
     pub(super) imc: u64,
+    /// The address of in-memory collection, which this reference only keeps.
+    pub(super) ldbar: u64,
     pub(super) history: History,
     pub(super) excuse: Excuse,
     pub(super) followed: Followed,
+    /// Random sampling may choose the instruction that is being counted.
+    pub(super) sampled: bool,
     /// Of PMC1 to PMC4 those that counted when MMCR1 was written, until that cycle is over: they do not count (note 1 of A.4; P17). `None`
     /// is not known.
     pub(super) suspended: [Option<bool>; 4],
@@ -78,9 +82,11 @@ impl Thread {
             sier: Some(0),
             bescr: Some(0),
             imc: 0,
+            ldbar: 0,
             history: History::default(),
             excuse: Excuse::default(),
             followed: Followed::default(),
+            sampled: false,
             suspended: [Some(false); 4],
             chosen: [Chosen::Off, Chosen::Off, Chosen::Off, Chosen::Off],
         }
@@ -195,7 +201,7 @@ impl Thread {
                 Add::Known(counted.map(|signal| u128::from(told(*signal, signals, suspended))).sum())
             }
             // No instruction is sampled, and nothing is measured.
-            Drive::Sampled { .. } | Drive::Internal(Internal::Rewind(_) | Internal::Saved(_)) if !sampling => Add::Known(0),
+            Drive::Sampled { .. } | Drive::Internal(Internal::Rewind(_) | Internal::Saved(_)) if !self.sampled => Add::Known(0),
             Drive::Internal(
                 Internal::ThresholdMet | Internal::ThresholdNotMet | Internal::ThresholdExceeded(_) | Internal::ThresholdAccumulated,
             ) if !sampling => Add::Known(0),
@@ -270,6 +276,7 @@ impl Thread {
     /// One step in which signals grow; with the record of its instruction, if there was one.
     pub(super) fn step(&mut self, signals: &[(Signal, u64)], record: Option<&Record>, around: &Surroundings) {
         let event = self.transitions(of(signals, Signal::TimeBaseTicks)) > 0 && self.mmcr0 & mmcr0::TBEE != 0;
+        self.sampled = record.is_some_and(|record| self.may_sample(record, signals));
         let additions = self.additions(signals, around);
         self.add(additions, around);
         self.ticks = self.ticks.wrapping_add(of(signals, Signal::TimeBaseTicks));
