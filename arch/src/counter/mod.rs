@@ -7,6 +7,7 @@
 mod gate;
 mod limits;
 mod probe;
+mod rest;
 mod tap;
 mod width;
 

@@ -183,7 +183,7 @@ impl Tap {
 
     /// How much each source has grown since it was last read.
     #[inline]
-    fn grown(&mut self, feed: &impl Feed, mut each: impl FnMut(usize, Signal, u64)) {
+    pub(super) fn grown(&mut self, feed: &impl Feed, mut each: impl FnMut(usize, Signal, u64)) {
         let scope = self.scope;
         for (index, (signal, base)) in self.signals.iter().zip(&mut self.bases).take(usize::from(self.len)).enumerate() {
             let total = feed.total(*signal, scope);

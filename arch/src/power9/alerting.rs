@@ -20,12 +20,13 @@ impl Power9 {
 
     /// Acts on the conditions that hold and on an enabled `event`, which has been counted. Returns whether a register has changed.
     ///
-    /// A condition is a level: it alerts, freezes or releases as long as it holds and that is enabled. Only a condition that released the
-    /// trigger does not freeze, until it has ended.
+    /// A condition is a level: it alerts, freezes or releases as long as it holds and that is enabled. It has held where a counter turned
+    /// negative and wrapped within one step. Only a condition that released the trigger does not freeze, until it has ended.
     pub(super) fn judge(&mut self, event: bool, feed: &impl Feed) -> bool {
-        let conditions = self.conditions();
+        let passed = core::mem::take(&mut self.passed);
+        let conditions = self.conditions() | passed & self.conditions_enabled();
         let exists = conditions != 0 || event;
-        let released = self.mmcr0.trigger() && (exists || self.is_negative(0));
+        let released = self.mmcr0.trigger() && (exists || self.is_negative(0) || passed & 1 != 0);
         self.excused = if released { conditions } else { self.excused & conditions };
         let alerts = self.mmcr0.pmae() && exists;
         let may_freeze = self.mmcr0.fcece() && !self.mmcr0.trigger() && !self.mmcr0.fc();

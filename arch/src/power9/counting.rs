@@ -96,11 +96,22 @@ impl Power9 {
         transitions != 0 && self.mmcr0.tbee()
     }
 
-    /// The cycle after a write of MMCR1 is over: its events are not counted.
+    /// The cycle after a write of MMCR1 is over: its events are not counted, the other cycles of the step are.
     fn end_suspension(&mut self, feed: &impl Feed) {
-        if self.suspended != 0 && feed.total(Signal::Cycles, Scope::Thread) != self.suspended_at {
-            self.lift_suspension(feed);
+        let passed = feed.total(Signal::Cycles, Scope::Thread).wrapping_sub(self.suspended_at);
+        if self.suspended == 0 || passed == 0 {
+            return;
         }
+        let held = core::mem::take(&mut self.suspended);
+        let resumed = self.admitted() & held;
+        let mut grown = [0u64; COUNTERS];
+        for (_, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate().filter(|(index, _)| resumed & bit(*index) != 0) {
+            *grown = unit.tap.fold_last(feed, passed.saturating_sub(1));
+        }
+        self.counting |= resumed;
+        self.grow_all(grown);
+        self.counting &= !resumed;
+        self.resume(feed);
     }
 
     /// Lets PMC1-4 count again. Returns whether they were suspended.
@@ -157,6 +168,7 @@ impl Power9 {
             let turned_negative = half(sum) != half(u64::from(unit.value));
             unit.value = sum as u32;
             if turned_negative && follower.is_none() {
+                self.passed |= bit(index);
                 self.alerts.overflows |= u32::from(bit(index));
                 if enabled & bit(index) != 0 {
                     self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));

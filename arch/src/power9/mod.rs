@@ -165,6 +165,8 @@ pub struct Power9 {
     suspended_at: u64,
     /// The enabled conditions that released the trigger and have held since: they do not freeze.
     excused: Mask,
+    /// The counters that were negative on the way, in what has been counted and not yet judged.
+    passed: Mask,
     /// The total of time-base ticks last read.
     ticks_seen: u64,
     sampler: Sampler,
@@ -225,6 +227,7 @@ impl Power9 {
             suspended: 0,
             suspended_at: 0,
             excused: 0,
+            passed: 0,
             ticks_seen: 0,
             sampler: Sampler::default(),
             threshold: ThresholdCounter::default(),
@@ -334,6 +337,7 @@ impl Power9 {
             unit.selected = Selected::new(mmcr1, index);
             unit.lanes = unit.selected.lanes(freezes.msr, freezes.control, shared);
             unit.selected.connect(mmcr1, unit.lanes, &mut unit.tap);
+            unit.tap.skip(feed);
         }
         self.suspended = 0;
         self.suspended = self.admitted() & PROGRAMMABLE;

@@ -3,7 +3,11 @@
 //! A reference takes one step at a time, keeps each counter as a plain integer, and knows neither deadlines nor demand. From `vm-pmu-arch`
 //! it has names alone: addresses, faults, signals, the fields of a context, and what the catalogues say of an event.
 
+pub mod itanium;
+pub mod power9;
+
 use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Context, Record, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
@@ -35,4 +39,10 @@ pub trait Reference {
 
     /// The interrupts requested since the last call: thread and counter, sorted; `None` where the reference does not know.
     fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>>;
+
+    /// The levels of a thread's lines, of a part that has such; `None` where the reference does not know.
+    fn lines(&mut self, thread: usize) -> Option<Lines> {
+        let _ = thread;
+        None
+    }
 }
