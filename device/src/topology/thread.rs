@@ -256,7 +256,6 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         });
         if moved {
             self.update_grants();
-            self.update_package_demand();
         }
         if log::log_enabled!(log::Level::Debug) {
             self.machine.log_unsupplied(self.number, &self.unsupplied());
