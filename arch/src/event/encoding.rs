@@ -10,6 +10,7 @@ use super::{
     AllThreads, Attribution, Channel, CoherenceFilter, CounterSet, Drive, Extent, Initiator, MAX_SELECT, Qualifiers, Reloads, SELECT_BITS,
     UnitMask, When, is_chosen,
 };
+use crate::access::chosen;
 use crate::feed::{Kind, Signal, Unit};
 
 /// The events of one part.
@@ -150,7 +151,7 @@ impl Encodings {
     }
 
     fn at_key(&'static self, key: u32) -> Option<Event> {
-        let at = match usize::try_from(key).ok().and_then(|key| self.direct.get(key)) {
+        let at = match usize::try_from(key).ok().and_then(|key| chosen(self.direct, key)) {
             Some(place) => usize::from(*place).checked_sub(1)?,
             None => self.rows.binary_search_by_key(&key, |row| row.key).ok()?,
         };

@@ -19,6 +19,9 @@
 //! A model that must see single cycles sets the deadline of [`Signal::Cycles`] one cycle ahead. An embedder that serves deadlines then
 //! makes every step as fine as its own clock, and the guest cannot see how it batches. An embedder that simulates cycles gets
 //! cycle-accurate masks and edges from the same rule.
+//!
+//! An embedder that advances a thread by many cycles without events, all in the same states, can [promise](Feed::steady) so. What the cycles
+//! count then follows from one of them, and they are one step up to the next overflow.
 
 mod context;
 mod deadlines;
@@ -84,6 +87,13 @@ pub trait Feed {
     #[inline]
     fn supplies(&self, signal: Signal) -> bool {
         self.supply().signals.contains(signal)
+    }
+
+    /// The states in which every cycle of `clock` is spent until the next call of the model, as long as the embedder promises that none of
+    /// these cycles has an event. A model then sets its deadlines where something becomes visible, and needs no single cycles before.
+    #[inline]
+    fn steady(&self, _clock: Scope) -> Option<&SignalSet> {
+        None
     }
 
     /// Whether `signal` never grows [within a block](Pace::between_blocks): its deadline costs nothing until it does.

@@ -3,7 +3,7 @@
 //! Itanium Architecture Software Developer's Manual, volume 2, section 7.1.1. Pairs of registers: the even one holds an address, the odd
 //! one the address bits that are compared, privilege levels, and the debug faults to raise.
 
-use crate::access::{Address, Fault};
+use crate::access::{Address, Fault, chosen_mut};
 use crate::feed::Context;
 use crate::layout::layout;
 
@@ -70,7 +70,7 @@ impl Breakpoints {
         if context.privilege != 0 {
             return Some(Err(Fault::PrivilegedOperation));
         }
-        Some(file.get_mut(usize::from(index)).ok_or(Fault::ReservedRegisterField))
+        Some(chosen_mut(file, usize::from(index)).ok_or(Fault::ReservedRegisterField))
     }
 
     /// What a write of `value` leaves in the register of this address.

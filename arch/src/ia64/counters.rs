@@ -3,6 +3,7 @@
 use super::monitor::Monitor;
 use super::overflow::Overflow;
 use super::selected::{Qualifier, Selected};
+use crate::access::masked;
 use crate::alert::Alerts;
 use crate::counter::{Counter, Detector, Gate, Pending, Tap, Width};
 use crate::event::Internal;
@@ -91,7 +92,7 @@ impl<const N: usize> Counters<N> {
     }
 
     fn index(number: usize) -> Option<usize> {
-        number.checked_sub(FIRST).filter(|index| *index < N)
+        number.checked_sub(FIRST).filter(|index| *index < N).map(|index| masked(index, N))
     }
 
     /// The count of PMD`number`.

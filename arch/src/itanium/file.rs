@@ -3,6 +3,7 @@
 use super::registers::{
     COUNTERS, ENTRIES, NarrowPmc, OpcodeMatcher, Pmc, Pmc10, Pmc11, Pmc12, Pmc13, Pmd0, Pmd1, Pmd3, Pmd16, Pmd17, TraceEntry,
 };
+use crate::access::{chosen, chosen_mut};
 use crate::ia64::{Buffer, FIRST};
 
 /// Address bits that are copies of bit 50: virtual addresses have 51 bits within a region, whose number is in bits 63:61.
@@ -47,7 +48,7 @@ impl Configuration {
 
     /// PMC`number` of the generic counters.
     pub(super) fn counter(&self, number: usize) -> Pmc {
-        number.checked_sub(FIRST).and_then(|index| self.counters.get(index)).copied().unwrap_or_default()
+        number.checked_sub(FIRST).and_then(|index| chosen(&self.counters, index)).copied().unwrap_or_default()
     }
 
     /// What PMC`number` reads as; 0 where there is none, and for PMC0, which is not kept here.
@@ -122,7 +123,7 @@ impl Captures {
             1 => self.fetch_latency.bits(),
             2 => self.data_address,
             3 => self.data_state.bits(),
-            8..=15 => self.entries.get(usize::from(number - 8)).map_or(0, |entry| entry.bits()),
+            8..=15 => chosen(&self.entries, usize::from(number - 8)).map_or(0, |entry| entry.bits()),
             16 => self.index.bits(),
             17 => self.instruction.bits(),
             _ => 0,
@@ -144,7 +145,7 @@ impl Captures {
     }
 
     fn put(&mut self, at: u8, entry: u64) {
-        if let Some(place) = self.entries.get_mut(usize::from(at)) {
+        if let Some(place) = chosen_mut(&mut self.entries, usize::from(at)) {
             *place = TraceEntry::written(implemented(entry));
         }
     }
@@ -181,7 +182,7 @@ impl Buffer for Captures {
     }
 
     fn last(&self) -> (u64, u8) {
-        (self.entries.get(usize::from(self.before())).map_or(0, |entry| entry.bits()), 0)
+        (chosen(&self.entries, usize::from(self.before())).map_or(0, |entry| entry.bits()), 0)
     }
 }
 

@@ -423,7 +423,6 @@ impl PackageScope for Itanium {
 
 impl Pins for Itanium {
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
-        self.catch_up(feed);
         self.counters.watch(pins);
         self.rearm(feed);
     }

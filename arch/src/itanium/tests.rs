@@ -18,6 +18,7 @@ const BRANCH_EVENT: u64 = 0x11 << 8;
 const FETCH_CAPTURES: u64 = 0x23 << 8;
 const DATA_CAPTURES: u64 = 0x67 << 8;
 const LEVEL_CHANGES: u64 = 0x34 << 8;
+const FP_FLUSHES: u64 = 0x0C << 8;
 
 struct Machine {
     thread: Lone,
@@ -383,4 +384,16 @@ fn a_reset_brings_everything_back() {
     machine.psr(UP);
     machine.run(3);
     assert_eq!([Address::Pmc(13), Address::Pmc(4), Address::Pmd(4)].map(|address| machine.read(address)), [1, 0, 0]);
+}
+
+#[test]
+fn what_was_counted_before_an_injection_freezes_before_it() {
+    let mut machine = Machine::new();
+    machine.pmd(4, 0xFFFF_FFFF);
+    machine.pmc(4, RETIRED | PLM0 | OI);
+    machine.pmc(5, FP_FLUSHES | PLM0);
+    // The overflow has not been served.
+    machine.thread.totals.add(Signal::InstructionsRetired, 1);
+    assert!(!machine.pmu.inject(Occurrence { select: 0x0C, umask: 0 }, 1, &machine.thread));
+    assert_eq!(machine.read(Address::Pmd(5)), 0);
 }

@@ -198,6 +198,10 @@ impl Arbitration for K8 {
         if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
             self.granted = granted & ALL;
             self.blocked = blocked & ALL;
+            // Most threads of a package use no counter that another one takes.
+            if self.units.iter().all(|unit| !unit.select.en()) {
+                return;
+            }
             self.update_admits();
             self.fold_stopping(self.admitted(), feed);
             self.resume(feed);

@@ -45,7 +45,7 @@ pub use state::State;
 use crate::alert::Alerts;
 use crate::counter::{Counter, Question, Tap, Width};
 use crate::event::Entry;
-use crate::feed::{Context, Demand, Feed, Records, SignalSet};
+use crate::feed::{Context, Demand, Feed, Records, Scope, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, Pins};
 use counting::{Connection, Selection};
 
@@ -436,11 +436,8 @@ impl K8 {
         let unit = &self.units[slot.index()];
         let watched = self.watched & slot.bit() != 0;
         let (at_overflow, at_increment) = (watched && unit.select.pc(), watched && !unit.select.pc());
-        if at_increment && !unit.connection.tap.needs_single_cycles(feed) {
-            Some(1)
-        } else {
-            (unit.select.int() || at_overflow).then(|| unit.counter.until_overflow(WIDTH))
-        }
+        let sees_cycles = unit.connection.tap.needs_single_cycles(feed) && feed.steady(Scope::Thread).is_none();
+        if at_increment && !sees_cycles { Some(1) } else { (unit.select.int() || at_overflow).then(|| unit.counter.until_overflow(WIDTH)) }
     }
 
     /// Replaces the deadlines of a counter, because what remains for it to count has changed.

@@ -3,7 +3,7 @@
 //! AMD BKDG sections 10.1 and 10.2. All eight are model-specific registers, at privilege level 0 only; the counters can be read by
 //! RDPMC too, at level 0 always and at others while CR4.PCE is set.
 
-use crate::access::{Address, Fault};
+use crate::access::{Address, Fault, masked};
 use crate::feed::Context;
 use crate::layout::layout;
 use crate::model::RegisterDescription;
@@ -68,7 +68,7 @@ impl Slot {
     /// The slot of this number, if it is below 4.
     #[must_use]
     pub const fn new(number: u32) -> Option<Slot> {
-        if number < COUNTERS as u32 { Some(Slot(number as u8)) } else { None }
+        if number < COUNTERS as u32 { Some(Slot(masked(number as usize, COUNTERS) as u8)) } else { None }
     }
 
     /// Its number, 0 to 3.

@@ -4,7 +4,7 @@
 //! shows it: two general counters and three fixed ones of 40 bits. Every register is a model-specific register, at privilege level 0
 //! only; RDPMC reads the counters at level 0 always, at others while CR4.PCE is set.
 
-use crate::access::{Address, Fault};
+use crate::access::{Address, Fault, masked};
 use crate::feed::Context;
 use crate::layout::layout;
 use crate::model::RegisterDescription;
@@ -301,19 +301,19 @@ impl Register {
     #[must_use]
     pub const fn from_msr(number: u32) -> Option<Register> {
         Some(match number {
-            0xC1 | 0xC2 => Register::Legacy(number as usize - 0xC1),
-            0x186 | 0x187 => Register::PerfEvtSel(number as usize - 0x186),
+            0xC1 | 0xC2 => Register::Legacy(masked(number as usize - 0xC1, GENERAL)),
+            0x186 | 0x187 => Register::PerfEvtSel(masked(number as usize - 0x186, GENERAL)),
             0x1A0 => Register::MiscEnable,
-            0x1A6 | 0x1A7 => Register::OffcoreResp(number as usize - 0x1A6),
+            0x1A6 | 0x1A7 => Register::OffcoreResp(masked(number as usize - 0x1A6, GENERAL)),
             0x1C8 | 0x1C9 | 0x680..=0x687 | 0x6C0..=0x6C7 => Register::LastBranch,
             0x1D9 => Register::DebugCtl,
-            0x309..=0x30B => Register::Counter(GENERAL + number as usize - 0x309),
+            0x309..=0x30B => Register::Counter(GENERAL + masked(number as usize - 0x309, FIXED)),
             0x345 => Register::PerfCapabilities,
             0x38D => Register::FixedCtrCtrl,
             0x38E => Register::GlobalStatus,
             0x38F => Register::GlobalCtrl,
             0x390 => Register::GlobalOvfCtrl,
-            0x4C1 | 0x4C2 => Register::Counter(number as usize - 0x4C1),
+            0x4C1 | 0x4C2 => Register::Counter(masked(number as usize - 0x4C1, GENERAL)),
             _ => return None,
         })
     }
@@ -334,8 +334,8 @@ impl Register {
                     return Err(Fault::GeneralProtection);
                 }
                 match (index & RDPMC_FIXED != 0, (index & !RDPMC_FIXED) as usize) {
-                    (false, number @ 0..GENERAL) => Ok(Register::Counter(number)),
-                    (true, number @ 0..FIXED) => Ok(Register::Counter(GENERAL + number)),
+                    (false, number @ 0..GENERAL) => Ok(Register::Counter(masked(number, GENERAL))),
+                    (true, number @ 0..FIXED) => Ok(Register::Counter(GENERAL + masked(number, FIXED))),
                     _ => Err(Fault::GeneralProtection),
                 }
             }

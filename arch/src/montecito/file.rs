@@ -3,6 +3,7 @@
 use super::registers::{
     COUNTERS, ENTRIES, OpcodeMatch, Pmc, Pmc32, Pmc34, Pmc36, Pmc37, Pmc38, Pmc39, Pmc40, Pmc41, Pmc42, Pmd33, Pmd34, Pmd35, Pmd38,
 };
+use crate::access::{chosen, chosen_mut};
 use crate::ia64::{Buffer, FIRST};
 
 /// The configuration registers.
@@ -60,7 +61,7 @@ impl Configuration {
 
     /// PMC`number` of the generic counters.
     pub(super) fn counter(&self, number: usize) -> Pmc {
-        number.checked_sub(FIRST).and_then(|index| self.counters.get(index)).copied().unwrap_or_default()
+        number.checked_sub(FIRST).and_then(|index| chosen(&self.counters, index)).copied().unwrap_or_default()
     }
 
     /// What PMC`number` reads as; 0 where there is none, and for PMC0, which is not kept here.
@@ -86,7 +87,7 @@ impl Configuration {
     pub(super) fn write(&mut self, number: u8, value: u64) {
         match number {
             4..=15 => {
-                if let Some(counter) = usize::from(number).checked_sub(FIRST).and_then(|index| self.counters.get_mut(index)) {
+                if let Some(counter) = usize::from(number).checked_sub(FIRST).and_then(|index| chosen_mut(&mut self.counters, index)) {
                     *counter = Pmc::written(value);
                 }
             }
@@ -148,7 +149,7 @@ impl Captures {
             36 => self.instruction,
             38 => self.index.bits(),
             39 => self.extensions,
-            48..=63 => self.entries.get(usize::from(number - 48)).copied().unwrap_or(0),
+            48..=63 => chosen(&self.entries, usize::from(number - 48)).copied().unwrap_or(0),
             _ => 0,
         }
     }
@@ -164,7 +165,7 @@ impl Captures {
             38 => self.index = Pmd38::written(value),
             39 => self.extensions = value,
             48..=63 => {
-                if let Some(entry) = self.entries.get_mut(usize::from(number - 48)) {
+                if let Some(entry) = chosen_mut(&mut self.entries, usize::from(number - 48)) {
                     *entry = value;
                 }
             }
@@ -173,7 +174,7 @@ impl Captures {
     }
 
     fn put(&mut self, at: u8, entry: u64, extension: u8) {
-        if let Some(place) = self.entries.get_mut(usize::from(at)) {
+        if let Some(place) = chosen_mut(&mut self.entries, usize::from(at)) {
             *place = entry;
         }
         let shift = nibble(at);
@@ -210,7 +211,7 @@ impl Buffer for Captures {
 
     fn last(&self) -> (u64, u8) {
         let at = self.index.ebi().wrapping_sub(1) & 15;
-        (self.entries.get(usize::from(at)).copied().unwrap_or(0), (self.extensions >> nibble(at)) as u8 & 0xF)
+        (chosen(&self.entries, usize::from(at)).copied().unwrap_or(0), (self.extensions >> nibble(at)) as u8 & 0xF)
     }
 }
 

@@ -53,6 +53,8 @@ mod registers;
 mod retired;
 mod state;
 mod tagging;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 pub use data_capture::Tracker;
@@ -557,7 +559,6 @@ impl SharedState for Montecito {
 
 impl Pins for Montecito {
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
-        self.catch_up(feed);
         self.counters.watch(pins);
         self.rearm(feed);
     }

@@ -4,7 +4,7 @@
 //! the two differ, is in decisions P1 to P11 of `docs/decisions.md`.
 
 use super::registers::{COUNTERS, Mmcr0, Msr, ThreadControl, spr};
-use crate::access::{Address, Facility, Fault};
+use crate::access::{Address, Facility, Fault, masked};
 use crate::feed::Context;
 
 /// A register of the PMU.
@@ -105,7 +105,7 @@ pub(super) fn grant(address: Address, write: bool, context: &Context, mmcr0: Mmc
 pub(super) fn counter_of_privileged(address: Address, context: &Context) -> Option<usize> {
     let Address::Spr(number @ spr::PMC1..=spr::PMC6) = address else { return None };
     let (msr, control) = (Msr::of(context.machine_state), ThreadControl::of(context.control));
-    (!msr.pr() && (msr.hv() || !control.hfscr_no_pm())).then(|| usize::from(number - spr::PMC1))
+    (!msr.pr() && (msr.hv() || !control.hfscr_no_pm())).then(|| masked(usize::from(number - spr::PMC1), COUNTERS))
 }
 
 #[inline(always)]
@@ -120,7 +120,7 @@ fn by_number(number: u16) -> Option<Register> {
         spr::SIER => Register::Sier,
         spr::MMCR2 => Register::Mmcr2,
         spr::MMCRA => Register::Mmcra,
-        spr::PMC1..=spr::PMC6 => Register::Pmc(usize::from(number - spr::PMC1).min(COUNTERS - 1)),
+        spr::PMC1..=spr::PMC6 => Register::Pmc(masked(usize::from(number - spr::PMC1), COUNTERS)),
         spr::MMCR0 => Register::Mmcr0,
         spr::SIAR => Register::Siar,
         spr::SDAR => Register::Sdar,

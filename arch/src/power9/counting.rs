@@ -233,6 +233,13 @@ impl Power9 {
         (first | others) & members
     }
 
+    /// Whether some counter adds up other terms than before, because the conditions of its events have changed.
+    pub(super) fn sums_change(&self) -> bool {
+        let freezes = self.freezes();
+        let lanes = |unit: &Unit| unit.selected.lanes(freezes.msr, freezes.control, self.shared);
+        self.units.iter().any(|unit| unit.selected.connects_anew(unit.lanes, lanes(unit)))
+    }
+
     /// Stops and begins counters. Those that stop have counted up to now.
     pub(super) fn resume(&mut self, feed: &impl Feed) {
         let counting = self.admitted();

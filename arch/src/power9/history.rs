@@ -4,6 +4,7 @@
 //! sections 9.4.7 and 9.5, the depth is what Linux reads from a POWER9.
 
 use super::Mmcra;
+use crate::access::chosen;
 use crate::feed::{Branch, BranchKind, Prediction, Record};
 
 /// The bits of an entry that hold an address, 0:61.
@@ -61,7 +62,7 @@ impl History {
             return 0;
         }
         let cell = usize::from(self.next).wrapping_sub(1).wrapping_sub(index) % Self::ENTRIES;
-        self.entries.get(cell).copied().unwrap_or(0)
+        chosen(&self.entries, cell).copied().unwrap_or(0)
     }
 
     /// What clrbhrb does: no entry is left.

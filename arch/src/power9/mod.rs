@@ -422,7 +422,8 @@ impl Model for Power9 {
         let same = self.admitted() == self.counting
             && self.following_edges(&self.freezes()) == self.following
             && run(&before) == run(&context)
-            && before.time_base == context.time_base;
+            && before.time_base == context.time_base
+            && !self.sums_change();
         if same {
             return;
         }

@@ -607,6 +607,10 @@ enum VmPmuStatus
    */
   VM_PMU_STATUS_ERROR_STOPPED = -8,
   /**
+   * A function of VmPmuMemory called the library, which holds a lock while it runs.
+   */
+  VM_PMU_STATUS_ERROR_REENTERED = -9,
+  /**
    * An internal failure of the library. The machine can still be used; please report the failure.
    */
   VM_PMU_STATUS_ERROR_INTERNAL = -100,
@@ -2633,7 +2637,8 @@ typedef struct {
  * A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
  * as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
  * added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
- * functions of this header. They must return: no C++ exception and no longjmp may leave them.
+ * functions of this header, and must not wait for another host thread that does: a call returns VM_PMU_STATUS_ERROR_REENTERED and does
+ * nothing, waiting has no end. They must return: no C++ exception and no longjmp may leave them.
  */
 typedef struct {
   /**
@@ -2953,7 +2958,8 @@ typedef struct {
   /**
    * Called when no translation buffer holds `address`: writes the table entries that lead to its page to `walk`. If null, pages have
    * `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function except those
-   * that follow the same thread, and except those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
+   * that follow the same thread, and except those that destroy the companion or a machine. It must return: no C++ exception and no
+   * longjmp may leave it.
    */
   void (*walk)(void *user, uint32_t thread, uint64_t address, VmPmuWalk *walk);
   /**

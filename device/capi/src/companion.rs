@@ -228,7 +228,8 @@ pub struct VmPmuCompanionOptions {
     pub user: *mut c_void,
     /// Called when no translation buffer holds `address`: writes the table entries that lead to its page to `walk`. If null, pages have
     /// `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function except those
-    /// that follow the same thread, and except those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
+    /// that follow the same thread, and except those that destroy the companion or a machine. It must return: no C++ exception and no
+    /// longjmp may leave it.
     pub walk: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, address: u64, walk: *mut VmPmuWalk)>,
     /// Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
     pub page_bits: u32,

@@ -65,6 +65,7 @@ pub mod places;
 pub mod platform;
 mod pointer;
 pub mod record;
+mod reentry;
 pub mod registers;
 #[cfg(all(feature = "companion", feature = "knl"))]
 pub mod requests;

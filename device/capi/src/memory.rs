@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use vm_pmu::memory::{Memory, Passed};
 
 use crate::pointer::{Growing, fill, take};
+use crate::reentry::Inside;
 use crate::status::{Failure, argument};
 
 /// The guest's memory: three functions of the embedder, for POWER9's counters that post themselves into it.
@@ -12,7 +13,8 @@ use crate::status::{Failure, argument};
 /// A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
 /// as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
 /// added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
-/// functions of this header. They must return: no C++ exception and no longjmp may leave them.
+/// functions of this header, and must not wait for another host thread that does: a call returns VM_PMU_STATUS_ERROR_REENTERED and does
+/// nothing, waiting has no end. They must return: no C++ exception and no longjmp may leave them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuMemory {
@@ -65,16 +67,19 @@ impl Memory for Functions {
 
     fn load(&self, address: u64) -> Result<u64, u64> {
         let mut value = 0;
+        let _inside = Inside::enter();
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         had(unsafe { (self.load)(self.user, address, &raw mut value) }, address).map(|()| value)
     }
 
     fn store(&self, address: u64, value: u64) -> Result<(), u64> {
+        let _inside = Inside::enter();
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         had(unsafe { (self.store)(self.user, address, value) }, address)
     }
 
     fn add(&self, address: u64, amount: u64) -> Result<(), u64> {
+        let _inside = Inside::enter();
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         had(unsafe { (self.add)(self.user, address, amount) }, address)
     }

@@ -9,6 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use vm_pmu::Fault;
 use vm_pmu::arch::access::Facility;
 
+use crate::reentry::refuse;
+
 /// What a call returns: 0 for success, a positive number for a fault to deliver to the guest, a negative one for misuse.
 ///
 /// A fault is not the caller's error: it is the processor's response to what the guest did. vm_pmu_last_error() describes a misuse. Neither
@@ -62,6 +64,8 @@ pub enum VmPmuStatus {
     ErrorSnapshot = -7,
     /// A function of the caller stopped the call; what it was given before that stays valid.
     ErrorStopped = -8,
+    /// A function of VmPmuMemory called the library, which holds a lock while it runs.
+    ErrorReentered = -9,
     /// An internal failure of the library. The machine can still be used; please report the failure.
     ErrorInternal = -100,
 }
@@ -131,10 +135,10 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 }
 
 /// The wrapper of every function that can fail: turns what `work` returns into a status, keeps the message of misuse, and lets nothing
-/// unwind into the caller.
+/// unwind into the caller. A call out of a function that runs under a lock of the library does nothing.
 #[inline]
 pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> VmPmuStatus {
-    match caught(work) {
+    match caught(|| refuse().and_then(|()| work())) {
         Ok(Ok(())) => VmPmuStatus::Ok,
         unusual => failed(unusual),
     }

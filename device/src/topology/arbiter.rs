@@ -23,13 +23,26 @@ struct Claims {
 }
 
 impl Claims {
-    /// A thread that no longer claims a counter loses it; a counter without a holder goes to the claimant with the lowest number.
+    /// The claimant of `counter` with the lowest number.
+    fn first_claimant(wanted: &[u32], counter: usize) -> Option<u16> {
+        wanted.iter().position(|claims| claims >> counter & 1 == 1).and_then(|thread| u16::try_from(thread).ok())
+    }
+
+    /// A counter without a holder goes to the claimant with the lowest number.
     fn settle(&mut self) {
-        let wanted = &self.wanted;
-        for (counter, holder) in self.holders.iter_mut().enumerate() {
-            let wants = |thread: usize| wanted.get(thread).is_some_and(|claims| claims >> counter & 1 == 1);
-            if holder.is_none_or(|holder| !wants(usize::from(holder))) {
-                *holder = (0..wanted.len()).find(|thread| wants(*thread)).and_then(|thread| u16::try_from(thread).ok());
+        for (counter, holder) in self.holders.iter_mut().enumerate().filter(|(_, holder)| holder.is_none()) {
+            *holder = Claims::first_claimant(&self.wanted, counter);
+        }
+    }
+
+    /// Thread `thread` has claimed or released the counters of `changed` and now claims those of `claims`, one bit each. A counter without a
+    /// holder had no claimant before; only one that its holder releases needs a look at the other threads.
+    fn pass_on(&mut self, thread: u16, changed: u32, claims: u32) {
+        for (counter, holder) in self.holders.iter_mut().enumerate().filter(|(counter, _)| changed >> counter & 1 == 1) {
+            if claims >> counter & 1 == 1 {
+                holder.get_or_insert(thread);
+            } else if *holder == Some(thread) {
+                *holder = Claims::first_claimant(&self.wanted, counter);
             }
         }
     }
@@ -55,13 +68,10 @@ impl Arbiter {
     /// Thread `thread` now claims the counters in `claims`, and no others. Returns whether the grants of any thread changed.
     pub(super) fn claim(&self, thread: usize, claims: u32) -> bool {
         let mut state = self.claims.lock();
-        let Some(wanted) = state.wanted.get_mut(thread) else { return false };
-        if *wanted == claims {
-            return false;
-        }
-        *wanted = claims;
+        let (Some(wanted), Ok(number)) = (state.wanted.get_mut(thread), u16::try_from(thread)) else { return false };
+        let changed = core::mem::replace(wanted, claims) ^ claims;
         let before = state.holders;
-        state.settle();
+        state.pass_on(number, changed, claims);
         before != state.holders
     }
 
@@ -118,5 +128,17 @@ mod tests {
         assert!(arbiter.claim(1, 0));
         assert_eq!(arbiter.grants(0), Grants { granted: 0b01, blocked: 0 });
         assert_eq!(arbiter.grants(1), Grants { granted: 0, blocked: 0b01 });
+    }
+
+    #[test]
+    fn a_released_counter_goes_to_the_claimant_with_the_lowest_number() {
+        let arbiter = Arbiter::new(4);
+        assert!(arbiter.claim(2, 0b11));
+        assert!(!arbiter.claim(3, 0b01));
+        assert!(!arbiter.claim(1, 0b11));
+        assert!(arbiter.claim(2, 0b10), "it keeps the other one");
+        assert_eq!(arbiter.grants(1), Grants { granted: 0b01, blocked: 0b10 });
+        assert_eq!(arbiter.grants(2), Grants { granted: 0b10, blocked: 0b01 });
+        assert!(!arbiter.claim(3, 0), "who waits releases nothing");
     }
 }

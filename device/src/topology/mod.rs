@@ -55,6 +55,7 @@ use arbiter::Arbiter;
 use common::Common;
 use extension::{Extension, Packages};
 use interest::{Change, Interest};
+use view::Steady;
 
 /// What a thread, or a package's devices, did, and the deadlines that apply to it.
 #[derive(Debug)]
@@ -323,7 +324,7 @@ impl<L: InterruptLine> Machine<L> {
     /// A deadline of the devices of package `number` has been reached.
     pub fn service_devices(&self, package: usize) {
         if let Some(shared) = self.packages.get(package) {
-            self.service_wide(package, shared, &shared.devices);
+            self.service_wide(package, shared, &shared.devices, None);
         }
     }
 
@@ -534,7 +535,7 @@ impl<L: InterruptLine> Machine<L> {
     }
 
     /// Services the owners of counters of package scope, if one of their deadlines in `source` has been reached.
-    fn service_wide(&self, number: usize, package: &Package, source: &Source) {
+    fn service_wide(&self, number: usize, package: &Package, source: &Source, steady: Option<Steady<'_>>) {
         let reached = {
             let mut wide = package.wide.lock();
             if wide.is_empty() {
@@ -561,14 +562,19 @@ impl<L: InterruptLine> Machine<L> {
             reached
         };
         if reached {
-            let first = number * self.per_package;
-            for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
-                thread.with(|pmu, view| {
-                    if pmu.claims() != 0 || !pmu.package_demand().is_empty() {
-                        pmu.service(view);
-                    }
-                });
-            }
+            self.service_owners(number, steady);
+        }
+    }
+
+    /// Services the threads of package `number` that have counters of package scope.
+    fn service_owners(&self, number: usize, steady: Option<Steady<'_>>) {
+        let first = number * self.per_package;
+        for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
+            thread.with_steady(steady, |pmu, view| {
+                if pmu.claims() != 0 || !pmu.package_demand().is_empty() {
+                    pmu.service(view);
+                }
+            });
         }
     }
 }

@@ -8,7 +8,7 @@ use spin::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::atomic::AtomicU64;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, NestedStep, Record, Request, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, Kind, NestedStep, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{
     Arbitration, InstructionMatching, LazyContexts, Levels, Model, NestedTranslation, Occurrence, PackageScope, Pins, RegisterDescription,
     Requests, Reset, SharedState, Tagging,
@@ -16,9 +16,12 @@ use vm_pmu_arch::model::{
 use vm_pmu_arch::registry::{Pmu, State};
 
 use super::extension::{Extension, Packages};
-use super::view::View;
+use super::view::{Steady, View};
 use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
+
+/// So few cycles are served one by one: promising them would need one service more.
+const FEW_CYCLES: u64 = 8;
 
 /// One hardware thread of a [`Machine`]: what an emulator's CPU holds.
 ///
@@ -119,8 +122,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// A deadline has been reached: counts up to now, delivers what is due, sets new deadlines.
     pub fn service(&self) {
-        self.with(|pmu, view| pmu.service(view));
-        self.machine.service_wide(self.package(), self.package, &self.core.source);
+        self.service_steadily(None);
+    }
+
+    /// The same, while cycles are as `steady` says.
+    fn service_steadily(&self, steady: Option<Steady<'_>>) {
+        self.with_steady(steady, |pmu, view| pmu.service(view));
+        self.machine.service_wide(self.package(), self.package, &self.core.source, steady);
     }
 
     /// The processor completed an instruction or another step: adds one to each of `signals` and `cycles` to the cycles, and services the
@@ -156,8 +164,15 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Advances the thread by `cycles`, with all of `states` holding in each of them: adds to their totals and services the PMU at every
     /// deadline on the way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
+    ///
+    /// It takes as long as the overflows and pins that become visible on the way, however many cycles it is and whatever counters do with
+    /// single cycles. Signals that are no states would be events in every cycle: with one of them single cycles are served one by one.
     pub fn advance(&self, cycles: u64, states: &[Signal]) {
+        let may_promise = cycles > FEW_CYCLES && states.iter().all(|signal| signal.kind() == Kind::State);
+        let states_of_all = if may_promise { SignalSet::from_iter(states.iter().copied()) } else { SignalSet::EMPTY };
+        let steady = Steady { states: &states_of_all, member: self.core.member };
         let mut left = cycles;
+        let mut has_promised = false;
         while left != 0 {
             let room = states.iter().map(|signal| self.deadlines().distance(*signal, self.totals())).min().unwrap_or(u64::MAX);
             let now = room.clamp(1, left);
@@ -166,7 +181,16 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             }
             left -= now;
             if states.iter().any(|signal| self.reached(*signal)) {
-                self.service();
+                let promises = may_promise && left > FEW_CYCLES;
+                has_promised |= promises;
+                self.service_steadily(promises.then_some(steady));
+            }
+        }
+        if has_promised {
+            // What comes next may be anything.
+            self.service();
+            if !self.package.wide.lock().is_empty() {
+                self.machine.service_owners(self.package(), None);
             }
         }
     }
@@ -232,7 +256,6 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         });
         if moved {
             self.update_grants();
-            self.update_package_demand();
         }
         if log::log_enabled!(log::Level::Debug) {
             self.machine.log_unsupplied(self.number, &self.unsupplied());
@@ -503,15 +526,26 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 
     /// Does `work` with the PMU, delivers its alerts, and updates what its counters want of the other threads of the package.
+    #[inline]
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        self.with_locked(self.core.pmu.lock(), work)
+        self.with_steady(None, work)
+    }
+
+    /// The same, while cycles are as `steady` says.
+    pub(super) fn with_steady<T>(&self, steady: Option<Steady<'_>>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        self.with_all(self.core.pmu.lock(), steady, work)
     }
 
     /// The same with the PMU locked, which this unlocks.
-    fn with_locked<T>(&self, mut pmu: MutexGuard<'_, Pmu>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+    fn with_locked<T>(&self, pmu: MutexGuard<'_, Pmu>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        self.with_all(pmu, None, work)
+    }
+
+    fn with_all<T>(&self, mut pmu: MutexGuard<'_, Pmu>, steady: Option<Steady<'_>>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, alerts, changed) = {
             // The locks of the view are released before anything is delivered: a line may call the machine again.
-            let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
+            let members = self.machine.members(self.package());
+            let view = View::new(self.core, members, self.package, &self.machine.supply).with_steady(steady);
             self.core.contexts_add_up.store(0, Release);
             let value = work(&mut pmu, &view);
             if let Some(extension) = self.package.extension.as_ref().filter(|_| self.package.is_extension_running()) {

@@ -3,28 +3,43 @@
 use core::cell::RefCell;
 
 use spin::MutexGuard;
-use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, Supply, Totals};
+use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, SignalSet, Supply, Totals};
 
 use super::{Core, Package, Source};
 
+/// A thread spends every cycle until the next call in these states, and has no event in any of them.
+#[derive(Clone, Copy)]
+pub(super) struct Steady<'a> {
+    pub(super) states: &'a SignalSet,
+    /// The number of the thread in its package.
+    pub(super) member: usize,
+}
+
 /// One thread, the others of its package, and the package's devices.
 pub(super) struct View<'a> {
-    own: &'a Source,
+    own: &'a Core,
     members: &'a [Core],
     package: &'a Package,
     supply: &'a Supply,
+    /// What cycles are like until the next call, where that is promised.
+    steady: Option<Steady<'a>>,
     /// The right to change the thread's own deadlines, from the first change to the end of the call.
     changing: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(own: &'a Core, members: &'a [Core], package: &'a Package, supply: &'a Supply) -> View<'a> {
-        View { own: &own.source, members, package, supply, changing: RefCell::new(None) }
+        View { own, members, package, supply, steady: None, changing: RefCell::new(None) }
+    }
+
+    /// With this promise, where there is one.
+    pub(super) fn with_steady(self, steady: Option<Steady<'a>>) -> View<'a> {
+        View { steady, ..self }
     }
 
     /// The sources within `scope`.
     fn sources(&self, scope: Scope) -> impl Iterator<Item = &'a Source> + use<'a> {
-        let own = (scope == Scope::Thread).then_some(self.own);
+        let own = (scope == Scope::Thread).then_some(&self.own.source);
         let chosen = match scope {
             Scope::Package | Scope::Threads => u32::MAX,
             Scope::Members(members) => members,
@@ -40,8 +55,8 @@ impl<'a> View<'a> {
     /// The thread's own deadlines, locked for a change.
     #[inline]
     fn own_deadlines(&self) -> (&'a Deadlines, &'a Totals) {
-        self.changing.borrow_mut().get_or_insert_with(|| self.own.changing.lock());
-        (&self.own.deadlines, &self.own.totals)
+        self.changing.borrow_mut().get_or_insert_with(|| self.own.source.changing.lock());
+        (&self.own.source.deadlines, &self.own.source.totals)
     }
 }
 
@@ -49,7 +64,7 @@ impl Feed for View<'_> {
     #[inline]
     fn total(&self, signal: Signal, scope: Scope) -> u64 {
         match scope {
-            Scope::Thread => self.own.totals.get(signal),
+            Scope::Thread => self.own.source.totals.get(signal),
             scope => self.sources(scope).fold(0, |sum, source| sum.wrapping_add(source.totals.get(signal))),
         }
     }
@@ -96,6 +111,13 @@ impl Feed for View<'_> {
 
     #[inline]
     fn comes_between_blocks(&self, signal: Signal) -> bool {
-        self.own.deadlines.comes_between_blocks(signal)
+        self.own.source.deadlines.comes_between_blocks(signal)
+    }
+
+    #[inline]
+    fn steady(&self, clock: Scope) -> Option<&SignalSet> {
+        // Threads that take turns have one clock, which the thread of the promise drives.
+        let steady = self.steady.filter(|steady| clock != Scope::Thread || steady.member == self.own.member)?;
+        Some(steady.states)
     }
 }

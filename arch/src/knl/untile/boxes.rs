@@ -3,6 +3,7 @@
 //! Addresses as Linux's driver has them (`uncore_snbep.c`, `knl_uncore_cha`, `knl_uncore_pci_*` and the functions they share), status
 //! registers as likwid has them (`perfmon_knl_counters.h`).
 
+use crate::access::masked;
 use crate::numbered::numbered;
 
 /// How many boxes there are.
@@ -342,7 +343,7 @@ pub const fn at_msr(number: u32) -> Option<Place> {
         0x717..=0x71A => Place::Unit(PCU, UnitRegister::Counter((number - 0x717) as u8)),
         FIRST_CHA..=0xFC7 => {
             let (cha, place) = ((number - FIRST_CHA) / 12, (number - FIRST_CHA) % 12);
-            let unit = UnitId { kind: Kind::Cha, number: cha as u8 };
+            let unit = UnitId { kind: Kind::Cha, number: masked(cha as usize, CHAS as usize) as u8 };
             Place::Unit(
                 unit,
                 match place {

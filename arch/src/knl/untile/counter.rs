@@ -166,6 +166,23 @@ impl BoxCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn clocks_at_once_are_what_they_are_one_by_one(
+            (threshold, invert, edge, was, counts) in (0..4u8, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+            (level, busy, clocks, remaining) in (0..4u64, 0..60u64, 0..200u64, 1..200u64),
+        ) {
+            let at_once = BoxCounter { count: Counter::new(0u64.wrapping_sub(remaining), WIDTH), busy, was, ..counter(threshold, invert, edge) };
+            let mut at_once = BoxCounter { level, ..at_once };
+            let mut one_by_one = at_once;
+            let wraps = (0..clocks).fold(false, |wraps, _| one_by_one.advance(1, counts) || wraps);
+            prop_assert_eq!(at_once.advance(clocks, counts), wraps);
+            // Without clocks nothing changes; a counter that adds has no busy clocks.
+            prop_assert_eq!(at_once, one_by_one);
+        }
+    }
 
     fn counter(threshold: u8, invert: bool, edge: bool) -> BoxCounter {
         let setting = Setting { enabled: true, ov_en: true, threshold, invert, edge };

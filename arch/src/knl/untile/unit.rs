@@ -10,6 +10,7 @@ use super::registers::{
     UboxFilter, UboxFixedControl,
 };
 use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input};
+use crate::access::{chosen, chosen_mut, masked};
 use crate::counter::Counter;
 
 /// How many general counters a box has at most.
@@ -262,11 +263,11 @@ impl Unit {
         match register {
             UnitRegister::Control => self.control.bits(),
             UnitRegister::Status => self.status.bits(),
-            UnitRegister::CounterControl(number) => self.controls.get(usize::from(number)).copied().unwrap_or(0),
-            UnitRegister::Counter(number) => self.counters.get(usize::from(number)).map_or(0, |counter| counter.count.value()),
+            UnitRegister::CounterControl(number) => chosen(&self.controls, usize::from(number)).copied().unwrap_or(0),
+            UnitRegister::Counter(number) => chosen(&self.counters, usize::from(number)).map_or(0, |counter| counter.count.value()),
             UnitRegister::FixedControl => self.fixed_control,
             UnitRegister::Fixed => self.fixed.count.value(),
-            UnitRegister::Filter(number) => self.filters.get(usize::from(number)).copied().unwrap_or(0),
+            UnitRegister::Filter(number) => chosen(&self.filters, usize::from(number)).copied().unwrap_or(0),
         }
     }
 
@@ -279,8 +280,8 @@ impl Unit {
         match register {
             UnitRegister::Control => self.write_control(value),
             UnitRegister::Status => self.status = BoxStatus::written(self.status.bits() & !value),
-            UnitRegister::CounterControl(number) => self.write_counter_control(usize::from(number), value),
-            UnitRegister::Counter(number) => self.set_count(usize::from(number), value),
+            UnitRegister::CounterControl(number) => self.write_counter_control(masked(usize::from(number), COUNTERS), value),
+            UnitRegister::Counter(number) => self.set_count(masked(usize::from(number), COUNTERS), value),
             UnitRegister::FixedControl => self.write_fixed_control(value),
             UnitRegister::Fixed => self.fixed.count = Counter::new(value, WIDTH),
             UnitRegister::Filter(number) => self.write_filter(number, value),
@@ -391,7 +392,7 @@ impl Unit {
             _ => UboxFilter::written(value).bits(),
         };
         let before: [u64; COUNTERS] = core::array::from_fn(|counter| self.entries_followed(counter));
-        if let Some(filter) = self.filters.get_mut(usize::from(number)) {
+        if let Some(filter) = chosen_mut(&mut self.filters, usize::from(number)) {
             *filter = written;
         }
         for (counter, before) in before.into_iter().enumerate() {

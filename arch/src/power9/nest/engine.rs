@@ -94,6 +94,12 @@ impl Engine {
         if self.speed < 4 { Prescaler::By8 } else { Prescaler::By16 }
     }
 
+    /// Programs the counters from the first slot on.
+    fn configure_anew(&mut self) {
+        self.configuring = true;
+        self.slot = 1;
+    }
+
     /// Whether a visit to `group` posts it.
     fn visit(&mut self, group: u8) -> bool {
         let speed = self.speed.min(SPEEDS) as u8;
@@ -181,8 +187,7 @@ impl Nest {
         self.engine.speed = self.read_cell(ControlCell::Speed, 0, memory, passed);
         self.engine.availability = self.read_cell(ControlCell::Availability, self.availability.0, memory, passed);
         self.engine.mode = self.read_cell(ControlCell::Mode, 0, memory, passed);
-        self.engine.configuring = true;
-        self.engine.slot = 1;
+        self.engine.configure_anew();
     }
 
     /// Checks for a command, another speed, other units, another mode.
@@ -220,8 +225,7 @@ impl Nest {
         }
         if begins {
             self.write_cell(ControlCell::Status, Status::Initializing.value(), memory, passed);
-            self.engine.configuring = true;
-            self.engine.slot = 1;
+            self.engine.configure_anew();
         }
         if self.engine.configuring && self.engine.slot == 1 && self.engine.complaint().is_none() {
             self.program(totals);

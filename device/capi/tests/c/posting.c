@@ -236,11 +236,46 @@ static void platforms_that_cannot_be(void) {
   EXPECT_OK(vm_pmu_platform_destroy(NULL));
 }
 
+static VmPmuPlatform *reentered;
+static int refusals;
+
+static bool reentering_add(void *user, uint64_t address, uint64_t amount) {
+  uint64_t cycles = 1;
+  EXPECT(vm_pmu_chip_until_slot(reentered, 0, &cycles) == VM_PMU_STATUS_ERROR_REENTERED);
+  EXPECT(cycles == 1);
+  refusals++;
+  return add(user, address, amount);
+}
+
+/* The lock of the chip is held: a call that took it would not return. */
+static void memory_that_calls_the_library_is_refused(void) {
+  VmPmuChip chip = {sizeof(VmPmuChip)};
+  const VmPmuChip *chips[] = {&chip};
+  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuMemory reentering = memory;
+  uint64_t cycles = 0;
+  memset(ram, 0, sizeof ram);
+  reentering.add = reentering_add;
+  chip.home = HOME;
+  chip.slot_cycles = SLOT;
+  options.chips = chips;
+  options.chip_count = 1;
+  EXPECT_OK(vm_pmu_platform_create(&options, &reentered));
+  EXPECT_OK(vm_pmu_platform_advance(reentered, 24 * SLOT, &reentering, NULL));
+  EXPECT_OK(vm_pmu_chip_post(reentered, 0, &reentering, NULL));
+  EXPECT(refusals > 0);
+  /* Calls are taken again. */
+  EXPECT_OK(vm_pmu_chip_until_slot(reentered, 0, &cycles));
+  EXPECT(cycles == SLOT);
+  EXPECT_OK(vm_pmu_platform_destroy(reentered));
+}
+
 int main(void) {
   cores_post();
   chips_post_and_are_saved();
   calls_start_and_stop();
   platforms_that_cannot_be();
+  memory_that_calls_the_library_is_refused();
   puts("posting: all is well");
   return 0;
 }

@@ -1,6 +1,10 @@
 //! Addresses of registers, and the reasons to refuse an access.
 
+mod index;
+
 use core::fmt;
+
+pub use index::{chosen, chosen_mut, masked};
 
 /// A register's address, in the address space that the guest names it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
