@@ -485,7 +485,8 @@ impl K8 {
 
     /// Connects the counter to what its new select chooses.
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
-        let was_counting = self.counting & slot.bit() != 0;
+        // Not only a counter that counts in the present context: its detector runs at every level.
+        let was_detecting = self.units[slot.index()].select.e() && self.is_followed(slot);
         let was_level = written.e() && self.level_now(slot, feed);
         if self.waiting() & slot.bit() != 0 {
             self.counting &= !slot.bit();
@@ -500,7 +501,7 @@ impl K8 {
         self.track_increments(slot, feed);
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
-        if !(was_counting && counts && written.e()) || was_level {
+        if !(was_detecting && counts && written.e()) || was_level {
             return;
         }
         if self.asked(slot, feed).is_empty() {
