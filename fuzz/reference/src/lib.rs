@@ -3,8 +3,11 @@
 //! A reference takes one step at a time, keeps each counter as a plain integer, and knows neither deadlines nor demand. From `vm-pmu-arch`
 //! it has names alone: addresses, faults, signals, the fields of a context, and what the catalogues say of an event.
 
+mod clocks;
+pub mod k8;
+
 use vm_pmu_arch::access::{Address, Fault};
-use vm_pmu_arch::feed::{Context, Record, Signal};
+use vm_pmu_arch::feed::{Context, Record, Request, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 /// The PMU of one package, as its manual describes it.
@@ -20,6 +23,11 @@ pub trait Reference {
 
     /// One instruction of a thread: everything it adds to, in one step, and what is known of it.
     fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record);
+
+    /// A request of a thread leaves its core's caches. Returns whether the reference knows what that counts.
+    fn request(&mut self, _thread: usize, _request: &Request) -> bool {
+        false
+    }
 
     /// Events of the package's devices, in one step.
     fn devices(&mut self, signals: &[(Signal, u64)]);
