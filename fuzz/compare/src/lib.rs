@@ -186,7 +186,11 @@ impl References {
         let package = self.packages.get_mut(number)?;
         let mut value = None;
         match step {
-            Step::Write(address, written, _) => value = Some(package.write(thread, *address, *written).map(|()| 0)),
+            Step::Write(address, written, _) => {
+                let is_known = package.read(thread, *address).is_some();
+                let written = package.write(thread, *address, *written).map(|()| 0);
+                value = is_known.then_some(written);
+            }
             Step::Read(address, _) => value = package.read(thread, *address),
             Step::Feed(_, signals) => package.instruction(thread, signals, &Record::at(0)),
             Step::Record(_, record, signals) => package.instruction(thread, signals, record),

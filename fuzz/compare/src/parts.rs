@@ -2,7 +2,7 @@
 
 use vm_pmu::Part;
 use vm_pmu::litmus::{ContextField, Litmus};
-use vm_pmu_reference::{Reference, k8};
+use vm_pmu_reference::{Reference, k8, knl};
 
 /// The reference of one package of the program's machine, if the part has one.
 #[must_use]
@@ -10,6 +10,7 @@ pub fn reference(litmus: &Litmus) -> Option<Box<dyn Reference>> {
     let Litmus { part, threads, shared_counters, .. } = litmus;
     match part.name() {
         "k8" => Some(Box::new(k8::K8::new(part.revision_letter(), *threads, *shared_counters))),
+        "knl" => Some(Box::new(knl::Knl::new(*threads))),
         _ => None,
     }
 }

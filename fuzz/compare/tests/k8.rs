@@ -12,6 +12,14 @@ fn the_suite_of_the_k8_agrees() {
     assert_eq!((agreed.unknown_reads, agreed.unknown_interrupts, agreed.left_out), (0, 0, 0));
 }
 
+#[test]
+fn of_arbitrary_programs_of_the_k8_all_is_known() {
+    let agreed = common::programs("k8", 300);
+    println!("{agreed:?}");
+    assert!(agreed.reads > 3_000 && agreed.interrupts > 30, "{agreed:?}");
+    assert!(agreed.unknown_reads * 1_000_000 <= agreed.reads, "{agreed:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -9,7 +9,8 @@ use vm_pmu_arch::feed::{Context, Kind, Record, Signal, Unit};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 use crate::Reference;
-use crate::clocks::{Clocks, amount_of};
+use crate::clocks::amount_of;
+use crate::detector::Detector;
 
 const COUNTERS: usize = 4;
 /// PerfEvtSel0 is MSR C001_0000h (section 10.2), PerfCtr0 is MSR C001_0004h (section 10.1).
@@ -111,12 +112,7 @@ struct Meaning {
 struct Counter {
     value: u64,
     select: Select,
-    /// The events of the clock that has not ended.
-    open: u64,
-    /// What the last clock compared to.
-    level: bool,
-    /// Clocks of an injected state that are still to come.
-    stay: u64,
+    detector: Detector,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -231,22 +227,8 @@ impl K8 {
         let events: u64 =
             meaning.signals.iter().filter(|signal| signal.kind() != Kind::State).map(|signal| amount_of(signals, *signal)).sum();
         let states: Vec<u64> = of(Kind::State).map(|state| amount_of(signals, *state).min(clocks)).collect();
-        let counter = &mut self.cores[core].counters[number];
-        counter.open += events;
-        let mut course = Clocks::new(clocks, counter.open);
-        states.iter().for_each(|length| course.add_last(*length));
-        course.add_last(counter.stay);
-        let (mut rises, mut satisfied) = (0, 0);
-        for (length, events) in course.runs() {
-            let level = select.compares(events.min(meaning.most));
-            rises += u64::from(level && !counter.level);
-            satisfied += if level { length } else { 0 };
-            counter.level = level;
-        }
-        counter.stay -= counter.stay.min(clocks);
-        if clocks > 0 {
-            counter.open = 0;
-        }
+        let detector = &mut self.cores[core].counters[number].detector;
+        let (rises, satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
         let by_entries = !meaning.entries.is_empty() && !select.counts_fewer();
         let amount = match (select.edge(), select.mask()) {
             (true, 0 | 1) if by_entries => meaning.entries.iter().map(|signal| amount_of(signals, *signal)).sum(),
@@ -263,15 +245,13 @@ impl K8 {
     fn start(&mut self, core: usize, number: usize) {
         let select = self.cores[core].counters[number].select;
         let level = select.compares(self.at_rest(core, &self.meaning(select)));
-        let counter = &mut self.cores[core].counters[number];
-        (counter.open, counter.stay, counter.level) = (0, 0, level);
+        self.cores[core].counters[number].detector = Detector::at(level);
     }
 
     /// A counter that did not count and does now: what its open clock has came at a level that it does not count.
     fn begin(&mut self, core: usize, number: usize, counted: bool) {
         if !counted && self.counts(core, number) {
-            let counter = &mut self.cores[core].counters[number];
-            (counter.open, counter.stay) = (0, 0);
+            self.cores[core].counters[number].detector.forget_open();
         }
     }
 
@@ -292,7 +272,7 @@ impl K8 {
     }
 
     fn select(&mut self, core: usize, number: usize, select: Select) {
-        let Counter { select: old, level, .. } = self.cores[core].counters[number];
+        let Counter { select: old, detector: Detector { level, .. }, .. } = self.cores[core].counters[number];
         // A state is as it was in the last clock; between occurrences an event is a static 0.
         let meaning = self.meaning(old);
         let is_of_states = meaning.entries.is_empty() && meaning.signals.iter().all(|signal| signal.kind() == Kind::State);
@@ -305,7 +285,7 @@ impl K8 {
         if old.enabled() != select.enabled() || old.connection() != select.connection() {
             self.start(core, number);
             // The false edge of section 10.2 (K7).
-            let rises = !was && self.cores[core].counters[number].level;
+            let rises = !was && self.cores[core].counters[number].detector.level;
             if detected && select.edge() && rises && self.counts(core, number) {
                 self.add(core, number, 1);
             }
@@ -459,8 +439,8 @@ impl K8 {
             // Of one state CNT_MASK 1 takes the clocks that CNT_MASK 0 does (D175).
             (false, 1) if meaning.is_lone_state && !select.inverted() => self.add(core, number, amount),
             _ => {
-                let counter = &mut self.cores[core].counters[number];
-                let place = if state { &mut counter.stay } else { &mut counter.open };
+                let detector = &mut self.cores[core].counters[number].detector;
+                let place = if state { &mut detector.stay } else { &mut detector.open };
                 *place = place.saturating_add(amount);
             }
         }

@@ -4,7 +4,9 @@
 //! it has names alone: addresses, faults, signals, the fields of a context, and what the catalogues say of an event.
 
 mod clocks;
+mod detector;
 pub mod k8;
+pub mod knl;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::feed::{Context, Record, Request, Signal};

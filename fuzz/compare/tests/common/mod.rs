@@ -31,3 +31,21 @@ pub(crate) fn agrees(part: &str, bytes: &[u8]) -> Result<(), String> {
     let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(bytes)) else { return Ok(()) };
     compare(&litmus).map(|_| ()).map_err(|disagreement| disagreement.to_string())
 }
+
+/// Compares so many programs, made of the same bytes each time.
+pub(crate) fn programs(part: &str, number: u64) -> Agreed {
+    let part = Part::named(part).expect("the part is known");
+    let mut sum = Agreed::default();
+    for seed in 1..=number {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            (state >> 56) as u8
+        })
+        .take(1500)
+        .collect();
+        let litmus = Litmus::arbitrary(part, &mut Unstructured::new(&bytes)).expect("bytes enough");
+        sum += compare(&litmus).unwrap_or_else(|disagreement| panic!("{disagreement}"));
+    }
+    sum
+}
