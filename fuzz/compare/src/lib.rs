@@ -1,5 +1,5 @@
-//! Runs a program on a machine and on the references of its packages, statement by statement, and compares what they show: values, faults
-//! and interrupts after each statement, and at the end every register of every thread.
+//! Runs a program on a machine and on the references of its packages, statement by statement, and compares what they show: values, faults,
+//! pins and interrupts after each statement, and at the end every register of every thread.
 
 mod parts;
 mod subject;
@@ -25,6 +25,8 @@ pub struct Agreed {
     pub reads: usize,
     /// Writes whose faults were compared.
     pub writes: usize,
+    /// Pins whose toggles were compared.
+    pub pins: usize,
     /// Interrupts that both requested.
     pub interrupts: usize,
     /// Reads that the reference did not know.
@@ -39,6 +41,7 @@ impl std::ops::AddAssign for Agreed {
     fn add_assign(&mut self, other: Agreed) {
         self.reads += other.reads;
         self.writes += other.writes;
+        self.pins += other.pins;
         self.interrupts += other.interrupts;
         self.unknown_reads += other.unknown_reads;
         self.unknown_interrupts += other.unknown_interrupts;
@@ -79,6 +82,10 @@ struct Seen {
 /// # Errors
 /// The first difference.
 pub fn compare(litmus: &Litmus) -> Result<Agreed, Box<Disagreement>> {
+    compare_with(litmus, reference)
+}
+
+fn compare_with(litmus: &Litmus, reference: impl Fn(&Litmus) -> Option<Box<dyn Reference>>) -> Result<Agreed, Box<Disagreement>> {
     let mut agreed = Agreed::default();
     let references: Option<Vec<Box<dyn Reference>>> = (0..litmus.packages).map(|_| reference(litmus)).collect();
     let (Some(packages), Some(mut subject)) = (references, Subject::new(litmus)) else {
@@ -108,6 +115,7 @@ pub fn compare(litmus: &Litmus) -> Result<Agreed, Box<Disagreement>> {
             (Step::Read(..), Some(_)) => agreed.reads += 1,
             (Step::Read(..), None) => agreed.unknown_reads += 1,
             (Step::Write(..), Some(_)) => agreed.writes += 1,
+            (Step::Pin(..), Some(_)) => agreed.pins += 1,
             _ => {}
         }
         match expected.interrupts {
@@ -137,7 +145,6 @@ fn split(step: &Step) -> Vec<Step> {
         | Step::Lines(_)
         | Step::Late(_)
         | Step::Pins(_)
-        | Step::Pin(..)
         | Step::Demand(..)
         | Step::Records(_)
         | Step::Match(_)
@@ -161,6 +168,7 @@ fn add(program: &mut Litmus, step: &Step, seen: &Seen, current: usize) {
     push(match (step, &seen.value) {
         (Step::Read(address, _), Some(value)) => Step::Read(*address, *value),
         (Step::Write(address, value, _), Some(result)) => Step::Write(*address, *value, result.err()),
+        (Step::Pin(pin, _), Some(Ok(toggles))) => Step::Pin(*pin, *toggles),
         (step, _) => step.clone(),
     });
     let interrupts = seen.interrupts.as_deref().unwrap_or_default();
@@ -196,6 +204,8 @@ impl References {
             Step::Record(_, record, signals) => package.instruction(thread, signals, record),
             Step::Request(_, request) if !package.request(thread, request) => return None,
             Step::Devices(signals) => package.devices(signals),
+            Step::Watch(pins) => package.watch_pins(thread, *pins),
+            Step::Pin(pin, _) => value = package.pin_toggles(thread, *pin).map(Ok),
             Step::Inject(occurrence, amount) => package.inject(thread, *occurrence, *amount),
             Step::Context(_) => package.set_context(thread, context),
             Step::Reset(reset) => package.reset(thread, *reset),
@@ -214,5 +224,67 @@ impl References {
             }
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::arch::feed::{Request, Signal};
+    use vm_pmu::arch::model::{Occurrence, Reset};
+
+    use super::*;
+
+    /// A reference that knows one thing, and that is wrong: RDPMC reads 1.
+    struct Wrong;
+
+    impl Reference for Wrong {
+        fn write(&mut self, _thread: usize, _address: Address, _value: u64) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn read(&mut self, _thread: usize, address: Address) -> Option<Result<u64, Fault>> {
+            matches!(address, Address::Rdpmc(_)).then_some(Ok(1))
+        }
+        fn instruction(&mut self, _thread: usize, _signals: &[(Signal, u64)], _record: &Record) {}
+        fn request(&mut self, _thread: usize, _request: &Request) -> bool {
+            false
+        }
+        fn devices(&mut self, _signals: &[(Signal, u64)]) {}
+        fn inject(&mut self, _thread: usize, _occurrence: Occurrence, _amount: u64) {}
+        fn set_context(&mut self, _thread: usize, _context: Context) {}
+        fn reset(&mut self, _thread: usize, _reset: Reset) {}
+        fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>> {
+            None
+        }
+    }
+
+    fn litmus(part: &str, steps: &str) -> Litmus {
+        format!("title: t\npmu: {part}\nsection: s\n\n{steps}").parse().expect("a litmus file")
+    }
+
+    #[test]
+    fn a_difference_is_shown_with_the_program_up_to_it() {
+        let program = litmus("k8", "feed cycles=1\nread rdpmc:0 = 0\nfeed cycles=2\n");
+        let disagreement = compare_with(&program, |_| Some(Box::new(Wrong))).expect_err("it is wrong");
+        assert_eq!((disagreement.model.as_str(), disagreement.reference.as_str()), ("0x0", "0x1"));
+        assert!(disagreement.to_string().ends_with("feed cycles=1\nread rdpmc:0x0 = 0x1\n"), "{disagreement}");
+    }
+
+    #[test]
+    fn what_a_reference_does_not_know_is_counted_and_not_compared() {
+        let agreed = compare_with(&litmus("k8", "read PerfCtr0 = 7\n"), |_| Some(Box::new(Wrong))).expect("nothing is known");
+        // The statement itself, and at the end eight registers.
+        assert_eq!((agreed.reads, agreed.unknown_reads), (0, 9));
+    }
+
+    #[test]
+    fn what_follows_a_statement_that_a_reference_cannot_follow_is_left_out() {
+        let agreed = compare_with(&litmus("knl", "request data-read\nread rdpmc:0 = 0\n"), |_| Some(Box::new(Wrong)));
+        assert_eq!(agreed.map(|agreed| (agreed.reads, agreed.left_out > 2)), Ok((0, true)));
+    }
+
+    #[test]
+    fn a_part_without_a_reference_is_left_out() {
+        let agreed = compare(&litmus("power9", "read PMC1 = 0\n"));
+        assert_eq!(agreed, Ok(Agreed { left_out: 1, ..Agreed::default() }));
     }
 }

@@ -70,6 +70,7 @@ impl Subject {
                     match step {
                         Step::Write(address, written, _) => value = Some(thread.write(*address, *written).map(|()| 0)),
                         Step::Read(address, _) => value = Some(thread.read(*address)),
+                        Step::Pin(pin, _) => value = Some(Ok(thread.pin_toggles(*pin))),
                         Step::Context(_) => thread.set_context(context),
                         step => act(&self.machine, thread, step),
                     }

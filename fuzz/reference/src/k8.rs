@@ -59,6 +59,10 @@ impl Select {
     fn edge(self) -> bool {
         self.0 >> 18 & 1 == 1
     }
+    /// PC: the pin toggles at overflows only.
+    fn pin_at_overflow(self) -> bool {
+        self.0 >> 19 & 1 == 1
+    }
     fn interrupt(self) -> bool {
         self.0 >> 20 & 1 == 1
     }
@@ -108,17 +112,28 @@ struct Meaning {
     is_lone_state: bool,
 }
 
+impl Meaning {
+    /// Whether CNT_MASK 1 takes the clocks that CNT_MASK 0 does (D175).
+    fn is_plain(&self, select: Select) -> bool {
+        self.is_lone_state && select.mask() == 1 && !select.inverted()
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Counter {
     value: u64,
     select: Select,
     detector: Detector,
+    /// How often its pin has toggled.
+    toggles: u64,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Core {
     context: Context,
     counters: [Counter; COUNTERS],
+    /// The pins that somebody looks at, one bit each.
+    watched: u32,
     /// The states of its last clock, if there has been one.
     holding: Option<Vec<Signal>>,
 }
@@ -213,6 +228,9 @@ impl K8 {
         let counter = &mut self.cores[core].counters[number];
         let sum = counter.value + amount;
         counter.value = sum & (u64::MAX >> (64 - COUNTER_BITS));
+        if counter.select.pin_at_overflow() {
+            counter.toggles += sum >> COUNTER_BITS;
+        }
         if sum >> COUNTER_BITS != 0 && counter.select.interrupt() {
             self.interrupts.push((core, number as u32));
         }
@@ -230,14 +248,26 @@ impl K8 {
         let detector = &mut self.cores[core].counters[number].detector;
         let (rises, satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
         let by_entries = !meaning.entries.is_empty() && !select.counts_fewer();
+        let adds_up = !select.edge() && (select.mask() == 0 || meaning.is_plain(select));
         let amount = match (select.edge(), select.mask()) {
             (true, 0 | 1) if by_entries => meaning.entries.iter().map(|signal| amount_of(signals, *signal)).sum(),
             (true, _) => rises,
-            (false, 0) => events + states.iter().sum::<u64>(),
+            (false, _) if adds_up => events + states.iter().sum::<u64>(),
             (false, _) => satisfied,
         };
         if counts {
             self.add(core, number, amount);
+            // All events of one clock are one increment (K17).
+            self.toggle(core, number, if adds_up { satisfied } else { amount });
+        }
+    }
+
+    /// The counter was incremented in so many clocks, which its pin shows with PC clear.
+    fn toggle(&mut self, core: usize, number: usize, increments: u64) {
+        let watched = self.cores[core].watched >> number & 1 == 1;
+        let counter = &mut self.cores[core].counters[number];
+        if watched && !counter.select.pin_at_overflow() {
+            counter.toggles += increments;
         }
     }
 
@@ -288,9 +318,21 @@ impl K8 {
             let rises = !was && self.cores[core].counters[number].detector.level;
             if detected && select.edge() && rises && self.counts(core, number) {
                 self.add(core, number, 1);
+                self.toggle(core, number, 1);
             }
+        } else if old.pin_at_overflow() != select.pin_at_overflow() {
+            self.restart_pin(core, number);
         }
         self.arbitrate();
+    }
+
+    /// Where events add up only the pin looks at single clocks, from now on.
+    fn restart_pin(&mut self, core: usize, number: usize) {
+        let select = self.cores[core].counters[number].select;
+        let is_plain = !select.edge() && self.meaning(select).is_plain(select);
+        if !select.looks_at_clocks() || is_plain {
+            self.cores[core].counters[number].detector.forget_open();
+        }
     }
 
     /// Which register an MSR is: of a counter's number, whether its select.
@@ -380,6 +422,17 @@ impl Reference for K8 {
         }
     }
 
+    fn watch_pins(&mut self, thread: usize, pins: u32) {
+        let before = core::mem::replace(&mut self.cores[thread].watched, pins);
+        for number in (0..COUNTERS).filter(|number| (before ^ pins) >> number & 1 == 1) {
+            self.restart_pin(thread, number);
+        }
+    }
+
+    fn pin_toggles(&mut self, thread: usize, pin: u32) -> Option<u64> {
+        Some(self.cores[thread].counters.get(pin as usize).map_or(0, |counter| counter.toggles))
+    }
+
     fn set_context(&mut self, thread: usize, context: Context) {
         let counted: Vec<bool> = (0..COUNTERS).map(|number| self.counts(thread, number)).collect();
         self.cores[thread].context = context;
@@ -432,17 +485,18 @@ impl K8 {
         }
         let meaning = self.meaning(select);
         let entries = !meaning.entries.is_empty() && !select.counts_fewer();
-        match (select.edge(), select.mask()) {
+        if select.edge() && select.mask() <= 1 && entries {
             // One entry, however long (K7).
-            (true, 0 | 1) if entries => self.add(core, number, u64::from(amount > 0)),
-            _ if !select.looks_at_clocks() => self.add(core, number, amount),
-            // Of one state CNT_MASK 1 takes the clocks that CNT_MASK 0 does (D175).
-            (false, 1) if meaning.is_lone_state && !select.inverted() => self.add(core, number, amount),
-            _ => {
-                let detector = &mut self.cores[core].counters[number].detector;
-                let place = if state { &mut detector.stay } else { &mut detector.open };
-                *place = place.saturating_add(amount);
-            }
+            let one = u64::from(amount > 0);
+            self.add(core, number, one);
+            self.toggle(core, number, one);
+            return;
         }
+        if !select.looks_at_clocks() || (!select.edge() && meaning.is_plain(select)) {
+            self.add(core, number, amount);
+        }
+        let detector = &mut self.cores[core].counters[number].detector;
+        let place = if state { &mut detector.stay } else { &mut detector.open };
+        *place = place.saturating_add(amount);
     }
 }

@@ -37,6 +37,14 @@ pub trait Reference {
     /// Events that no signal describes, in one step.
     fn inject(&mut self, thread: usize, occurrence: Occurrence, amount: u64);
 
+    /// Somebody looks at these pins of a thread, one bit each, and at no others.
+    fn watch_pins(&mut self, _thread: usize, _pins: u32) {}
+
+    /// How often a pin of a thread has toggled, or `None` where the reference does not know.
+    fn pin_toggles(&mut self, _thread: usize, _pin: u32) -> Option<u64> {
+        None
+    }
+
     /// The state of a thread changes.
     fn set_context(&mut self, thread: usize, context: Context);
 
