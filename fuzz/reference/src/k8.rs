@@ -303,12 +303,15 @@ impl K8 {
 
     fn select(&mut self, core: usize, number: usize, select: Select) {
         let Counter { select: old, detector: Detector { level, .. }, .. } = self.cores[core].counters[number];
-        // A state is as it was in the last clock; between occurrences an event is a static 0.
+        // What has a state is as it was in the last clock; between occurrences an event is a static 0.
         let meaning = self.meaning(old);
-        let is_of_states = meaning.entries.is_empty() && meaning.signals.iter().all(|signal| signal.kind() == Kind::State);
-        let was = if is_of_states { level } else { old.compares(self.at_rest(core, &meaning)) };
+        let is_of_events = !meaning.signals.is_empty() && meaning.signals.iter().all(|signal| signal.kind() != Kind::State);
+        let is_static = is_of_events || !meaning.entries.is_empty();
+        let was = if is_static { old.compares(self.at_rest(core, &meaning)) } else { level };
         // A detector runs in edge count mode, in a counter that counts at some level (D174).
-        let detected = old.enabled() && old.edge() && (old.user() || old.system()) && self.is_free(core, number);
+        // What takes or gives up the northbridge begins anew (K21, D174).
+        let same_arbiter = old.is_northbridge() == select.is_northbridge();
+        let detected = old.enabled() && old.edge() && (old.user() || old.system()) && same_arbiter && self.is_free(core, number);
         let counted = self.counts(core, number);
         self.cores[core].counters[number].select = select;
         self.begin(core, number, counted);
