@@ -89,9 +89,10 @@ impl Selection {
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
 
-    /// Whether it selects states alone.
-    pub(super) fn is_of_states(&self, revision: Revision) -> bool {
-        self.picked(revision).flat_map(Encoded::signals).all(|signal| signal.kind() == Kind::State)
+    /// Whether it selects events alone, which have no level between occurrences.
+    pub(super) fn is_of_events(&self, revision: Revision) -> bool {
+        let mut signals = self.picked(revision).flat_map(Encoded::signals).peekable();
+        signals.peek().is_some() && signals.all(|signal| signal.kind() != Kind::State)
     }
 
     /// The states that it selects, except the clocks, which run, and those that the context states.

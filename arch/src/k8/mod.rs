@@ -329,10 +329,10 @@ impl K8 {
         self.selection(slot).level(self.revision, |signal| counting::holds(signal, &self.context, feed.supply()))
     }
 
-    /// The level of what the counter selects: as its edge detector saw it last, if it selects states alone.
+    /// The level of what the counter selects: as its edge detector saw it last, unless it selects events alone.
     fn level_now(&self, slot: Slot, feed: &impl Feed) -> bool {
         let tap = &self.units[slot.index()].connection.tap;
-        let is_known = self.following & slot.bit() != 0 && !tap.is_asking() && self.selection(slot).is_of_states(self.revision);
+        let is_known = self.following & slot.bit() != 0 && !tap.is_asking() && !self.selection(slot).is_of_events(self.revision);
         if is_known { tap.detector().was_met } else { self.level(slot, feed) }
     }
 
@@ -450,8 +450,9 @@ impl K8 {
         }
     }
 
-    /// A select is written. While the counter stays enabled, a change from an event that rests at 0 to one that rests at 1 looks like
-    /// an edge (section 10.2, the note on edge count mode).
+    /// A select is written. While the counter stays enabled and counts edges, a change from an event that rests at 0 to one that rests at 1
+    /// looks like an edge (section 10.2, the note on edge count mode). One that takes or gives up the northbridge begins anew: what the other
+    /// core does decides whether it goes on.
     fn write_select(&mut self, slot: Slot, value: u64, feed: &impl Feed) {
         self.catch_up(slot, feed);
         let written = PerfEvtSel::written(value);
@@ -482,7 +483,11 @@ impl K8 {
 
     /// Connects the counter to what its new select chooses.
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
-        let was_counting = self.counting & slot.bit() != 0;
+        // Not only a counter that counts in the present context: its detector runs at every level.
+        let before = self.units[slot.index()].select;
+        let same_arbiter =
+            Selection::new(before, self.revision).is_northbridge() == Selection::new(written, self.revision).is_northbridge();
+        let was_detecting = before.e() && same_arbiter && self.is_followed(slot);
         let was_level = written.e() && self.level_now(slot, feed);
         if self.waiting() & slot.bit() != 0 {
             self.counting &= !slot.bit();
@@ -497,7 +502,7 @@ impl K8 {
         self.track_increments(slot, feed);
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
-        if !(was_counting && counts && written.e()) || was_level {
+        if !(was_detecting && counts && written.e()) || was_level {
             return;
         }
         if self.asked(slot, feed).is_empty() {

@@ -3,12 +3,16 @@
 //! A reference takes one step at a time, keeps each counter as a plain integer, and knows neither deadlines nor demand. From `vm-pmu-arch`
 //! it has names alone: addresses, faults, signals, the fields of a context, and what the catalogues say of an event.
 
+mod clocks;
+mod detector;
 pub mod itanium;
+pub mod k8;
+pub mod knl;
 pub mod power9;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Context, Record, Signal};
+use vm_pmu_arch::feed::{Context, Record, Request, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 /// The PMU of one package, as its manual describes it.
@@ -25,11 +29,24 @@ pub trait Reference {
     /// One instruction of a thread: everything it adds to, in one step, and what is known of it.
     fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record);
 
+    /// A request of a thread leaves its core's caches. Returns whether the reference knows what that counts.
+    fn request(&mut self, _thread: usize, _request: &Request) -> bool {
+        false
+    }
+
     /// Events of the package's devices, in one step.
     fn devices(&mut self, signals: &[(Signal, u64)]);
 
     /// Events that no signal describes, in one step.
     fn inject(&mut self, thread: usize, occurrence: Occurrence, amount: u64);
+
+    /// Somebody looks at these pins of a thread, one bit each, and at no others.
+    fn watch_pins(&mut self, _thread: usize, _pins: u32) {}
+
+    /// How often a pin of a thread has toggled, or `None` where the reference does not know.
+    fn pin_toggles(&mut self, _thread: usize, _pin: u32) -> Option<u64> {
+        None
+    }
 
     /// The state of a thread changes.
     fn set_context(&mut self, thread: usize, context: Context);

@@ -98,6 +98,22 @@ impl ContextField {
     pub fn word(self, part: Part) -> &'static str {
         Dialect::of(part).word(self)
     }
+
+    /// `context` of a thread of `part` after the field is set to the bits of `value` that fit. `ticks` of the time base have been reported.
+    ///
+    /// ```
+    /// use vm_pmu::Part;
+    /// use vm_pmu::Context;
+    /// use vm_pmu::litmus::ContextField;
+    ///
+    /// let k8 = Part::named("k8").unwrap();
+    /// let field = ContextField::from_word(k8, "pce").unwrap();
+    /// assert!(field.set(k8, Context::RESET, 1, 0).rdpmc_enabled());
+    /// ```
+    #[must_use]
+    pub fn set(self, part: Part, context: Context, value: u64, ticks: u64) -> Context {
+        Dialect::of(part).change(context, self, value, ticks)
+    }
 }
 
 /// How files about one part are written.

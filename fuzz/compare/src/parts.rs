@@ -1,0 +1,26 @@
+//! What depends on the part: which reference it has.
+
+use vm_pmu::Part;
+use vm_pmu::litmus::{ContextField, Litmus};
+use vm_pmu_reference::{Reference, k8, knl};
+
+/// The reference of one package of the program's machine, if the part has one.
+#[must_use]
+pub fn reference(litmus: &Litmus) -> Option<Box<dyn Reference>> {
+    let Litmus { part, threads, shared_counters, .. } = litmus;
+    match part.name() {
+        "k8" => Some(Box::new(k8::K8::new(part.revision_letter(), *threads, *shared_counters))),
+        "knl" => Some(Box::new(knl::Knl::new(*threads))),
+        _ => None,
+    }
+}
+
+/// The changes of a context by which every register can be read.
+pub(crate) fn topmost(part: Part) -> Vec<(ContextField, u64)> {
+    let words: &[(&str, u64)] = match part.name() {
+        "power9" => &[("hv", 1), ("pr", 0)],
+        "itanium" | "montecito" => &[("cpl", 0), ("sp", 0)],
+        _ => &[("privilege", 0)],
+    };
+    words.iter().filter_map(|(word, value)| Some((ContextField::from_word(part, word)?, *value))).collect()
+}

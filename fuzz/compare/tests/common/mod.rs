@@ -1,0 +1,51 @@
+//! Programs to compare.
+
+use std::fs;
+use std::path::Path;
+
+use arbitrary::Unstructured;
+use vm_pmu::Part;
+use vm_pmu::litmus::Litmus;
+use vm_pmu_compare::{Agreed, compare};
+
+/// Compares every litmus file of a part: how many files there are, and how much was compared.
+pub(crate) fn suite(part: &str) -> (usize, Agreed) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-tests/litmus").join(part);
+    let mut paths: Vec<_> = fs::read_dir(folder).expect("the suite").map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    let (mut sum, mut failed) = (Agreed::default(), Vec::new());
+    for path in &paths {
+        let litmus: Litmus = fs::read_to_string(path).expect("a text").parse().expect("a litmus file");
+        match compare(&litmus) {
+            Ok(agreed) => sum += agreed,
+            Err(disagreement) => failed.push(format!("{}:\n{disagreement}", path.display())),
+        }
+    }
+    assert!(failed.is_empty(), "{} of {} files:\n{}", failed.len(), paths.len(), failed.join("\n"));
+    (paths.len(), sum)
+}
+
+/// Compares one program made of bytes.
+pub(crate) fn agrees(part: &str, bytes: &[u8]) -> Result<(), String> {
+    let part = Part::named(part).expect("the part is known");
+    let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(bytes)) else { return Ok(()) };
+    compare(&litmus).map(|_| ()).map_err(|disagreement| disagreement.to_string())
+}
+
+/// Compares so many programs, made of the same bytes each time.
+pub(crate) fn programs(part: &str, number: u64) -> Agreed {
+    let part = Part::named(part).expect("the part is known");
+    let mut sum = Agreed::default();
+    for seed in 1..=number {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            (state >> 56) as u8
+        })
+        .take(1500)
+        .collect();
+        let litmus = Litmus::arbitrary(part, &mut Unstructured::new(&bytes)).expect("bytes enough");
+        sum += compare(&litmus).unwrap_or_else(|disagreement| panic!("{disagreement}"));
+    }
+    sum
+}

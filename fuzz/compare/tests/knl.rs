@@ -1,0 +1,29 @@
+//! The threads of Knights Landing and their reference agree on the suite and on arbitrary programs.
+
+mod common;
+
+use proptest::prelude::*;
+
+#[test]
+fn the_suite_of_knights_landing_agrees() {
+    let (files, agreed) = common::suite("knl");
+    println!("{files} files: {agreed:?}");
+    assert!(files > 400, "{files} files");
+}
+
+#[test]
+fn of_arbitrary_programs_of_knights_landing_most_is_known() {
+    let agreed = common::programs("knl", 300);
+    println!("{agreed:?}");
+    assert!(agreed.reads > 3_000 && agreed.interrupts > 30, "{agreed:?}");
+    assert!(agreed.unknown_reads * 20 <= agreed.reads, "{agreed:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arbitrary_programs_of_knights_landing_agree(bytes in prop::collection::vec(any::<u8>(), 16..1500)) {
+        common::agrees("knl", &bytes).map_err(TestCaseError::fail)?;
+    }
+}
