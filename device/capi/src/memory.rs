@@ -11,8 +11,8 @@ use crate::status::{Failure, argument};
 ///
 /// A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
 /// as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
-/// added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
-/// functions of this header. They must return: no C++ exception and no longjmp may leave them.
+/// added when memory takes it. They are called on the host thread that called the library. They may call it for the machine that
+/// posts, but not for the chip that posts, which is locked meanwhile: that call would not return. They must return: no C++ exception and no longjmp may leave them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuMemory {

@@ -43,7 +43,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};

@@ -4,7 +4,7 @@ use core::fmt;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use spin::MutexGuard;
+use crate::lock::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::atomic::AtomicU64;
@@ -418,7 +418,28 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// assert_eq!(pmu.rdpmc(0), Ok(0));
     /// ```
     pub fn supply_levels(&self, holds: impl Fn(Signal) -> Option<bool>) {
-        self.with(|pmu, view| pmu.supply_levels(holds, view));
+        // The embedder is asked with nothing locked. A thread of the host that changes the demand meanwhile may ask for more.
+        let (mut asked, mut known, mut holding) = (SignalSet::EMPTY, SignalSet::EMPTY, SignalSet::EMPTY);
+        loop {
+            let more = self.with(|pmu, view| {
+                let more = pmu.demand().levels().difference(&asked);
+                if more.is_empty() {
+                    pmu.supply_levels(|state| known.contains(state).then(|| holding.contains(state)), view);
+                }
+                more
+            });
+            if more.is_empty() {
+                break;
+            }
+            for state in more.iter() {
+                match holds(state) {
+                    Some(true) => [&mut known, &mut holding].into_iter().for_each(|states| states.insert(state)),
+                    Some(false) => known.insert(state),
+                    None => {}
+                }
+            }
+            asked = asked.union(&more);
+        }
     }
 
     /// Brings the registers to their values after a reset.

@@ -2,7 +2,7 @@
 
 use core::cell::RefCell;
 
-use spin::MutexGuard;
+use crate::lock::MutexGuard;
 use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, Supply, Totals};
 
 use super::{Core, Package, Source};
