@@ -9,6 +9,7 @@ use vm_pmu::litmus::Litmus;
 use crate::commands::cli::LitmusArguments;
 use crate::commands::{FAILED, PASSED, USAGE};
 use crate::error::Error;
+use crate::files;
 use crate::number::counted;
 use crate::output::Output;
 use crate::suggest;
@@ -28,7 +29,7 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
     let (mut passed, mut failed, mut wrong, mut checked) = (0, 0, 0, 0);
     for file in &files {
         let name = file.display();
-        let litmus: Litmus = match fs::read_to_string(file)
+        let litmus: Litmus = match files::read_text(file)
             .map_err(|error| error.to_string())
             .and_then(|text| text.parse::<Litmus>().map_err(|error| error.to_string()))
         {
