@@ -176,6 +176,15 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
+        let read = self.read_unlogged(address);
+        if log::log_enabled!(log::Level::Trace) {
+            self.log_read(address, read);
+        }
+        read
+    }
+
+    #[inline]
+    fn read_unlogged(&self, address: Address) -> Result<u64, Fault> {
         match self.extension_at(address) {
             Some(extension) => self.with_extension(address, || extension.read(address)),
             None => {
@@ -214,10 +223,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        match self.extension_at(address) {
+        let written = match self.extension_at(address) {
             Some(extension) => self.with_extension(address, || extension.write(address, value)),
             None => self.with_claims(|pmu, view| pmu.write(address, value, view)),
+        };
+        if log::log_enabled!(log::Level::Debug) {
+            self.log_write(address, value, written);
         }
+        written
     }
 
     /// Does `work` with the PMU, and updates what the thread claims of its package.
