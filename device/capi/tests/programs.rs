@@ -302,6 +302,7 @@ fn addresses_are_clean_under_the_sanitizer() {
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
     for source in [
         "misuse",
+        "careless",
         "events",
         "boxes",
         "snapshot",
