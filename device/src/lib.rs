@@ -31,8 +31,11 @@
 //!
 //! Each part is a feature of its name; without it, the part's registers, events and companion are left out. All are on by default.
 //!
+//! It logs through the crate `log`: at `trace` accesses to registers and overflows, at `debug` refused writes and signals that are counted but
+//! not supplied, at `warn` interrupts that were lost. Of warnings that a guest can cause again and again few are logged, with how many were not.
+//!
 //! The crate needs an allocator, and no standard library except with the features `memory`, `kvm`, `vm-device`, `vm-superio` and `eventfd`,
-//! whose crates need it.
+//! whose crates need it, and with `std`, by which threads that wait for each other sleep instead of spinning.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -68,7 +71,7 @@ struct LitmusFiles;
 struct CompanionChapter;
 
 extern crate alloc;
-#[cfg(any(test, all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
+#[cfg(any(test, feature = "std", all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
 extern crate std;
 
 pub mod bus;
@@ -85,6 +88,7 @@ pub mod layout;
 pub mod litmus;
 #[cfg(feature = "knl")]
 mod location;
+mod lock;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "knl")]

@@ -147,6 +147,56 @@ fn a_reset_ends_what_ldbar_began() {
     assert_eq!([memory.at(THREAD + USER), memory.at(CORE + USER)], [1, 2]);
 }
 
+/// Memory that is there only while it is open.
+#[derive(Default)]
+struct Shut {
+    cells: Cells,
+    open: std::cell::Cell<bool>,
+}
+
+impl Memory for Shut {
+    type Error = u64;
+
+    fn load(&self, address: u64) -> Result<u64, u64> {
+        self.cells.load(address)
+    }
+
+    fn store(&self, address: u64, value: u64) -> Result<(), u64> {
+        self.cells.store(address, value)
+    }
+
+    fn add(&self, address: u64, amount: u64) -> Result<(), u64> {
+        if self.open.get() { self.cells.add(address, amount) } else { Err(address) }
+    }
+}
+
+#[test]
+fn what_memory_refuses_is_posted_when_memory_takes_it() {
+    let (machine, memory) = (machine(1, 1), Shut::default());
+    start(&machine);
+    let core = machine.collection(0).unwrap();
+    retire(&machine, 0, 512 + 511);
+    assert!(core.post(&memory).refused != 0);
+    memory.open.set(true);
+    retire(&machine, 0, 1);
+    assert_eq!(core.post(&memory).refused, 0);
+    assert_eq!(memory.cells.at(CORE + INST), 2);
+}
+
+#[test]
+fn what_memory_refuses_is_dropped_when_the_core_leaves_that_memory() {
+    let (machine, memory) = (machine(1, 1), Shut::default());
+    start(&machine);
+    let core = machine.collection(0).unwrap();
+    retire(&machine, 0, 512);
+    core.post(&memory);
+    core.init(2 * CORE);
+    core.start();
+    memory.open.set(true);
+    core.post(&memory);
+    assert_eq!([memory.cells.at(CORE + INST), memory.cells.at(2 * CORE + INST)], [0, 0]);
+}
+
 #[test]
 fn the_run_latch_of_one_thread_divides_what_another_counts() {
     let (machine, memory) = (machine(1, 4), Cells::default());

@@ -19,7 +19,10 @@
  *
  * Pointers
  *
- * Null pointers, misaligned pointers, and lengths larger than the address space are refused. For everything else the caller is responsible.
+ * Null pointers, misaligned pointers, and lengths larger than the address space are refused. The functions that destroy also refuse what
+ * was destroyed before, what is of another kind, and a machine or companion while one of its callbacks runs, unless the address has been
+ * given to something new of the same kind. For everything else the caller is responsible, and what it does wrong is undefined behaviour: a
+ * machine that was destroyed must not be passed to any other function, nor a companion to one that takes a machine.
  * A pointer to a machine comes from vm_pmu_machine_create(), and the machine has not been destroyed; the same holds for platforms,
  * companions, traffics and snapshots. A text is UTF-8 and ends with a zero byte. Memory to be written is writable, and is not used by
  * others during the call.

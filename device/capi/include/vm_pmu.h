@@ -19,7 +19,10 @@
  *
  * Pointers
  *
- * Null pointers, misaligned pointers, and lengths larger than the address space are refused. For everything else the caller is responsible.
+ * Null pointers, misaligned pointers, and lengths larger than the address space are refused. The functions that destroy also refuse what
+ * was destroyed before, what is of another kind, and a machine or companion while one of its callbacks runs, unless the address has been
+ * given to something new of the same kind. For everything else the caller is responsible, and what it does wrong is undefined behaviour: a
+ * machine that was destroyed must not be passed to any other function, nor a companion to one that takes a machine.
  * A pointer to a machine comes from vm_pmu_machine_create(), and the machine has not been destroyed; the same holds for platforms,
  * companions, traffics and snapshots. A text is UTF-8 and ends with a zero byte. Memory to be written is writable, and is not used by
  * others during the call.
@@ -2639,6 +2642,8 @@ typedef struct {
  * added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
  * functions of this header, and must not wait for another host thread that does: a call returns VM_PMU_STATUS_ERROR_REENTERED and does
  * nothing, waiting has no end. They must return: no C++ exception and no longjmp may leave them.
+ * added when memory takes it. They are called on the host thread that called the library. They may call it for the machine that
+ * posts, but not for the chip that posts, which is locked meanwhile: that call would not return. They must return: no C++ exception and no longjmp may leave them.
  */
 typedef struct {
   /**
@@ -3702,7 +3707,7 @@ size_t vm_pmu_last_error(char *buffer, size_t size);
 VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options, VmPmuMachine **machine);
 
 /**
- * Destroys a machine. Null is allowed and does nothing.
+ * Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, this is refused.
  *
  * No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
  *

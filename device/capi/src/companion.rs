@@ -10,6 +10,7 @@ use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTa
 use vm_pmu::topology::Machine;
 
 use crate::die::Choice;
+use crate::handle::{self, Handle};
 use crate::machine::{Callbacks, VM_PMU_MOST_THREADS};
 use crate::nodes::{VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute};
 use crate::places::Lists;
@@ -28,6 +29,14 @@ pub struct VmPmuCompanion {
     requests: Box<[AtomicBool]>,
     /// How many packages it has.
     pub(crate) packages: u32,
+}
+
+impl Handle for VmPmuCompanion {
+    const KIND: &'static str = "a companion";
+
+    fn may_go(&self) -> Result<(), Failure> {
+        self.all().map(drop)
+    }
 }
 
 // SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only passed to a function
@@ -459,7 +468,7 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
         // SAFETY: the caller's promise.
         let (name, given) = unsafe { (text(name, "the part's name")?, if options.is_null() { USUAL } else { take(options)? }) };
         // SAFETY: the caller's promise.
-        let made = Box::into_raw(Box::new(unsafe { build(name, &given) }?));
+        let made = handle::hand_out(unsafe { build(name, &given) }?);
         // SAFETY: the same.
         unsafe { put(companion, made, "where the companion is to be written") }
     })
@@ -501,15 +510,7 @@ pub unsafe extern "C" fn vm_pmu_companion_supplied(
 /// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_companion_destroy(companion: *mut VmPmuCompanion) -> VmPmuStatus {
-    guarded(|| {
-        if companion.is_null() {
-            return Ok(());
-        }
-        writable(companion, "the companion")?;
-        // SAFETY: vm_pmu_companion_create() made it of a box, and the caller gives it up.
-        drop(unsafe { Box::from_raw(companion) });
-        Ok(())
-    })
+    guarded(|| handle::destroy(companion))
 }
 
 /// Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The

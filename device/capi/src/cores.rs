@@ -111,7 +111,7 @@ pub unsafe extern "C" fn vm_pmu_core_advance(
     guarded(|| {
         // SAFETY: the caller's promise.
         unsafe {
-            let (core, memory) = (self::core(machine, core)?, self::memory(memory)?);
+            let (core, memory) = (self::core(machine, core)?, self::memory(memory)?.unlocked());
             fillable(passed)?;
             tell(passed, &core.advance(cycles, &memory))
         }
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn vm_pmu_core_post(
     guarded(|| {
         // SAFETY: the caller's promise.
         unsafe {
-            let (core, memory) = (self::core(machine, core)?, self::memory(memory)?);
+            let (core, memory) = (self::core(machine, core)?, self::memory(memory)?.unlocked());
             fillable(passed)?;
             tell(passed, &core.post(&memory))
         }

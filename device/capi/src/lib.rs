@@ -19,7 +19,8 @@
 //!
 //! # Pointers
 //!
-//! Null pointers, misaligned ones and lengths beyond all memory are refused. Otherwise the library relies on the caller: a machine was made
+//! Null pointers, misaligned ones and lengths beyond all memory are refused; functions that destroy also refuse handles that do not live, are
+//! of another kind or are in use by a callback. Otherwise the library relies on the caller: a machine was made
 //! by [`vm_pmu_machine_create`](machine::vm_pmu_machine_create) and has not been destroyed; a text ends with a zero byte; an output can be
 //! written, and nothing else uses it during the call.
 #![deny(missing_docs)]
@@ -45,6 +46,7 @@ pub mod devices;
 pub mod die;
 #[cfg(feature = "companion")]
 pub mod follow;
+mod handle;
 #[cfg(feature = "companion")]
 pub mod instruction;
 pub mod layout;

@@ -1,12 +1,15 @@
 //! Machines: how they are made, their shape, and how they are destroyed.
 
 use std::ffi::{c_char, c_void};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::{Builder, Machine, Thread};
 use vm_pmu::{Lines, Pace, Part, Signal, SignalSet};
 
 use crate::demand::records;
+use crate::handle::{self, Handle};
 use crate::pointer::{Growing, borrow, list, put, take, text, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
@@ -14,6 +17,17 @@ use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 pub struct VmPmuMachine {
     pub(crate) machine: Machine<Callbacks>,
     packages: u32,
+}
+
+impl Handle for VmPmuMachine {
+    const KIND: &'static str = "a machine";
+
+    fn may_go(&self) -> Result<(), Failure> {
+        match self.machine.line().running.load(Relaxed) {
+            0 => Ok(()),
+            _ => Err(argument("a callback of the machine is running: destroy the machine when it has returned")),
+        }
+    }
 }
 
 /// The most threads of a machine, in all its packages.
@@ -169,6 +183,17 @@ pub(crate) struct Callbacks {
     lines: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
     pins: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
     late: Option<unsafe extern "C" fn(*mut c_void, u32, u64)>,
+    /// How many of them are running.
+    running: AtomicU32,
+}
+
+impl Callbacks {
+    /// Calls one of them: the machine is not destroyed meanwhile.
+    fn call(&self, callback: impl FnOnce(*mut c_void)) {
+        self.running.fetch_add(1, Relaxed);
+        callback(self.user);
+        self.running.fetch_sub(1, Relaxed);
+    }
 }
 
 // SAFETY: the pointer is only passed to functions that, as the embedder states, may be called on any host thread that uses the machine.
@@ -196,28 +221,28 @@ impl InterruptLine for Callbacks {
     fn raise(&self, thread: usize, counter: u32) {
         if let Some(raise) = self.raise {
             // SAFETY: the embedder gave the function for this, and its pointer with it.
-            unsafe { raise(self.user, narrow(thread), counter) };
+            self.call(|user| unsafe { raise(user, narrow(thread), counter) });
         }
     }
 
     fn lines(&self, thread: usize, lines: Lines) {
         if let Some(told) = self.lines {
             // SAFETY: the embedder gave the function for this, and its pointer with it.
-            unsafe { told(self.user, narrow(thread), levels(lines)) };
+            self.call(|user| unsafe { told(user, narrow(thread), levels(lines)) });
         }
     }
 
     fn pins(&self, thread: usize, pins: u32) {
         if let Some(told) = self.pins {
             // SAFETY: the embedder gave the function for this, and its pointer with it.
-            unsafe { told(self.user, narrow(thread), pins) };
+            self.call(|user| unsafe { told(user, narrow(thread), pins) });
         }
     }
 
     fn late(&self, thread: usize, events: u64) {
         if let Some(told) = self.late {
             // SAFETY: the embedder gave the function for this, and its pointer with it.
-            unsafe { told(self.user, narrow(thread), events) };
+            self.call(|user| unsafe { told(user, narrow(thread), events) });
         }
     }
 }
@@ -329,7 +354,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
         builder = builder.supplies_records(records(options.records)?);
     }
     let VmPmuOptions { user, raise, lines, pins, late, .. } = *options;
-    let machine = builder.build(Callbacks { user, raise, lines, pins, late });
+    let machine = builder.build(Callbacks { user, raise, lines, pins, late, running: AtomicU32::new(0) });
     Ok(VmPmuMachine { machine: machine.map_err(|refused| misuse(VmPmuStatus::ErrorUnsupported, refused.to_string()))?, packages })
 }
 
@@ -367,13 +392,13 @@ pub unsafe extern "C" fn vm_pmu_machine_create(
             })?
         };
         // SAFETY: the caller's promise.
-        let built = Box::new(unsafe { build(part, &options) }?);
+        let built = unsafe { build(part, &options) }?;
         // SAFETY: the caller's promise.
-        unsafe { put(machine, Box::into_raw(built), "where the machine is to be written") }
+        unsafe { put(machine, handle::hand_out(built), "where the machine is to be written") }
     })
 }
 
-/// Destroys a machine. Null is allowed and does nothing.
+/// Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, this is refused.
 ///
 /// No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
 ///
@@ -381,15 +406,7 @@ pub unsafe extern "C" fn vm_pmu_machine_create(
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_machine_destroy(machine: *mut VmPmuMachine) -> VmPmuStatus {
-    guarded(|| {
-        if machine.is_null() {
-            return Ok(());
-        }
-        writable(machine, "the machine")?;
-        // SAFETY: vm_pmu_machine_create() made it from a box, and the caller gives it up.
-        drop(unsafe { Box::from_raw(machine) });
-        Ok(())
-    })
+    guarded(|| handle::destroy(machine))
 }
 
 /// Writes how many packages the machine has, how many threads in all, and how many bytes it takes. Each of the pointers may be null.

@@ -12,9 +12,9 @@ use crate::status::{Failure, argument};
 ///
 /// A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
 /// as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
-/// added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
-/// functions of this header, and must not wait for another host thread that does: a call returns VM_PMU_STATUS_ERROR_REENTERED and does
-/// nothing, waiting has no end. They must return: no C++ exception and no longjmp may leave them.
+/// added when memory takes it. They are called on the host thread that called the library. While a core posts they may call it. While
+/// a chip posts, the chip is locked: a call returns VM_PMU_STATUS_ERROR_REENTERED and does nothing, and waiting for another host thread
+/// that calls the library for the chip has no end. They must return: no C++ exception and no longjmp may leave them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuMemory {
@@ -42,6 +42,15 @@ pub(crate) struct Functions {
     load: unsafe extern "C" fn(*mut c_void, u64, *mut u64) -> bool,
     store: unsafe extern "C" fn(*mut c_void, u64, u64) -> bool,
     add: unsafe extern "C" fn(*mut c_void, u64, u64) -> bool,
+    /// Whether a lock is held while they run.
+    locked: bool,
+}
+
+impl Functions {
+    /// The same, for what posts without a lock.
+    pub(crate) fn unlocked(self) -> Functions {
+        Functions { locked: false, ..self }
+    }
 }
 
 /// The memory at `pointer`.
@@ -52,7 +61,7 @@ pub(crate) unsafe fn memory(pointer: *const VmPmuMemory) -> Result<Functions, Fa
     // SAFETY: the caller's promise.
     let given = unsafe { take(pointer) }?;
     match (given.load, given.store, given.add) {
-        (Some(load), Some(store), Some(add)) => Ok(Functions { user: given.user, load, store, add }),
+        (Some(load), Some(store), Some(add)) => Ok(Functions { user: given.user, load, store, add, locked: true }),
         _ => Err(argument("a function of VmPmuMemory is null: load, store and add are all needed")),
     }
 }
@@ -67,19 +76,19 @@ impl Memory for Functions {
 
     fn load(&self, address: u64) -> Result<u64, u64> {
         let mut value = 0;
-        let _inside = Inside::enter();
+        let _inside = self.locked.then(Inside::enter);
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         had(unsafe { (self.load)(self.user, address, &raw mut value) }, address).map(|()| value)
     }
 
     fn store(&self, address: u64, value: u64) -> Result<(), u64> {
-        let _inside = Inside::enter();
+        let _inside = self.locked.then(Inside::enter);
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         had(unsafe { (self.store)(self.user, address, value) }, address)
     }
 
     fn add(&self, address: u64, amount: u64) -> Result<(), u64> {
-        let _inside = Inside::enter();
+        let _inside = self.locked.then(Inside::enter);
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         had(unsafe { (self.add)(self.user, address, amount) }, address)
     }

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use vm_pmu::memory::{Availability, Chip, Event, Frequencies, Nest, Platform, REGION, REGION_SIZE};
 
+use crate::handle::{self, Handle};
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, machine};
 use crate::memory::{VmPmuMemory, VmPmuPassed, memory, tell};
 use crate::pointer::{Growing, borrow, fillable, list, put, take, text, writable};
@@ -13,6 +14,10 @@ use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 /// The chips of a POWER9 machine, and the PIRs by which calls name its threads. Callers only get pointers to it.
 pub struct VmPmuPlatform {
     platform: Platform,
+}
+
+impl Handle for VmPmuPlatform {
+    const KIND: &'static str = "a platform";
 }
 
 /// Callers share a platform between host threads, and may destroy it on a different thread than the one that made it.
@@ -115,7 +120,7 @@ pub unsafe extern "C" fn vm_pmu_platform_create(options: *const VmPmuPlatformOpt
             // SAFETY: the caller's promise.
             let chips = chips.iter().map(|chip| unsafe { take(*chip) }.map(|chip| chip_of(&chip))).collect::<Result<Vec<_>, _>>()?;
             let made = Platform::new(chips, pirs.to_vec()).map_err(|error| argument(format!("{error}")))?;
-            let made = Box::into_raw(Box::new(VmPmuPlatform { platform: made }));
+            let made = handle::hand_out(VmPmuPlatform { platform: made });
             // SAFETY: the caller's promise.
             return unsafe { put(platform, made, "where the platform is to be written") };
         }
@@ -130,15 +135,7 @@ pub unsafe extern "C" fn vm_pmu_platform_create(options: *const VmPmuPlatformOpt
 /// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_platform_destroy(platform: *mut VmPmuPlatform) -> VmPmuStatus {
-    guarded(|| {
-        if platform.is_null() {
-            return Ok(());
-        }
-        writable(platform, "the platform")?;
-        // SAFETY: vm_pmu_platform_create() made it from a box, and the caller gives it up.
-        drop(unsafe { Box::from_raw(platform) });
-        Ok(())
-    })
+    guarded(|| handle::destroy(platform))
 }
 
 /// The platform at `pointer`.

@@ -1,5 +1,6 @@
 //! Saving a machine, and restoring it here or elsewhere.
 
+use crate::handle::{self, Handle};
 use crate::machine::{VmPmuMachine, machine};
 use crate::pointer::{borrow, list, put, writable};
 use crate::status::{Failure, VmPmuStatus, guarded, misuse};
@@ -9,10 +10,14 @@ pub struct VmPmuSnapshot {
     bytes: Vec<u8>,
 }
 
+impl Handle for VmPmuSnapshot {
+    const KIND: &'static str = "a snapshot";
+}
+
 impl VmPmuSnapshot {
     /// A snapshot with these bytes, for the caller to destroy.
     pub(crate) fn handed_out(bytes: Vec<u8>) -> *mut VmPmuSnapshot {
-        Box::into_raw(Box::new(VmPmuSnapshot { bytes }))
+        handle::hand_out(VmPmuSnapshot { bytes })
     }
 }
 
@@ -64,15 +69,7 @@ pub unsafe extern "C" fn vm_pmu_snapshot_bytes(snapshot: *const VmPmuSnapshot, b
 /// been destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_snapshot_destroy(snapshot: *mut VmPmuSnapshot) -> VmPmuStatus {
-    guarded(|| {
-        if snapshot.is_null() {
-            return Ok(());
-        }
-        writable(snapshot, "the snapshot")?;
-        // SAFETY: it was made from a box, and the caller gives it up.
-        drop(unsafe { Box::from_raw(snapshot) });
-        Ok(())
-    })
+    guarded(|| handle::destroy(snapshot))
 }
 
 /// Makes the machine remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a machine of the same part, packages and

@@ -4,6 +4,7 @@ use vm_pmu::companion::{Companion, parts};
 use vm_pmu::memory::{Chip, Traffic};
 
 use crate::companion::{VmPmuCompanion, companion};
+use crate::handle::{self, Handle};
 use crate::platform::{VmPmuPlatform, platform};
 use crate::pointer::{borrow, list, offer, put, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
@@ -18,6 +19,10 @@ use crate::status::{Failure, VmPmuStatus, argument, guarded};
 pub struct VmPmuTraffic {
     traffic: Traffic,
     chips: usize,
+}
+
+impl Handle for VmPmuTraffic {
+    const KIND: &'static str = "a traffic";
 }
 
 /// Callers share a traffic between host threads, and may destroy it on a different thread than the one that made it.
@@ -90,7 +95,7 @@ pub unsafe extern "C" fn vm_pmu_traffic_create(
         if followed != parts::POWER9.name {
             return Err(argument(format!("the companion is of {followed}: traffic is counted in the nests of {}", parts::POWER9.name)));
         }
-        let made = Box::into_raw(Box::new(VmPmuTraffic { traffic: Traffic::new(companion, chips), chips }));
+        let made = handle::hand_out(VmPmuTraffic { traffic: Traffic::new(companion, chips), chips });
         // SAFETY: the caller's promise.
         unsafe { put(traffic, made, "where the traffic is to be written") }
     })
@@ -103,15 +108,7 @@ pub unsafe extern "C" fn vm_pmu_traffic_create(
 /// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_traffic_destroy(traffic: *mut VmPmuTraffic) -> VmPmuStatus {
-    guarded(|| {
-        if traffic.is_null() {
-            return Ok(());
-        }
-        writable(traffic, "the traffic")?;
-        // SAFETY: vm_pmu_traffic_create() made it from a box, and the caller gives it up.
-        drop(unsafe { Box::from_raw(traffic) });
-        Ok(())
-    })
+    guarded(|| handle::destroy(traffic))
 }
 
 /// Has the companion watch its places while the engine of any chip posts, and only then. Call it when an engine may have been started or

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use vm_pmu::memory::{Chip, Translations};
 
+use crate::handle::{self, Handle};
 use crate::platform::{VmPmuPlatform, chip};
 use crate::pointer::{borrow, list, offer, offerable, put, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
@@ -13,6 +14,10 @@ use crate::status::{Failure, VmPmuStatus, argument, guarded};
 /// accelerators work for which processes. Callers only get pointers to it. The chip's nest counts what it does.
 pub struct VmPmuTranslations {
     translations: Translations,
+}
+
+impl Handle for VmPmuTranslations {
+    const KIND: &'static str = "translations";
 }
 
 /// Callers share it between host threads, and may destroy it on a different thread than the one that made it.
@@ -80,7 +85,7 @@ unsafe fn look_up(
 pub unsafe extern "C" fn vm_pmu_translations_create(translations: *mut *mut VmPmuTranslations) -> VmPmuStatus {
     guarded(|| {
         writable(translations, "where the translations are to be written")?;
-        let made = Box::into_raw(Box::new(VmPmuTranslations { translations: Translations::new() }));
+        let made = handle::hand_out(VmPmuTranslations { translations: Translations::new() });
         // SAFETY: the caller's promise.
         unsafe { put(translations, made, "where the translations are to be written") }
     })
@@ -93,15 +98,7 @@ pub unsafe extern "C" fn vm_pmu_translations_create(translations: *mut *mut VmPm
 /// been destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_translations_destroy(translations: *mut VmPmuTranslations) -> VmPmuStatus {
-    guarded(|| {
-        if translations.is_null() {
-            return Ok(());
-        }
-        writable(translations, "the translations")?;
-        // SAFETY: vm_pmu_translations_create() made them from a box, and the caller gives them up.
-        drop(unsafe { Box::from_raw(translations) });
-        Ok(())
-    })
+    guarded(|| handle::destroy(translations))
 }
 
 /// Device `device` addresses page `page`, on chip `chip`: writes to `found` whether a translation control entry (TCE) translates it, and if so

@@ -79,6 +79,13 @@ fn a_c_program_is_told_of_its_misuse() {
 }
 
 #[test]
+fn a_c_program_that_is_careless_with_handles_and_callbacks_is_refused_or_served() {
+    if is_there("cc", "a_c_program_that_is_careless_with_handles_and_callbacks_is_refused_or_served") {
+        compile_and_run("cc", "careless.c", "careless", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_looks_up_events_and_tells_records_and_requests() {
     if is_there("cc", "a_c_program_looks_up_events_and_tells_records_and_requests") {
         compile_and_run("cc", "events.c", "events", "-std=c11", &shared());
@@ -295,6 +302,7 @@ fn addresses_are_clean_under_the_sanitizer() {
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
     for source in [
         "misuse",
+        "careless",
         "events",
         "boxes",
         "snapshot",

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use spin::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::pipeline::{Sharing, THREADS};

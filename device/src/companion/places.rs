@@ -179,19 +179,31 @@ impl Places {
         self.interconnect.channels.get_mut((place as usize).min(CHANNELS - 1))
     }
 
-    /// Reports all counts, near memory first, each place's signals in their order. This is package `package`.
-    pub(super) fn take(&mut self, package: usize, mut report: impl FnMut(Place, Signal, u64)) {
+    /// Takes the counts of the next place that did something, from the `from`th on: near memory first. This is package `package`.
+    pub(super) fn take_next(&mut self, package: usize, from: usize) -> Option<Taken> {
         let number = |place: usize, of: usize| u16::try_from(package.saturating_mul(of).saturating_add(place)).unwrap_or(u16::MAX);
         let near = self.near.len();
-        for (place, counts) in self.near.iter_mut().enumerate() {
-            hand_over(Place::NearMemory(number(place, near)), &OF_NEAR_MEMORY, counts, &mut report);
+        let mut taken = Taken { place: Place::NearMemory(0), signals: &OF_NEAR_MEMORY, counts: [0; OF_NEAR_MEMORY.len()], next: 0 };
+        for (place, counts) in self.near.iter_mut().enumerate().skip(from) {
+            if counts.iter().any(|count| *count != 0) {
+                return Some(Taken {
+                    place: Place::NearMemory(number(place, near)),
+                    counts: core::mem::take(counts),
+                    next: place + 1,
+                    ..taken
+                });
+            }
         }
         let (controllers, per_controller) = (usize::from(self.controllers), usize::from(self.per_controller));
-        for (place, counts) in self.channels.iter_mut().enumerate() {
-            let (controller, channel) = (place / per_controller.max(1), (place % per_controller.max(1)) as u8);
-            let place = Place::Channel { controller: number(controller, controllers), channel };
-            hand_over(place, &OF_CHANNEL, counts, &mut report);
+        for (place, counts) in self.channels.iter_mut().enumerate().skip(from.saturating_sub(near)) {
+            if counts.iter().any(|count| *count != 0) {
+                taken.counts.iter_mut().zip(core::mem::take(counts)).for_each(|(taken, count)| *taken = count);
+                let (controller, channel) = (place / per_controller.max(1), (place % per_controller.max(1)) as u8);
+                let at = Place::Channel { controller: number(controller, controllers), channel };
+                return Some(Taken { place: at, signals: &OF_CHANNEL, next: near + place + 1, ..taken });
+            }
         }
+        None
     }
 
     pub(super) fn forget(&mut self) {
@@ -223,11 +235,20 @@ impl Places {
     }
 }
 
-fn hand_over(place: Place, signals: &[Signal], counts: &mut [u64], report: &mut impl FnMut(Place, Signal, u64)) {
-    for (signal, count) in signals.iter().zip(counts) {
-        match core::mem::take(count) {
-            0 => {}
-            count => report(place, *signal, count),
+/// What one place did, taken from its package.
+pub(super) struct Taken {
+    place: Place,
+    signals: &'static [Signal],
+    counts: [u64; OF_NEAR_MEMORY.len()],
+    /// Where to go on.
+    pub(super) next: usize,
+}
+
+impl Taken {
+    /// Reports what it did, in the order of the place's signals.
+    pub(super) fn report(&self, report: &mut impl FnMut(Place, Signal, u64)) {
+        for (signal, count) in self.signals.iter().zip(&self.counts).filter(|(_, count)| **count != 0) {
+            report(self.place, *signal, *count);
         }
     }
 }

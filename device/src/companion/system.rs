@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 
 use super::answers::Answers;
@@ -19,7 +19,7 @@ use super::layout::Layout;
 use super::line::LineState;
 use super::memory::{Memory, Moved, Near, Traffic};
 use super::pipeline;
-use super::places::Place;
+use super::places::{Place, Taken};
 use super::profile::{Profile, Protocol};
 use super::reach::{Reach, Scopes, Went, is_odd};
 use super::responses::{count_request, count_response, of_probe};
@@ -200,27 +200,42 @@ impl System {
         }
     }
 
+    /// Reports with nothing locked, package after package: `report` may call the companion.
     pub(super) fn take_places(&self, mut report: impl FnMut(Place, Signal, u64)) {
         if !self.has_places() {
             return;
         }
-        let mut shared = self.shared.lock();
+        // Lowered first: what comes while it is reported raises it again.
         self.busy.store(false, Relaxed);
-        shared.memories.iter_mut().enumerate().for_each(|(package, memory)| memory.places.take(package, &mut report));
+        for package in 0..self.waiting.len() {
+            let mut from = 0;
+            while let Some(taken) = self.take_place(package, from) {
+                taken.report(&mut report);
+                from = taken.next;
+            }
+        }
     }
 
+    fn take_place(&self, package: usize, from: usize) -> Option<Taken> {
+        self.shared.lock().memories.get_mut(package)?.places.take_next(package, from)
+    }
+
+    /// The same.
     pub(super) fn take_interconnects(&self, mut report: impl FnMut(usize, &Interconnect)) {
         if !self.has_interconnects() {
             return;
         }
-        let mut shared = self.shared.lock();
         self.joined.store(false, Relaxed);
-        for (package, memory) in shared.memories.iter_mut().enumerate() {
-            let did = core::mem::take(&mut memory.places.interconnect);
+        for package in 0..self.waiting.len() {
+            let did = self.take_interconnect(package);
             if did.is_busy() {
                 report(package, &did);
             }
         }
+    }
+
+    fn take_interconnect(&self, package: usize) -> Interconnect {
+        self.shared.lock().memories.get_mut(package).map(|memory| core::mem::take(&mut memory.places.interconnect)).unwrap_or_default()
     }
 
     /// Does `work` with the interconnects of these packages, if they are watched.

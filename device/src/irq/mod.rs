@@ -7,6 +7,8 @@
 mod eventfd;
 mod flags;
 #[cfg(any(feature = "vm-superio", all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
+mod noise;
+#[cfg(any(feature = "vm-superio", all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
 mod requests;
 #[cfg(feature = "vm-superio")]
 mod trigger;

@@ -7,6 +7,8 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use vm_pmu_arch::atomic::AtomicU64;
 
+use super::noise::Kind;
+
 /// The target of one thread's requests.
 #[derive(Debug)]
 struct Taker<T> {
@@ -20,13 +22,14 @@ struct Taker<T> {
 #[derive(Debug)]
 pub(super) struct Requests<T> {
     takers: Box<[Taker<T>]>,
-    astray: AtomicU64,
+    astray: Kind,
+    failing: Kind,
 }
 
 impl<T> Requests<T> {
     pub(super) fn new(targets: impl IntoIterator<Item = T>) -> Requests<T> {
         let taker = |target| Taker { target, level: AtomicBool::new(false), failures: AtomicU64::new(0) };
-        Requests { takers: targets.into_iter().map(taker).collect(), astray: AtomicU64::new(0) }
+        Requests { takers: targets.into_iter().map(taker).collect(), astray: Kind::default(), failing: Kind::default() }
     }
 
     pub(super) fn target(&self, thread: usize) -> Option<&T> {
@@ -40,20 +43,24 @@ impl<T> Requests<T> {
 
     /// How many requests came from threads that have no target.
     pub(super) fn astray(&self) -> u64 {
-        self.astray.load(Relaxed)
+        self.astray.count()
     }
 
     /// Passes one request on. Returns whether it was taken.
     pub(super) fn advance<E: Debug>(&self, thread: usize, send: impl FnOnce(&T) -> Result<(), E>) -> bool {
         let Some(taker) = self.takers.get(thread) else {
-            log::warn!("thread {thread} asks for an interrupt, but only {} threads were given something to take it", self.takers.len());
-            self.astray.fetch_add(1, Relaxed);
+            if let Some(left_out) = self.astray.another() {
+                let takers = self.takers.len();
+                log::warn!("thread {thread} asks for an interrupt, but only {takers} threads were given something to take it{left_out}");
+            }
             return false;
         };
         match send(&taker.target) {
             Ok(()) => true,
             Err(error) => {
-                log::warn!("thread {thread} asks for an interrupt, but what should take it failed: {error:?}");
+                if let Some(left_out) = self.failing.another() {
+                    log::warn!("thread {thread} asks for an interrupt, but what should take it failed: {error:?}{left_out}");
+                }
                 taker.failures.fetch_add(1, Relaxed);
                 false
             }

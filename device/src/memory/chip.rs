@@ -2,13 +2,16 @@
 
 use alloc::boxed::Box;
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::nest::{Command, ControlCell, Event, Nest, Passed, Setting, State, TOTALS, Totals};
 
 /// The nest of one chip.
 ///
 /// Any host thread may report events ([`add`](Chip::add) takes no lock). Calls that advance the time take turns.
+///
+/// The chip is locked while it accesses memory, because its engine obeys what it reads there before anything else happens. So memory must
+/// not call the same chip, except [`add`](Chip::add): such a call does not return. It may call machines and other chips.
 #[derive(Debug)]
 pub struct Chip {
     id: u32,

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use spin::Mutex;
+use crate::lock::Mutex;
 
 use super::Chip;
 

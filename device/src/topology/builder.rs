@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
 use vm_pmu_arch::registry::Part;

@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::feed::{SignalSet, Totals};
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::collection::Collection;
 pub(crate) use vm_pmu_arch::power9::collection::State;
+use vm_pmu_arch::power9::collection::{Collection, Posting};
 use vm_pmu_arch::power9::nest::Passed;
 use vm_pmu_arch::registry::Pmu;
 
@@ -55,6 +55,8 @@ impl Collector {
 /// The embedder advances the core by its cycles ([`advance`](CoreCollection::advance)) or posts when it likes
 /// ([`post`](CoreCollection::post)). Counts before and after a change of a thread's state are separated automatically. While the engine
 /// runs, every thread of the core is asked to report the signals that its events follow.
+///
+/// Memory is accessed with no lock held: it may call the machine again.
 ///
 /// When a thread's LDBAR is written with another address, the counts for the old address that are not posted yet are dropped. An embedder
 /// that wants to keep them posts before it passes on the write.
@@ -179,12 +181,24 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// Advances the core by `cycles`, and posts if that comes due: [`Collection::advance`].
     pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
-        self.collector.collection.lock().advance(cycles, &self.totals(), memory)
+        let drawn = self.collector.collection.lock().draw_due(cycles, &self.totals());
+        self.write(drawn, memory)
     }
 
     /// Posts everything that was counted up to now, if the engine runs.
     pub fn post<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
-        self.collector.collection.lock().post(&self.totals(), memory)
+        let drawn = self.collector.collection.lock().draw(&self.totals());
+        self.write(drawn, memory)
+    }
+
+    /// Writes with nothing locked: memory may call the machine.
+    fn write<M: Memory>(&self, drawn: Option<Posting>, memory: &M) -> Passed<M::Error> {
+        let Some(mut posting) = drawn else { return Passed { slots: 0, late: 0, refused: 0, error: None } };
+        let passed = posting.write(memory);
+        if passed.refused != 0 {
+            self.collector.collection.lock().put_back(&posting);
+        }
+        passed
     }
 
     /// An event without a signal happened in thread `thread` of the core: [`Collection::inject`].

@@ -1,6 +1,6 @@
 //! What the threads of a package share.
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::feed::Feed;
 use vm_pmu_arch::model::{Shared, SharedState};
 

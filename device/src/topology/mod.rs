@@ -24,6 +24,7 @@ mod collection;
 mod common;
 mod extension;
 mod interest;
+mod journal;
 mod refusal;
 mod thread;
 #[cfg(feature = "knl")]
@@ -43,7 +44,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
@@ -436,22 +437,6 @@ impl<L: InterruptLine> Machine<L> {
         self.members(number).iter().fold(package.extension_demand(), |signals, core| signals.union(&core.pmu.lock().package_demand()))
     }
 
-    /// Logs each of these signals once, as followed in vain.
-    fn log_unsupplied(&self, thread: usize, signals: &SignalSet) {
-        if signals.is_empty() || !log::log_enabled!(log::Level::Debug) {
-            return;
-        }
-        let fresh = {
-            let mut logged = self.logged.lock();
-            let fresh = signals.difference(&logged);
-            *logged = logged.union(signals);
-            fresh
-        };
-        for signal in fresh.iter() {
-            log::debug!("thread {thread} counts {}, which is not supplied", signal.name());
-        }
-    }
-
     /// Notes what each thread of a package shares with the others, as its PMU has it. None of the PMUs is locked.
     fn gather(&self, number: usize, package: &Package) {
         for core in self.members(number) {
@@ -492,6 +477,9 @@ impl<L: InterruptLine> Machine<L> {
     }
 
     fn deliver_some(&self, thread: usize, alerts: Alerts) {
+        if alerts.overflows != 0 && log::log_enabled!(log::Level::Trace) {
+            self.log_overflows(thread, alerts.overflows);
+        }
         if let (Some(_), Some(core)) = (alerts.lines, self.cores.get(thread)) {
             self.update_lines(thread, core);
         }

@@ -4,7 +4,7 @@ use core::fmt;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use spin::MutexGuard;
+use crate::lock::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::atomic::AtomicU64;
@@ -200,6 +200,15 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
+        let read = self.read_unlogged(address);
+        if log::log_enabled!(log::Level::Trace) {
+            self.log_read(address, read);
+        }
+        read
+    }
+
+    #[inline]
+    fn read_unlogged(&self, address: Address) -> Result<u64, Fault> {
         match self.extension_at(address) {
             Some(extension) => self.with_extension(address, || extension.read(address)),
             None => {
@@ -238,10 +247,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        match self.extension_at(address) {
+        let written = match self.extension_at(address) {
             Some(extension) => self.with_extension(address, || extension.write(address, value)),
             None => self.with_claims(|pmu, view| pmu.write(address, value, view)),
+        };
+        if log::log_enabled!(log::Level::Debug) {
+            self.log_write(address, value, written);
         }
+        written
     }
 
     /// Does `work` with the PMU, and updates what the thread claims of its package.
@@ -441,7 +454,28 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// assert_eq!(pmu.rdpmc(0), Ok(0));
     /// ```
     pub fn supply_levels(&self, holds: impl Fn(Signal) -> Option<bool>) {
-        self.with(|pmu, view| pmu.supply_levels(holds, view));
+        // The embedder is asked with nothing locked. A thread of the host that changes the demand meanwhile may ask for more.
+        let (mut asked, mut known, mut holding) = (SignalSet::EMPTY, SignalSet::EMPTY, SignalSet::EMPTY);
+        loop {
+            let more = self.with(|pmu, view| {
+                let more = pmu.demand().levels().difference(&asked);
+                if more.is_empty() {
+                    pmu.supply_levels(|state| known.contains(state).then(|| holding.contains(state)), view);
+                }
+                more
+            });
+            if more.is_empty() {
+                break;
+            }
+            for state in more.iter() {
+                match holds(state) {
+                    Some(true) => [&mut known, &mut holding].into_iter().for_each(|states| states.insert(state)),
+                    Some(false) => known.insert(state),
+                    None => {}
+                }
+            }
+            asked = asked.union(&more);
+        }
     }
 
     /// Brings the registers to their values after a reset.

@@ -1,6 +1,6 @@
 //! The flow of a request: through the mesh, and through the agent that has its line.
 
-use spin::MutexGuard;
+use crate::lock::MutexGuard;
 use vm_pmu_arch::feed::{Request, Supplier};
 use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
 

@@ -28,7 +28,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::Request;

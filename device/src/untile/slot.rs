@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
-use spin::Mutex;
+use crate::lock::Mutex;
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::knl::untile::{Domain, Kind, Unit, UnitId};
 

@@ -43,6 +43,8 @@ pub enum ImageError {
     WrongMachine {
         /// The file's `e_machine`.
         machine: u16,
+        /// That of guests of the part.
+        right: u16,
     },
     /// Neither an executable nor a static position-independent one.
     WrongType {
@@ -77,8 +79,8 @@ impl fmt::Display for ImageError {
             Self::NotElf => write!(f, "not an ELF file"),
             Self::WrongClass => write!(f, "not a 64-bit ELF file"),
             Self::WrongEndian => write!(f, "not a little-endian ELF file"),
-            Self::WrongMachine { machine } => {
-                write!(f, "an ELF file for machine {machine}, which is not what the guest's engine runs")
+            Self::WrongMachine { machine, right } => {
+                write!(f, "an ELF file for {}: guests of this part are for {}", Named(*machine), Named(*right))
             }
             Self::WrongType { kind: 1 } => write!(f, "an ELF object file, not linked yet"),
             Self::WrongType { kind } => write!(f, "an ELF file of type {kind}, not an executable"),
@@ -95,6 +97,25 @@ impl fmt::Display for ImageError {
     }
 }
 
+/// An `e_machine`, by its name where a guest could have been built for it by mistake.
+struct Named(u16);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match elf::Machine(self.0) {
+            elf::EM_386 => "i386",
+            elf::EM_PPC => "32-bit POWER",
+            elf::EM_PPC64 => "64-bit POWER",
+            elf::EM_IA_64 => "IA-64",
+            elf::EM_X86_64 => "x86-64",
+            elf::EM_AARCH64 => "AArch64",
+            elf::EM_RISCV => "RISC-V",
+            _ => return write!(f, "machine {}", self.0),
+        };
+        write!(f, "{name} (machine {})", self.0)
+    }
+}
+
 impl std::error::Error for ImageError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -108,6 +129,19 @@ impl From<MemoryError> for ImageError {
     fn from(e: MemoryError) -> Self {
         Self::Memory(e)
     }
+}
+
+/// Which byte orders a guest may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByteOrder {
+    Little,
+    Either,
+}
+
+/// The file's `e_machine`, at the same place in files of 32 bits and of 64.
+fn machine_of(file: &[u8], little_endian: bool) -> Option<u16> {
+    let bytes = [*file.get(18)?, *file.get(19)?];
+    Some(if little_endian { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
 }
 
 impl Image {
@@ -134,18 +168,17 @@ impl Image {
     ///
     /// The variant of [`ImageError`] with the reason why the file is not one.
     pub fn elf(file: &[u8]) -> Result<Self, ImageError> {
-        match file {
-            [0x7f, b'E', b'L', b'F', class, data, ..] => {
-                if *class != elf::ELFCLASS64.0 {
-                    return Err(ImageError::WrongClass);
-                }
-                if *data != elf::ELFDATA2LSB.0 {
-                    return Err(ImageError::WrongEndian);
-                }
-            }
-            _ => return Err(ImageError::NotElf),
-        }
-        Self::read(file, elf::EM_X86_64)
+        Self::read(file, elf::EM_X86_64, ByteOrder::Little).map(|(image, _)| image)
+    }
+
+    /// The PT_LOAD segments of a little-endian IA-64 ELF executable, at their physical addresses. The entry is the address of the first
+    /// bundle.
+    ///
+    /// # Errors
+    ///
+    /// The variant of [`ImageError`] with the reason why the file is not one.
+    pub fn ia64_elf(file: &[u8]) -> Result<Self, ImageError> {
+        Self::read(file, elf::EM_IA_64, ByteOrder::Little).map(|(image, _)| image)
     }
 
     /// The PT_LOAD segments of a 64-bit POWER ELF executable of either byte order, at their physical addresses, and whether it is
@@ -155,24 +188,33 @@ impl Image {
     ///
     /// The variant of [`ImageError`] with the reason why the file is not one.
     pub fn power_elf(file: &[u8]) -> Result<(Self, bool), ImageError> {
-        match file {
-            [0x7f, b'E', b'L', b'F', class, data, ..] if *class == elf::ELFCLASS64.0 => {
-                Ok((Self::read(file, elf::EM_PPC64)?, *data == elf::ELFDATA2LSB.0))
-            }
-            [0x7f, b'E', b'L', b'F', ..] => Err(ImageError::WrongClass),
-            _ => Err(ImageError::NotElf),
-        }
+        Self::read(file, elf::EM_PPC64, ByteOrder::Either)
     }
 
-    fn read(file: &[u8], right: elf::Machine) -> Result<Self, ImageError> {
+    /// The image, and whether it is little-endian.
+    fn read(file: &[u8], right: elf::Machine, order: ByteOrder) -> Result<(Self, bool), ImageError> {
+        let little_endian = match file {
+            // A file for another machine is refused as that, whatever else is wrong.
+            [0x7f, b'E', b'L', b'F', class, data, ..] => {
+                let little_endian = *data != elf::ELFDATA2MSB.0;
+                let machine = machine_of(file, little_endian);
+                if let Some(machine) = machine.filter(|machine| *machine != right.0) {
+                    return Err(ImageError::WrongMachine { machine, right: right.0 });
+                }
+                if *class != elf::ELFCLASS64.0 {
+                    return Err(ImageError::WrongClass);
+                }
+                if !little_endian && order == ByteOrder::Little {
+                    return Err(ImageError::WrongEndian);
+                }
+                little_endian
+            }
+            _ => return Err(ImageError::NotElf),
+        };
         let malformed = |e: object::read::Error| ImageError::Malformed { reason: e.to_string() };
         let parsed = ElfFile64::<Endianness>::parse(file).map_err(malformed)?;
         let endian = parsed.endian();
         let header = parsed.elf_header();
-        let machine = header.e_machine(endian);
-        if machine != right {
-            return Err(ImageError::WrongMachine { machine: machine.0 });
-        }
         let kind = header.e_type(endian);
         if kind == elf::ET_DYN {
             return Err(ImageError::Dynamic);
@@ -181,6 +223,8 @@ impl Image {
             return Err(ImageError::WrongType { kind: kind.0 });
         }
         let mut segments = Vec::new();
+        // Segments of an executable do not overlap in the file, so all of them together are no larger.
+        let mut left = file.len();
         for program in parsed.elf_program_headers() {
             if program.p_type(endian) != elf::PT_LOAD || program.p_memsz(endian) == 0 {
                 continue;
@@ -193,13 +237,15 @@ impl Image {
                 let reason = "a segment is larger in the file than in memory".to_owned();
                 return Err(ImageError::Malformed { reason });
             }
+            left =
+                left.checked_sub(bytes.len()).ok_or_else(|| ImageError::Malformed { reason: "segments overlap in the file".to_owned() })?;
             let executable = program.p_flags(endian).contains(elf::PF_X);
             segments.push(Segment { address: program.p_paddr(endian), bytes: bytes.to_vec(), size, executable });
         }
         if segments.is_empty() {
             return Err(ImageError::Empty);
         }
-        Ok(Self { segments, entry: header.e_entry(endian) })
+        Ok((Self { segments, entry: header.e_entry(endian) }, little_endian))
     }
 
     /// Copies the image into RAM below `usable`.

@@ -10,6 +10,7 @@ pub mod dialect;
 pub mod engines;
 pub mod entries;
 pub mod error;
+mod files;
 pub mod metrics;
 pub mod number;
 pub mod output;

@@ -20,6 +20,7 @@ use vm_pmu::arch::registry::NAMES;
 use vm_pmu::companion::{self, Clock};
 use vm_pmu::{Address, Part, Signal};
 
+use crate::files;
 use crate::number::grouped;
 use crate::report::{Check, Register, Report};
 use vm_pmu_engines::x86::{Image, ImageError, MachineError};
@@ -396,8 +397,12 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
     if !looks_like_a_path && !Path::new(path).exists() {
         return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
     }
-    let bytes = std::fs::read(path).map_err(|error| RunError::Unreadable { path: path.to_owned(), error })?;
-    let image = if pmu == POWER9 { Image::power_elf(&bytes) } else { Image::elf(&bytes).map(|image| (image, true)) };
+    let bytes = files::read(Path::new(path)).map_err(|error| RunError::Unreadable { path: path.to_owned(), error })?;
+    let image = match Part::named(pmu) {
+        Some(Part::Power9(_)) => Image::power_elf(&bytes),
+        Some(Part::Itanium(_) | Part::Montecito(_)) => Image::ia64_elf(&bytes).map(|image| (image, true)),
+        Some(Part::K8(_) | Part::Knl(_)) | None => Image::elf(&bytes).map(|image| (image, true)),
+    };
     image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })
 }
 

@@ -271,6 +271,11 @@ fn whatever_cannot_be_run_says_why_in_one_line() {
     assert!(error("k8", "/nowhere/guest.elf", &options()).contains("cannot be read"));
     let text = file("text.elf", b"not an executable");
     assert!(error("k8", text.to_str().unwrap(), &options()).contains("not an ELF file"));
+    let x86 = file("x86.elf", &elf(0x10_0000, &outsider()));
+    for (pmu, right) in [("power9", "64-bit POWER (machine 21)"), ("itanium", "IA-64 (machine 50)"), ("montecito", "IA-64 (machine 50)")] {
+        let expected = format!("an ELF file for x86-64 (machine 62): guests of this part are for {right}");
+        assert!(error(pmu, x86.to_str().unwrap(), &options()).contains(&expected), "{pmu}");
+    }
     let mut object = elf(0x10_0000, &outsider());
     object[16] = 1;
     let object = file("object.elf", &object);

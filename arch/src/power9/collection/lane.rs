@@ -1,11 +1,9 @@
 //! What one thread of a core brings to its collection.
 
-use super::{Ldbar, Posts, THREAD_EVENTS, deliver};
+use super::{Ldbar, Posts, THREAD_EVENTS};
 use crate::event::Encoded;
 use crate::feed::{Signal, Totals};
-use crate::memory::Memory;
 use crate::model::Shared;
-use crate::power9::nest::Passed;
 use crate::power9::selection::holds;
 use crate::power9::{Msr, ThreadControl};
 
@@ -113,17 +111,15 @@ impl Lane {
 
     /// The thread's event of this index happened `amount` times.
     pub(super) fn inject(&mut self, index: usize, amount: u64) {
-        let accumulates = self.state.is_some_and(|state| state.ldbar.accumulates());
+        let accumulates = self.accumulates();
         if let Some(owed) = self.owed.get_mut(index).filter(|_| accumulates) {
             *owed = owed.saturating_add(amount);
         }
     }
 
-    /// Posts to the thread's memory, while its LDBAR says so.
-    pub(super) fn post<M: Memory>(&mut self, memory: &M, passed: &mut Passed<M::Error>) {
-        if self.state.is_some_and(|state| state.ldbar.accumulates()) {
-            deliver(Posts::Thread, &mut self.owed, self.memory, memory, passed);
-        }
+    /// Whether its events are posted: LDBAR says so.
+    pub(super) fn accumulates(&self) -> bool {
+        self.state.is_some_and(|state| state.ldbar.accumulates())
     }
 }
 

@@ -44,18 +44,18 @@
 //! ```
 
 mod lane;
+mod posting;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub use lane::ThreadState;
+pub use posting::Posting;
 pub use state::{LaneState, State};
 
 use super::Ldbar;
-use super::nest::Passed;
 use crate::event::{self, Encoded, Row};
 use crate::feed::{SignalSet, Totals};
-use crate::memory::Memory;
 use crate::registry::Pmu;
 use lane::Lane;
 
@@ -250,48 +250,5 @@ impl Collection {
             lane.inject(index, amount);
         }
         true
-    }
-
-    /// Advances the core by `cycles`, and posts if that comes due. Of several postings one is made, which has what all would have had.
-    ///
-    /// Whatever memory refuses is told in what is returned, and kept for the next time.
-    pub fn advance<M: Memory>(&mut self, cycles: u64, totals: TotalsOf<'_, '_>, memory: &M) -> Passed<M::Error> {
-        match cycles.checked_sub(self.until) {
-            _ if !self.running => Passed::new(),
-            None => {
-                self.until -= cycles;
-                Passed::new()
-            }
-            Some(beyond) => {
-                let step = self.interval.max(1);
-                self.until = step - beyond % step;
-                Passed { late: beyond / step, ..self.post(totals, memory) }
-            }
-        }
-    }
-
-    /// Posts everything that has been counted up to now, if the engine runs.
-    pub fn post<M: Memory>(&mut self, totals: TotalsOf<'_, '_>, memory: &M) -> Passed<M::Error> {
-        let mut passed = Passed::new();
-        if !self.running {
-            return passed;
-        }
-        passed.slots = 1;
-        self.fold(totals);
-        if let Some(start) = self.memory {
-            deliver(Posts::Core, &mut self.owed, start, memory, &mut passed);
-        }
-        self.lanes.iter_mut().for_each(|lane| lane.post(memory, &mut passed));
-        passed
-    }
-}
-
-/// Adds whole steps of what is `owed` to the cells of these events, from `start` on. What memory refuses stays owed.
-fn deliver<M: Memory>(posts: Posts, owed: &mut [u64], start: u64, memory: &M, passed: &mut Passed<M::Error>) {
-    for (row, owed) in posts.rows().iter().zip(owed) {
-        let steps = *owed / SCALE;
-        if steps != 0 && !passed.take(memory.add(start.wrapping_add(u64::from(row.select())), steps)) {
-            *owed %= SCALE;
-        }
     }
 }

@@ -10,7 +10,9 @@ use std::vec::Vec;
 use super::*;
 use crate::access::{Address, Fault};
 use crate::feed::{Context, Lone, Signal};
+use crate::memory::Memory;
 use crate::model::{Model, Shared};
+use crate::power9::nest::Passed;
 use crate::power9::{Power9, Revision, spr};
 
 const CORE_MEMORY: u64 = 0x10_0000;

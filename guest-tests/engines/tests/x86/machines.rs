@@ -254,7 +254,7 @@ fn images_are_checked() {
     assert_eq!(m.run(Limits::steps(10)), Exit::Halted);
     let mut arm = file.clone();
     arm[18] = 183;
-    assert_eq!(Image::elf(&arm), Err(ImageError::WrongMachine { machine: 183 }));
+    assert_eq!(Image::elf(&arm), Err(ImageError::WrongMachine { machine: 183, right: 62 }));
     let big = Image::raw(0x10_0000, vec![0; 16 << 20]);
     let error = Machine::new(&Config::default(), &big, Arc::new(EmptyBus), |_| Unobserved).err();
     assert!(matches!(error, Some(MachineError::Image(ImageError::OutOfRam { .. }))));

@@ -224,7 +224,7 @@ fn images_come_from_elf_files_of_either_byte_order() {
         let mut machine = Machine::new(&config, &image, |_| Unobserved).expect("a machine");
         assert!(matches!(machine.run(Limits::steps(20)), Exit::Status { .. }));
         file[18..20].copy_from_slice(&half(62));
-        assert_eq!(Image::power_elf(&file), Err(ImageError::WrongMachine { machine: 62 }));
+        assert_eq!(Image::power_elf(&file), Err(ImageError::WrongMachine { machine: 62, right: 21 }));
     }
     assert_eq!(Image::power_elf(b"\x7fELF\x01\x01\x01"), Err(ImageError::WrongClass));
     assert_eq!(Image::power_elf(b"none"), Err(ImageError::NotElf));

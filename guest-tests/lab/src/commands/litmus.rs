@@ -9,6 +9,7 @@ use vm_pmu::litmus::Litmus;
 use crate::commands::cli::{LitmusArguments, LitmusCommand};
 use crate::commands::{FAILED, PASSED, USAGE};
 use crate::error::Error;
+use crate::files;
 use crate::number::counted;
 use crate::output::Output;
 use crate::suggest;
@@ -64,7 +65,7 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
 }
 
 fn read(file: &Path) -> Result<Litmus, Error> {
-    let text = fs::read_to_string(file).map_err(|error| error.to_string());
+    let text = files::read_text(file).map_err(|error| error.to_string());
     let litmus = text.and_then(|text| text.parse().map_err(|error: vm_pmu::litmus::ParseError| error.to_string()));
     litmus.map_err(|error| Error::usage(format!("{}: {error}", file.display())))
 }

@@ -9,6 +9,7 @@ use vm_pmu::arch::registry::Part;
 
 use crate::dialect::{EDGES, FALLS, names};
 use crate::error::Error;
+use crate::files;
 use crate::number;
 
 /// Counts by the names of events, and quantities by theirs.
@@ -26,10 +27,15 @@ impl Counts {
     /// The file cannot be read, or is neither.
     pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Counts, Error> {
         let wrong = |why: &dyn std::fmt::Display| Error::usage(format!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let text = files::read_text(path).map_err(|error| wrong(&error))?;
+        Counts::parse(&text, catalogue).map_err(|why| wrong(&why))
+    }
+
+    /// What the text of a file has; otherwise why not, in one line.
+    fn parse(text: &str, catalogue: &Catalogue) -> Result<Counts, String> {
         let mut counts = Counts::default();
         if text.trim_start().starts_with('{') {
-            let object: BTreeMap<String, f64> = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+            let object: BTreeMap<String, f64> = serde_json::from_str(text).map_err(|error| error.to_string())?;
             for (name, count) in object {
                 counts.add(&name, count, catalogue);
             }
@@ -42,7 +48,7 @@ impl Counts {
             .trim(csv::Trim::All)
             .from_reader(text.as_bytes());
         for row in reader.records() {
-            let row = row.map_err(|error| wrong(&error))?;
+            let row = row.map_err(|error| error.to_string())?;
             let cell = |at: usize| row.get(at).unwrap_or_default();
             let number = |at: usize| cell(at).parse::<f64>().ok();
             // A code in hexadecimal is no number here.
@@ -52,7 +58,7 @@ impl Counts {
                 _ => {}
             }
         }
-        if counts.0.is_empty() { Err(wrong(&"there is no count in it: lines are NAME,COUNT")) } else { Ok(counts) }
+        if counts.0.is_empty() { Err("there is no count in it: lines are NAME,COUNT".to_owned()) } else { Ok(counts) }
     }
 
     /// Adds `count` to what `name` has.
@@ -191,5 +197,15 @@ mod tests {
     fn a_file_without_a_count_is_a_mistake() {
         assert!(read("nothing here\n").is_err());
         assert!(read("").is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_text_is_counts_or_refused_in_a_line(text in "(\\PC|\n|[{}\"\\[\\],:#.0-9xre]){0,80}") {
+            for catalogue in [&POWER9, &KNL, &MONTECITO] {
+                let refused = Counts::parse(&text, catalogue).err();
+                proptest::prop_assert!(refused.is_none_or(|why| !why.contains('\n')));
+            }
+        }
     }
 }

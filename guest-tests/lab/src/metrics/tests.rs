@@ -282,3 +282,11 @@ fn an_event_without_a_code_is_named() {
     let plan = plan(&metrics, POWER9_METRICS, &|_| Vec::new());
     assert_eq!(plan, Plan { runs: Vec::new(), uncounted: vec!["PM_CYC", "PM_INST_CMPL"] });
 }
+
+proptest::proptest! {
+    #[test]
+    fn an_arbitrary_formula_has_a_value_or_is_not_a_number(text in "([-+*/() .0-9A-Ze_{}]|\\PC){0,60}") {
+        let value = formula::value(&text, |_name| 1.0);
+        proptest::prop_assert!(formula::is_formula(&text) || value.is_nan());
+    }
+}

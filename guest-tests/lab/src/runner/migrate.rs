@@ -315,6 +315,10 @@ pub(super) fn stages<T: Reported>(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use vm_pmu_board::{ia64 as ia64_board, power as power_board};
+    use vm_pmu_engines::{ia64, power};
+
     use super::*;
 
     fn part(name: &str) -> Part {
@@ -386,5 +390,71 @@ mod tests {
         let error = stages(&Options { save_at: Some(100), ..Options::default() }, "k8", counted).unwrap_err();
         let said = "the guest ended before it had taken 100 steps, so it was not saved: done";
         assert_eq!(error.to_string(), said);
+    }
+
+    /// A saved run with this content, and right in everything around it.
+    fn with_content(content: &[u8]) -> Vec<u8> {
+        let mut bytes = [MAGIC.as_slice(), &RUN_VERSION.to_le_bytes(), &(content.len() as u64).to_le_bytes(), content].concat();
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// Each processor refuses the run in one line.
+    fn refused_by_all(bytes: &[u8]) -> Result<(), TestCaseError> {
+        let errors = [
+            read_back(bytes).map(drop),
+            read::<power::Saved, power_board::Attached>(part("power9"), bytes).map(drop),
+            read::<ia64::Saved, ia64_board::Attached>(part("montecito"), bytes).map(drop),
+        ];
+        for error in errors.into_iter().filter_map(Result::err) {
+            prop_assert!(!error.to_string().contains('\n'));
+        }
+        Ok(())
+    }
+
+    /// What of [`bytes`] is its content.
+    fn content() -> Vec<u8> {
+        let whole = bytes();
+        whole[BEFORE..whole.len() - CHECKSUM].to_vec()
+    }
+
+    #[test]
+    fn content_that_says_it_is_larger_than_it_is_is_refused() {
+        // A string of bytes of 2^62 bytes, and an array of as many values, where the state of the machine belongs.
+        for claims in [0x5Bu8, 0x9B] {
+            let head = content();
+            let at = head.windows(8).position(|word| word == b"\x67machine").unwrap() + 8;
+            let changed = [&head[..at], &[claims], &(1u64 << 62).to_be_bytes()].concat();
+            assert_eq!(read_back(&with_content(&changed)), Err(MigrateError::Content));
+        }
+    }
+
+    #[test]
+    fn content_that_is_nested_without_end_is_refused() {
+        let nested = vec![0x81; 1 << 20];
+        assert_eq!(read_back(&with_content(&nested)), Err(MigrateError::Content));
+        // The same as the value of a field that is not known.
+        let unknown = [b"\xA1\x65other".as_slice(), &nested].concat();
+        assert_eq!(read_back(&with_content(&unknown)), Err(MigrateError::Content));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+        #[test]
+        fn arbitrary_content_is_refused_in_a_line(content in proptest::collection::vec(any::<u8>(), 0..200)) {
+            refused_by_all(&with_content(&content))?;
+            refused_by_all(&content)?;
+        }
+
+        #[test]
+        fn changed_content_is_refused_in_a_line_or_read(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+            let mut changed = content();
+            for (at, byte) in &changes {
+                let at = at.index(changed.len());
+                changed[at] = *byte;
+            }
+            refused_by_all(&with_content(&changed))?;
+        }
     }
 }

@@ -1,0 +1,188 @@
+//! What is logged: who did what to which register, and of warnings no more than a host can bear.
+
+use std::cell::RefCell;
+use std::sync::{Once, OnceLock};
+
+use log::{Level, LevelFilter, Log, Metadata, Record};
+use vm_pmu::arch::montecito::Pmc;
+use vm_pmu::arch::power9::spr;
+use vm_pmu::irq::{TriggerLine, Unconnected};
+use vm_pmu::topology::{Builder, Machine};
+use vm_pmu::{Context, Signal};
+use vm_superio::Trigger;
+
+thread_local! {
+    /// What the test on this thread has logged.
+    static LINES: RefCell<Vec<(Level, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps what is logged, and reads a register of a machine for each line of its first thread.
+struct Lines(OnceLock<Machine<Unconnected>>);
+
+static LOGGER: Lines = Lines(OnceLock::new());
+
+impl Log for Lines {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        let line = record.args().to_string();
+        let is_call = line.starts_with("thread 7 ");
+        LINES.with_borrow_mut(|lines| lines.push((record.level(), line)));
+        if let Some(machine) = self.0.get().filter(|_| is_call) {
+            machine.thread(6).unwrap().write(vm_pmu::Address::Msr(0xC001_0004), 5).unwrap();
+            let _ = (machine.thread(7).unwrap().context(), machine.states());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// What `work` logs.
+fn logged(work: impl FnOnce()) -> Vec<(Level, String)> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&LOGGER).unwrap();
+        log::set_max_level(LevelFilter::Trace);
+    });
+    LINES.take();
+    work();
+    LINES.take()
+}
+
+/// The same, as whether some line is exactly this.
+fn says(lines: &[(Level, String)], level: Level, text: &str) -> bool {
+    lines.iter().any(|(at, line)| (*at, line.as_str()) == (level, text))
+}
+
+#[test]
+fn an_access_is_traced_with_the_thread_and_the_name_of_the_register() {
+    let machine = Builder::new("k8").unwrap().threads(2).build(Unconnected).unwrap();
+    let cpu = machine.thread(1).unwrap();
+    let lines = logged(|| {
+        cpu.wrmsr(0xC001_0004, 0x1F).unwrap();
+        cpu.rdmsr(0xC001_0004).unwrap();
+    });
+    let expected = ["thread 1 writes 1Fh to PerfCtr0", "thread 1 reads 1Fh from PerfCtr0"].map(|line| (Level::Trace, line.to_owned()));
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn a_register_without_a_name_is_traced_by_its_address() {
+    let machine = Builder::new("k8").unwrap().build(Unconnected).unwrap();
+    let lines = logged(|| assert!(machine.thread(0).unwrap().rdmsr(0x10).is_err()));
+    assert_eq!(lines, [(Level::Trace, "thread 0 is refused to read MSR 0000_0010h: no register of this PMU has that address".to_owned())]);
+}
+
+#[test]
+fn a_refused_write_is_told_for_debugging_with_its_fault() {
+    let machine = Builder::new("k8").unwrap().build(Unconnected).unwrap();
+    let cpu = machine.thread(0).unwrap();
+    cpu.set_context(Context::x86(3, 0x202, 0));
+    let lines = logged(|| assert!(cpu.wrmsr(0xC001_0000, 0x42_00C0).is_err()));
+    let expected = "thread 0 is refused to write 4200C0h to PerfEvtSel0: general-protection exception, #GP(0)";
+    assert_eq!(lines, [(Level::Debug, expected.to_owned())]);
+}
+
+/// Adds an instruction to a thread whose counters are one before their overflow.
+fn overflow<L: vm_pmu::irq::InterruptLine>(machine: &Machine<L>) -> Vec<(Level, String)> {
+    let cpu = machine.thread(0).unwrap();
+    logged(|| {
+        cpu.totals().add(Signal::InstructionsRetired, 1);
+        cpu.service();
+    })
+}
+
+#[test]
+fn an_overflow_is_traced_with_the_name_of_the_counter() {
+    let k8 = Builder::new("k8").unwrap().build(Unconnected).unwrap();
+    k8.thread(0).unwrap().wrmsr(0xC001_0007, 0xFFFF_FFFF_FFFF).unwrap();
+    k8.thread(0).unwrap().wrmsr(0xC001_0003, 0x0053_00C0).unwrap();
+    assert!(says(&overflow(&k8), Level::Trace, "thread 0: PerfCtr3 overflowed"));
+
+    let knl = Builder::new("knl").unwrap().build(Unconnected).unwrap();
+    for (msr, value) in [(0xC2, 0xFF_FFFF_FFFF), (0x187, 0x0053_00C0), (0x309, 0xFF_FFFF_FFFF), (0x38D, 0b1011), (0x38F, 1 << 32 | 0b10)] {
+        knl.thread(0).unwrap().wrmsr(msr, value).unwrap();
+    }
+    let lines = overflow(&knl);
+    assert!(says(&lines, Level::Trace, "thread 0: IA32_PMC1 overflowed"), "{lines:?}");
+    assert!(says(&lines, Level::Trace, "thread 0: IA32_FIXED_CTR0 overflowed"), "{lines:?}");
+
+    let montecito = Builder::new("montecito").unwrap().build(Unconnected).unwrap();
+    let cpu = montecito.thread(0).unwrap();
+    cpu.set_context(Context::ia64(0b0100, 0));
+    let mut pmc = Pmc::default();
+    pmc.set_plm(0b1111);
+    pmc.set_es(0x08);
+    pmc.set_ism(0b10);
+    pmc.set_oi(true);
+    cpu.mov_to_pmd(4, (1 << 47) - 1).unwrap();
+    cpu.mov_to_pmc(4, pmc.bits()).unwrap();
+    assert!(says(&overflow(&montecito), Level::Trace, "thread 0: PMD4 overflowed"));
+}
+
+#[test]
+fn an_overflow_of_power_is_traced_with_the_name_of_the_counter() {
+    let power9 = Builder::new("power9").unwrap().build(Unconnected).unwrap();
+    let cpu = power9.thread(0).unwrap();
+    // PMC5 counts the run's instructions; it is one before its negative half.
+    cpu.set_context(Context::power(1 << 60, 1));
+    cpu.mtspr(spr::PMC1 + 4, 0x7FFF_FFFF).unwrap();
+    cpu.mtspr(spr::MMCR0, 0x0400_4000).unwrap();
+    let lines = overflow(&power9);
+    assert!(says(&lines, Level::Trace, "thread 0: PMC5 overflowed"), "{lines:?}");
+}
+
+/// Takes nothing.
+struct Broken;
+
+impl Trigger for Broken {
+    type E = &'static str;
+
+    fn trigger(&self) -> Result<(), &'static str> {
+        Err("no wire")
+    }
+}
+
+/// The warnings when a guest's counter overflows `times` times, on a machine whose thread has this trigger, if any.
+fn warnings(triggers: Option<Broken>, times: u64) -> (Vec<String>, [u64; 2]) {
+    let machine = Builder::new("k8").unwrap().build(TriggerLine::new(triggers)).unwrap();
+    let cpu = machine.thread(0).unwrap();
+    cpu.wrmsr(0xC001_0000, 0x0053_00C0).unwrap();
+    let lines = logged(|| {
+        for _ in 0..times {
+            cpu.wrmsr(0xC001_0004, 0xFFFF_FFFF_FFFF).unwrap();
+            cpu.totals().add(Signal::InstructionsRetired, 1);
+            cpu.service();
+        }
+    });
+    let warnings = lines.into_iter().filter(|(level, _)| *level == Level::Warn).map(|(_, line)| line);
+    (warnings.collect(), [machine.line().failures(0), machine.line().astray()])
+}
+
+#[test]
+fn of_many_warnings_of_a_kind_few_are_logged_with_how_many_were_not() {
+    let (failed, counts) = warnings(Some(Broken), 100);
+    let text = "thread 0 asks for an interrupt, but what should take it failed: \"no wire\"";
+    // The first four, then the 8th, 16th, 32nd and 64th.
+    let left_out = ["", "", "", ""].into_iter().map(str::to_owned);
+    let left_out = left_out.chain([3, 7, 15, 31].map(|more| format!(" ({more} messages like it were left out)")));
+    assert_eq!(failed, left_out.map(|more| format!("{text}{more}")).collect::<Vec<_>>());
+    assert_eq!(counts, [100, 0]);
+}
+
+#[test]
+fn each_kind_of_warning_is_counted_by_itself() {
+    let (astray, counts) = warnings(None, 8);
+    let text = "thread 0 asks for an interrupt, but only 0 threads were given something to take it";
+    assert_eq!((astray.len(), astray[0].as_str()), (5, text));
+    assert_eq!(counts, [0, 8]);
+}
+
+#[test]
+fn a_logger_may_call_the_machine() {
+    let machine = LOGGER.0.get_or_init(|| Builder::new("k8").unwrap().threads(8).build(Unconnected).unwrap());
+    let lines = logged(|| machine.thread(7).unwrap().wrmsr(0xC001_0004, 3).unwrap());
+    assert!(says(&lines, Level::Trace, "thread 6 writes 5h to PerfCtr0"));
+}
