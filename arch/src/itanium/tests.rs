@@ -245,6 +245,22 @@ fn a_range_of_addresses_constrains_what_is_counted() {
 }
 
 #[test]
+fn events_before_a_save_are_counted_with_the_instruction_that_they_belong_to() {
+    let mut machine = Machine::new();
+    machine.pmc(4, RETIRED | PLM0);
+    machine.pmc(13, 0);
+    for (number, value) in [(4, 0x1000), (5, 0x0FFF_FFFF_FFFF_F000)] {
+        assert_eq!(machine.pmu.write(Address::Ibr(number), value, &machine.thread), Ok(()));
+    }
+    // No record has said yet whether they are in the range.
+    machine.run(2);
+    let state = machine.pmu.state(&machine.thread);
+    machine.pmu = Itanium::from_state(&state, &machine.thread);
+    machine.retire(Some(Record::at(0x1000)));
+    assert_eq!(machine.read(Address::Pmd(4)), 3);
+}
+
+#[test]
 fn a_debugger_stops_what_ranges_constrain_and_lets_it_go_on() {
     let mut machine = Machine::new();
     machine.pmc(4, RETIRED | PLM0);
