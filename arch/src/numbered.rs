@@ -51,6 +51,10 @@ pub(crate) use numbered;
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::string::ToString;
+
     use crate::feed::Signal;
 
     #[test]

@@ -2,9 +2,11 @@
 //! A sequence that breaks it is printed as a litmus file.
 #![no_main]
 
+#[path = "shared/contract.rs"]
+mod contract;
 #[path = "shared/program.rs"]
 mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("itanium", |bytes| Litmus::arbitrary(program::part("itanium"), bytes), program::contract);
+program::program_target!("itanium", |bytes| Litmus::arbitrary(program::part("itanium"), bytes), contract::contract);

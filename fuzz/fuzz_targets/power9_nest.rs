@@ -3,9 +3,11 @@
 //! that breaks that is printed as a litmus file.
 #![no_main]
 
+#[path = "shared/contract.rs"]
+mod contract;
 #[path = "shared/program.rs"]
 mod program;
 
 use vm_pmu::litmus::Litmus;
 
-program::program_target!("power9", Litmus::arbitrary_nest, program::contract);
+program::program_target!("power9", Litmus::arbitrary_nest, contract::contract);

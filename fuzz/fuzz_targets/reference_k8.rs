@@ -1,16 +1,12 @@
-//! Arbitrary sequences of register accesses, feeds, changes of context and injections: the K8 and its reference must show the same. A
-//! sequence on which they disagree is printed as a litmus file.
+//! Programs for the threads of the K8, on the model and on its reference: both must show the same. A program for which they do not is
+//! printed as a litmus file.
 #![no_main]
 
-use arbitrary::Unstructured;
-use libfuzzer_sys::fuzz_target;
-use vm_pmu::Part;
+#[path = "shared/compared.rs"]
+mod compared;
+#[path = "shared/program.rs"]
+mod program;
+
 use vm_pmu::litmus::Litmus;
 
-fuzz_target!(|bytes: &[u8]| {
-    let part = Part::named("k8").expect("the part is known");
-    let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(bytes)) else { return };
-    if let Err(disagreement) = vm_pmu_compare::compare(&litmus) {
-        panic!("they disagree: {disagreement}");
-    }
-});
+program::program_target!("k8", |bytes| Litmus::arbitrary(program::part("k8"), bytes), compared::agrees);

@@ -38,6 +38,13 @@ impl Power9 {
         }
     }
 
+    /// The counters that no freeze holds, whatever they count.
+    pub(super) fn unfrozen(&self) -> Mask {
+        let freezes = self.freezes();
+        let admitted = self.units.iter().enumerate().filter(|(index, unit)| freezes.admits(*index, unit.selected.is_cycles()));
+        admitted.fold(0, |mask, (index, _)| mask | bit(index))
+    }
+
     /// The counters that count in the present state.
     pub(super) fn admitted(&self) -> Mask {
         let freezes = self.freezes();

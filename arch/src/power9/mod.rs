@@ -340,7 +340,8 @@ impl Power9 {
             unit.tap.skip(feed);
         }
         self.suspended = 0;
-        self.suspended = self.admitted() & PROGRAMMABLE;
+        // What no freeze holds, whether or not its event's condition holds now: that can begin within the cycle.
+        self.suspended = self.unfrozen() & PROGRAMMABLE;
         self.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         self.counting &= !PROGRAMMABLE;
         (self.following, self.runnable) = (0, 0);

@@ -299,10 +299,12 @@ mod tests {
     use super::*;
     use crate::litmus::Trial;
 
+    type Boxed = Box<dyn Fn(&mut Unstructured<'_>) -> Result<Litmus>>;
+
     /// The generator of each target's programs.
-    fn makers() -> Vec<(Part, Box<dyn Fn(&mut Unstructured<'_>) -> Result<Litmus>>)> {
+    fn makers() -> Vec<(Part, Boxed)> {
         let part = |name| Part::named(name).expect("known");
-        let mut makers: Vec<(Part, Box<dyn Fn(&mut Unstructured<'_>) -> Result<Litmus>>)> = Vec::new();
+        let mut makers: Vec<(Part, Boxed)> = Vec::new();
         for name in NAMES {
             makers.push((part(name), Box::new(move |bytes| Litmus::arbitrary(part(name), bytes))));
         }

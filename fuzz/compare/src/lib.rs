@@ -7,6 +7,7 @@ mod subject;
 use std::fmt;
 
 use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::alert::Lines;
 use vm_pmu::arch::feed::{Context, Record};
 use vm_pmu::arch::model::Model;
 use vm_pmu::litmus::{Litmus, Step};
@@ -29,6 +30,8 @@ pub struct Agreed {
     pub pins: usize,
     /// Interrupts that both requested.
     pub interrupts: usize,
+    /// Levels of lines that were compared, those of each thread after each statement.
+    pub lines: usize,
     /// Reads that the reference did not know.
     pub unknown_reads: usize,
     /// Statements after which the reference did not know what was requested.
@@ -43,6 +46,7 @@ impl std::ops::AddAssign for Agreed {
         self.writes += other.writes;
         self.pins += other.pins;
         self.interrupts += other.interrupts;
+        self.lines += other.lines;
         self.unknown_reads += other.unknown_reads;
         self.unknown_interrupts += other.unknown_interrupts;
         self.left_out += other.left_out;
@@ -75,6 +79,8 @@ struct Seen {
     value: Option<Result<u64, Fault>>,
     /// The requests of all threads, sorted; `None` where they are not known.
     interrupts: Option<Vec<(usize, u32)>>,
+    /// The levels of each thread's lines, where they are known.
+    lines: Vec<Option<Lines>>,
 }
 
 /// Runs `litmus` on a machine and on references of its packages. Expectations in the program are ignored.
@@ -96,7 +102,7 @@ fn compare_with(litmus: &Litmus, reference: impl Fn(&Litmus) -> Option<Box<dyn R
     let steps = litmus.steps.iter().flat_map(|(_, step)| split(step)).chain(ending(litmus));
     let mut steps = steps.collect::<Vec<_>>().into_iter();
     while let Some(step) = steps.next() {
-        let context = subject.context_after(&step);
+        let context = subject.context_of_reference_after(&step);
         let Some(expected) = references.obey(&step, subject.current(), context) else {
             agreed.left_out = 1 + steps.len();
             return Ok(agreed);
@@ -111,6 +117,13 @@ fn compare_with(litmus: &Litmus, reference: impl Fn(&Litmus) -> Option<Box<dyn R
             let word = |seen: &Seen| format!("interrupts (thread, counter) {:?}", seen.interrupts.as_deref().unwrap_or_default());
             return Err(Box::new(Disagreement { model: word(&seen), reference: word(&expected), litmus: program }));
         }
+        for (thread, (seen, expected)) in seen.lines.iter().zip(&expected.lines).enumerate() {
+            if expected.is_some() && seen != expected {
+                let word = |lines: &Option<Lines>| format!("lines of thread {thread} {lines:?}");
+                return Err(Box::new(Disagreement { model: word(seen), reference: word(expected), litmus: program }));
+            }
+        }
+        agreed.lines += expected.lines.iter().flatten().count();
         match (&step, expected.value) {
             (Step::Read(..), Some(_)) => agreed.reads += 1,
             (Step::Read(..), None) => agreed.unknown_reads += 1,
@@ -195,7 +208,7 @@ impl References {
         let mut value = None;
         match step {
             Step::Write(address, written, _) => {
-                let is_known = package.read(thread, *address).is_some();
+                let is_known = package.knows_faults_of(thread, *address);
                 let written = package.write(thread, *address, *written).map(|()| 0);
                 value = is_known.then_some(written);
             }
@@ -209,10 +222,12 @@ impl References {
             Step::Inject(occurrence, amount) => package.inject(thread, *occurrence, *amount),
             Step::Context(_) => package.set_context(thread, context),
             Step::Reset(reset) => package.reset(thread, *reset),
-            Step::Nested(_) | Step::Untile(_) | Step::Nest(_) => return None,
+            Step::Nested(step) if !package.nested(thread, step) => return None,
+            Step::Untile(_) | Step::Nest(_) => return None,
             _ => {}
         }
-        Some(Seen { value, interrupts: self.take_interrupts() })
+        let lines = self.packages.iter_mut().flat_map(|package| (0..self.threads).map(|thread| package.lines(thread))).collect();
+        Some(Seen { value, interrupts: self.take_interrupts(), lines })
     }
 
     fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>> {
@@ -284,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_part_without_a_reference_is_left_out() {
-        let agreed = compare(&litmus("power9", "read PMC1 = 0\n"));
+        let agreed = compare(&litmus("montecito", "read PMC4 = 0\n"));
         assert_eq!(agreed, Ok(Agreed { left_out: 1, ..Agreed::default() }));
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Subject {
     machine: Machine<Requests>,
     /// The states of each thread's last cycle, if there has been one.
     levels: Vec<Option<Vec<Signal>>>,
+    /// The ticks of the time base that each thread told to machines before this one.
+    earlier_ticks: Vec<u64>,
     current: usize,
 }
 
@@ -42,7 +44,8 @@ fn build(litmus: &Litmus) -> Option<Machine<Requests>> {
 impl Subject {
     pub(crate) fn new(litmus: &Litmus) -> Option<Subject> {
         let machine = build(litmus)?;
-        Some(Subject { levels: vec![None; machine.threads()], machine, current: 0 })
+        let threads = machine.threads();
+        Some(Subject { levels: vec![None; threads], earlier_ticks: vec![0; threads], machine, current: 0 })
     }
 
     /// The thread that executes.
@@ -51,12 +54,19 @@ impl Subject {
     }
 
     /// The context of the thread after `step`.
-    pub(crate) fn context_after(&self, step: &Step) -> Context {
+    fn context_after(&self, step: &Step) -> Context {
         let Some(thread) = self.machine.thread(self.current) else { return Context::RESET };
         let Step::Context(fields) = step else { return thread.context() };
         let ticks = thread.totals().get(Signal::TimeBaseTicks);
         let part = self.machine.part();
         fields.iter().fold(thread.context(), |context, (field, value)| field.set(part, context, *value, ticks))
+    }
+
+    /// The same for a reference, which goes on when the machine is saved: the time base is relative to all ticks.
+    pub(crate) fn context_of_reference_after(&self, step: &Step) -> Context {
+        let context = self.context_after(step);
+        let earlier = self.earlier_ticks.get(self.current).copied().unwrap_or(0);
+        Context { time_base: context.time_base.wrapping_sub(earlier), ..context }
     }
 
     pub(crate) fn obey(&mut self, litmus: &Litmus, step: &Step) -> Seen {
@@ -81,7 +91,8 @@ impl Subject {
         self.supply_levels();
         let mut interrupts = self.machine.line().take();
         interrupts.sort_unstable();
-        Seen { value, interrupts: Some(interrupts) }
+        let threads = (0..self.machine.threads()).filter_map(|number| self.machine.thread(number));
+        Seen { value, interrupts: Some(interrupts), lines: threads.map(|thread| Some(thread.lines())).collect() }
     }
 
     /// Moves everything to a new machine.
@@ -89,6 +100,10 @@ impl Subject {
         let Some(next) = build(litmus) else { return };
         let loaded = self.machine.save().and_then(|bytes| next.load(&bytes));
         if loaded.is_ok() {
+            for (number, earlier) in self.earlier_ticks.iter_mut().enumerate() {
+                let ticks = self.machine.thread(number).map_or(0, |thread| thread.totals().get(Signal::TimeBaseTicks));
+                *earlier = earlier.wrapping_add(ticks);
+            }
             self.machine = next;
         }
     }
@@ -119,6 +134,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) {
         Step::Feed(_, signals) => execute(thread, &Record::at(0), signals),
         Step::Record(_, record, signals) => execute(thread, record, signals),
         Step::Request(_, request) if thread.demand().records().requests => thread.request(request),
+        Step::Nested(step) if thread.demand().records().nested => thread.nested(step),
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {

@@ -1,10 +1,8 @@
 //! Inputs that are programs: decoded, changed and crossed statement by statement.
 
-use std::cell::RefCell;
-
 use arbitrary::{Result, Unstructured};
 use vm_pmu::Part;
-use vm_pmu::litmus::{Broken, Litmus, Trial, noise};
+use vm_pmu::litmus::{Litmus, noise};
 
 /// Random bytes for one change of a program: enough for a new program to take statements from.
 const NOISE: usize = 2048;
@@ -12,19 +10,6 @@ const NOISE: usize = 2048;
 /// The part of this name.
 pub(crate) fn part(name: &str) -> Part {
     Part::named(name).expect("the part is known")
-}
-
-thread_local! {
-    /// Machines are used again: building them takes longer than most programs.
-    static TRIAL: RefCell<Trial> = RefCell::default();
-}
-
-/// Whether the program keeps the contract. A violation is shown by as small a program as can be found.
-pub(crate) fn contract(program: &Litmus) -> std::result::Result<(), Box<Broken>> {
-    let Err(broken) = TRIAL.with_borrow_mut(|trial| trial.contract(program)) else { return Ok(()) };
-    let small = program.shrink(|smaller| smaller.try_contract().is_err());
-    // If only machines that were used before differ, the program as a whole is what there is to show.
-    Err(small.try_contract().err().unwrap_or(broken))
 }
 
 /// The first `size` bytes of `data` changed, in place; returns how many there are then. What is no program becomes one that `maker` makes.
@@ -81,7 +66,7 @@ macro_rules! program_target {
                 return libfuzzer_sys::Corpus::Reject;
             };
             if let Err(broken) = $oracle(&program) {
-                panic!("the contract is broken: {broken}");
+                panic!("{broken}");
             }
             libfuzzer_sys::Corpus::Keep
         });

@@ -12,7 +12,7 @@ pub mod power9;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Context, Record, Request, Signal};
+use vm_pmu_arch::feed::{Context, NestedStep, Record, Request, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 /// The PMU of one package, as its manual describes it.
@@ -26,11 +26,21 @@ pub trait Reference {
     /// What a read returns, or `None` where the reference does not know.
     fn read(&mut self, thread: usize, address: Address) -> Option<Result<u64, Fault>>;
 
+    /// Whether the reference knows which writes to the register fault.
+    fn knows_faults_of(&mut self, thread: usize, address: Address) -> bool {
+        self.read(thread, address).is_some()
+    }
+
     /// One instruction of a thread: everything it adds to, in one step, and what is known of it.
     fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record);
 
     /// A request of a thread leaves its core's caches. Returns whether the reference knows what that counts.
     fn request(&mut self, _thread: usize, _request: &Request) -> bool {
+        false
+    }
+
+    /// A table walker of a thread makes a step of a nested translation. Returns whether the reference knows what that counts.
+    fn nested(&mut self, _thread: usize, _step: &NestedStep) -> bool {
         false
     }
 
@@ -58,8 +68,7 @@ pub trait Reference {
     fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>>;
 
     /// The levels of a thread's lines, of a part that has such; `None` where the reference does not know.
-    fn lines(&mut self, thread: usize) -> Option<Lines> {
-        let _ = thread;
+    fn lines(&mut self, _thread: usize) -> Option<Lines> {
         None
     }
 }

@@ -14,7 +14,7 @@ mod thread;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Context, Record, Signal};
+use vm_pmu_arch::feed::{Context, NestedStep, Record, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 use crate::Reference;
@@ -128,6 +128,16 @@ impl Reference for Power9 {
     }
 
     /// No event of a core counts what devices do.
+    /// Those of all: a read would end the cycle after a write of MMCR1 (P17).
+    fn knows_faults_of(&mut self, _thread: usize, _address: Address) -> bool {
+        true
+    }
+
+    /// What such steps count is not known.
+    fn nested(&mut self, _thread: usize, _step: &NestedStep) -> bool {
+        true
+    }
+
     fn devices(&mut self, _: &[(Signal, u64)]) {}
 
     fn inject(&mut self, thread: usize, occurrence: Occurrence, amount: u64) {

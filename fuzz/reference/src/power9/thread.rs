@@ -298,7 +298,12 @@ impl Thread {
             }
             match (self.suspended[number], &self.chosen[number]) {
                 (Some(true), _) => Add::Known(0),
-                (Some(false), Chosen::Sum(_)) => Add::Known(u128::from(amount)),
+                // Whoever injects an event whose condition does not hold contradicts what it told of the thread.
+                (Some(false), Chosen::Sum(entries))
+                    if entries.iter().all(|entry| entry.when.iter().all(|when| self.when(*when, around))) =>
+                {
+                    Add::Known(u128::from(amount))
+                }
                 _ => Add::Unknown,
             }
         });

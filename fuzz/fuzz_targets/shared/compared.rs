@@ -1,0 +1,12 @@
+//! The oracle that compares a model with its reference.
+
+use vm_pmu::litmus::Litmus;
+use vm_pmu_compare::compare;
+
+/// Whether model and reference agree. A disagreement is shown by as small a program as can be found.
+pub(crate) fn agrees(program: &Litmus) -> Result<(), String> {
+    let Err(disagreement) = compare(program) else { return Ok(()) };
+    let small = program.shrink(|smaller| compare(smaller).is_err());
+    let disagreement = compare(&small).err().unwrap_or(disagreement);
+    Err(format!("model and reference disagree\n{disagreement}"))
+}
