@@ -103,9 +103,9 @@ class Tree:
         """Encodes the litmus files as seeds, where the tree has the program for it. Returns the folder of their targets' folders."""
         corpus = self.folder / "fuzz" / "corpus"
         if (self.folder / "device/examples/litmus_seeds.rs").is_file():
-            command = ["cargo", "run", "--quiet", "--release", "--locked", "--package", "vm-pmu", "--all-features"]
+            command = ["cargo", "run", "--quiet", "--release", "--locked", "--package", "vm-pmu", "--features", "arbitrary"]
             environment = {**os.environ, **PROFILE}
-            arguments = ["--target-dir", str(self.built / "seeds"), "--example", "litmus_seeds", "--", "fuzz/corpus"]
+            arguments = ["--target-dir", str(self.built / "seeds"), "--example", "litmus_seeds", "--", "guest-tests/litmus", "fuzz/corpus"]
             output([*command, *arguments], cwd=self.folder, env=environment)
         return corpus
 

@@ -104,6 +104,8 @@ pub(super) struct Subject {
     power_on: (Vec<State>, Option<UntileState>),
     /// Whether the program is about boxes, which move with the machine then.
     has_boxes: bool,
+    /// Whether any program so far was: then neither machine's boxes are new.
+    had_boxes: bool,
     chips: nest::Chips,
     levels: Levels,
     current: usize,
@@ -130,6 +132,7 @@ impl Subject {
             machine,
             spare,
             has_boxes: litmus.is_about_boxes(),
+            had_boxes: false,
             chips: nest::Chips::new(litmus.packages, litmus.threads),
             levels: Levels::new(litmus.packages * litmus.threads, litmus.added()),
             current: 0,
@@ -146,8 +149,9 @@ impl Subject {
     /// Makes it an embedder that has not done anything. What its machines did before stays in their totals.
     pub(super) fn renew(&mut self, litmus: &Litmus) {
         let (states, boxes) = &self.power_on;
-        let had_boxes = core::mem::replace(&mut self.has_boxes, litmus.is_about_boxes());
-        if let (true, Some(state), Some(untile)) = (had_boxes, boxes, self.machine.untile()) {
+        self.had_boxes |= self.has_boxes;
+        self.has_boxes = litmus.is_about_boxes();
+        if let (true, Some(state), Some(untile)) = (self.had_boxes && self.has_boxes, boxes, self.machine.untile()) {
             let _ = untile.restore(state);
         }
         // They are of this very machine.

@@ -283,4 +283,14 @@ mod tests {
         let seen: Vec<Seen> = litmus.steps.iter().map(|(_, step)| subject.obey(step, true)).collect();
         assert_eq!(seen.last().and_then(|seen| seen.value), Some(Ok(2)));
     }
+
+    #[test]
+    fn boxes_of_an_earlier_program_are_new_again_after_one_without_boxes() {
+        let read = |steps: &str| -> Litmus { format!("title: t\npmu: knl\nsection: s\n{steps}").parse().expect("a litmus file") };
+        let with_boxes = read("write ubox.ctl0 0x2000000\nread ubox.ctl0 = 0\n");
+        let mut trial = Trial::new();
+        for program in [&with_boxes, &read("save\n"), &read("read ubox.ctl0 = 0\n"), &with_boxes] {
+            trial.contract(program).expect("a machine that was used does what a new one does");
+        }
+    }
 }

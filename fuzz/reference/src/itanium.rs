@@ -354,6 +354,10 @@ impl Reference for Itanium {
                 return Some(0);
             }
             let Some((event, entries)) = own.chosen(number) else { return Some(0) };
+            // The clock stands still, whoever says that it ticks.
+            if own.context.halted && entries.iter().any(|entry| entry.signals.contains(&Signal::Cycles)) {
+                return Some(0);
+            }
             let programmed = (configuration >> 16 & 0xF) as u32;
             let told = match event.shape {
                 UnitMask::None => Some(u128::from(amount)),
