@@ -2639,11 +2639,9 @@ typedef struct {
  *
  * A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
  * as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
- * added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
- * functions of this header, and must not wait for another host thread that does: a call returns VM_PMU_STATUS_ERROR_REENTERED and does
- * nothing, waiting has no end. They must return: no C++ exception and no longjmp may leave them.
- * added when memory takes it. They are called on the host thread that called the library. They may call it for the machine that
- * posts, but not for the chip that posts, which is locked meanwhile: that call would not return. They must return: no C++ exception and no longjmp may leave them.
+ * added when memory takes it. They are called on the host thread that called the library. While a core posts they may call it. While
+ * a chip posts, the chip is locked: a call returns VM_PMU_STATUS_ERROR_REENTERED and does nothing, and waiting for another host thread
+ * that calls the library for the chip has no end. They must return: no C++ exception and no longjmp may leave them.
  */
 typedef struct {
   /**
