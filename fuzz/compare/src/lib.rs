@@ -8,9 +8,9 @@ use std::fmt;
 
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::alert::Lines;
-use vm_pmu::arch::feed::{Context, Record};
+use vm_pmu::arch::feed::{Context, Record, Signal};
 use vm_pmu::arch::model::Model;
-use vm_pmu::litmus::{Litmus, Step};
+use vm_pmu::litmus::{ContextField, Litmus, Step};
 use vm_pmu_reference::Reference;
 
 pub use parts::reference;
@@ -81,6 +81,31 @@ struct Seen {
     interrupts: Option<Vec<(usize, u32)>>,
     /// The levels of each thread's lines, where they are known.
     lines: Vec<Option<Lines>>,
+}
+
+/// Whether the program tells cycles of a thread whose clock stands still, which no embedder does. What edge detectors make of such cycles is
+/// no rule of any part.
+#[must_use]
+pub fn tells_cycles_of_a_halted_thread(litmus: &Litmus) -> bool {
+    let mut halted = vec![false; litmus.packages * litmus.threads];
+    let mut current = 0;
+    litmus.steps.iter().any(|(_, step)| {
+        match step {
+            Step::Thread(number) => current = number % halted.len().max(1),
+            Step::Reset(_) => halted.fill(false),
+            Step::Context(fields) => {
+                let last = fields.iter().rev().find(|(field, _)| *field == ContextField::Halted);
+                if let (Some((_, value)), Some(halted)) = (last, halted.get_mut(current)) {
+                    *halted = *value != 0;
+                }
+            }
+            Step::Feed(_, signals) | Step::Record(_, _, signals) if halted.get(current) == Some(&true) => {
+                return signals.iter().any(|(signal, amount)| *signal == Signal::Cycles && *amount != 0);
+            }
+            _ => {}
+        }
+        false
+    })
 }
 
 /// Runs `litmus` on a machine and on references of its packages. Expectations in the program are ignored.
@@ -244,7 +269,7 @@ impl References {
 
 #[cfg(test)]
 mod tests {
-    use vm_pmu::arch::feed::{Request, Signal};
+    use vm_pmu::arch::feed::Request;
     use vm_pmu::arch::model::{Occurrence, Reset};
 
     use super::*;
@@ -295,6 +320,13 @@ mod tests {
     fn what_follows_a_statement_that_a_reference_cannot_follow_is_left_out() {
         let agreed = compare_with(&litmus("knl", "request data-read\nread rdpmc:0 = 0\n"), |_| Some(Box::new(Wrong)));
         assert_eq!(agreed.map(|agreed| (agreed.reads, agreed.left_out > 2)), Ok((0, true)));
+    }
+
+    #[test]
+    fn cycles_of_a_halted_thread_are_found() {
+        let tells = |steps| tells_cycles_of_a_halted_thread(&litmus("k8", steps));
+        assert!(tells("context halted=1\nfeed cycles=1\n"));
+        assert!(!tells("context halted=1\nfeed instructions_retired=1\ncontext halted=0\nfeed cycles=1\n"));
     }
 
     #[test]
