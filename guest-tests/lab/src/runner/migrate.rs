@@ -92,6 +92,8 @@ impl fmt::Display for MigrateError {
             }
             Self::Content => f.write_str("the saved run does not fit this machine: build the machine as it was"),
             Self::Part { saved: (name, letter), target: (own, revision) } => {
+                // What was saved can be any text, with ends of lines in it.
+                let (name, letter) = (name.escape_debug(), letter.escape_debug());
                 write!(f, "the run is of {name} {letter} and the machine has {own} {revision}: build one of the same part")
             }
             Self::Shape { what } => write!(f, "the saved run and the machine differ in {what}: build the machine as it was"),
@@ -427,6 +429,13 @@ mod tests {
             let changed = [&head[..at], &[claims], &(1u64 << 62).to_be_bytes()].concat();
             assert_eq!(read_back(&with_content(&changed)), Err(MigrateError::Content));
         }
+    }
+
+    #[test]
+    fn a_part_whose_name_has_several_lines_is_refused_in_one() {
+        let names = |name: &str| (name.to_owned(), "A".to_owned());
+        let refused = MigrateError::Part { saved: names("a\nb"), target: names("k8") };
+        assert_eq!(refused.to_string(), "the run is of a\\nb A and the machine has k8 A: build one of the same part");
     }
 
     #[test]
