@@ -106,6 +106,8 @@ impl core::fmt::Display for SnapshotError {
             SnapshotError::Part { saved, target } => {
                 let ((name, letter), (own, revision)) = (saved, target);
                 let [between, among] = [letter, revision].map(|letter| if letter.is_empty() { "" } else { " revision " });
+                // What was saved can be any text, with ends of lines in it.
+                let (name, letter) = (name.escape_debug(), letter.escape_debug());
                 write!(
                     formatter,
                     "the snapshot is of {name}{between}{letter} and the target is {own}{among}{revision}: build one of the same part"
@@ -131,3 +133,17 @@ impl core::fmt::Display for SnapshotError {
 }
 
 impl core::error::Error for SnapshotError {}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::{String, ToString};
+
+    use super::*;
+
+    #[test]
+    fn a_part_whose_name_has_several_lines_is_refused_in_one() {
+        let names = |name: &str| (String::from(name), String::new());
+        let refused = SnapshotError::Part { saved: names("a\nb"), target: names("k8") };
+        assert_eq!(refused.to_string(), "the snapshot is of a\\nb and the target is k8: build one of the same part");
+    }
+}
