@@ -5,7 +5,7 @@
 //! as compared: whatever is predicted, nothing beyond the array is loaded.
 //!
 //! The compiler must not conclude from the comparison that the arithmetic changes nothing, and leave it out. [`black_box`] takes from it
-//! what it knows of the index. That is a promise of no compiler, and the best that code without assembly language can do.
+//! what it knows of the index. No compiler promises that, but code without assembly language can do no better.
 
 use core::hint::black_box;
 

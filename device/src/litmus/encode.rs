@@ -21,32 +21,34 @@ const MOST_EVENTS: u64 = 1 << 62;
 
 /// Why bytes are no program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoProgram {
+pub enum DecodeError {
     /// They end too early, or a number among them names nothing.
     Bytes,
     /// The part has no such revision, or its machine cannot look like this.
     Machine,
     /// There are too many statements, or together they take too long.
     Length,
-    /// The statement with this number, from 0, says what no text can say.
+    /// The statement with this number, from 0, names what the part or the machine lacks, or has more cycles of a state than elapse.
     Statement(usize),
 }
 
-impl fmt::Display for NoProgram {
+impl fmt::Display for DecodeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoProgram::Bytes => formatter.write_str("the bytes do not encode a program"),
-            NoProgram::Machine => formatter.write_str("the part has no such revision, or no machine of it has as many threads"),
-            NoProgram::Length => write!(
+            DecodeError::Bytes => formatter.write_str("the bytes do not encode a program"),
+            DecodeError::Machine => formatter.write_str("the part has no such revision, or no machine of it has as many threads"),
+            DecodeError::Length => write!(
                 formatter,
                 "the program is too long: {MOST_STEPS} statements, {MOST_REPETITIONS} repetitions and {MOST_EVENTS:#x} events are the most"
             ),
-            NoProgram::Statement(number) => write!(formatter, "statement {number} says what no litmus file can say"),
+            DecodeError::Statement(number) => {
+                write!(formatter, "statement {number} names what the machine lacks, or has more cycles of a state than elapse")
+            }
         }
     }
 }
 
-impl core::error::Error for NoProgram {}
+impl core::error::Error for DecodeError {}
 
 /// The machine of a program.
 #[derive(Serialize, Deserialize)]
@@ -87,13 +89,13 @@ impl Litmus {
     /// The program for `part` that [`Litmus::to_bytes`] made these bytes of, its statements numbered from 1.
     ///
     /// # Errors
-    /// [`NoProgram`] for bytes that are none, or none that a fuzzer should run.
-    pub fn from_bytes(part: Part, bytes: &[u8]) -> Result<Litmus, NoProgram> {
-        let (machine, steps): (Machine<'_>, Vec<Step>) = postcard::from_bytes(bytes).map_err(|_| NoProgram::Bytes)?;
+    /// [`DecodeError`] for bytes that are none, or none that a fuzzer should run.
+    pub fn from_bytes(part: Part, bytes: &[u8]) -> Result<Litmus, DecodeError> {
+        let (machine, steps): (Machine<'_>, Vec<Step>) = postcard::from_bytes(bytes).map_err(|_| DecodeError::Bytes)?;
         let mut litmus = Litmus {
             title: "A program of a fuzzer".into(),
             section: "the contract".into(),
-            part: part.revision(machine.revision).ok_or(NoProgram::Machine)?,
+            part: part.revision(machine.revision).ok_or(DecodeError::Machine)?,
             packages: machine.packages,
             threads: machine.threads,
             shared_counters: machine.shared_counters,
@@ -103,15 +105,15 @@ impl Litmus {
         Ok(litmus)
     }
 
-    /// Checks that it is a program which a fuzzer should run. A field of the context becomes the one that its part calls by this name.
+    /// Checks that a fuzzer should run the program. A field of the context becomes the one that its part calls by this name.
     ///
     /// # Errors
-    /// [`NoProgram`], with the first reason.
-    pub(super) fn admit(&mut self) -> Result<(), NoProgram> {
+    /// [`DecodeError`], with the first reason.
+    pub(super) fn admit(&mut self) -> Result<(), DecodeError> {
         let threads = self.packages.checked_mul(self.threads).filter(|threads| *threads <= MOST_THREADS);
-        let threads = threads.filter(|_| self.builder().check().is_ok()).ok_or(NoProgram::Machine)?;
+        let threads = threads.filter(|_| self.builder().check().is_ok()).ok_or(DecodeError::Machine)?;
         if self.steps.len() > MOST_STEPS {
-            return Err(NoProgram::Length);
+            return Err(DecodeError::Length);
         }
         let (mut repetitions, mut events) = (0u64, 0u64);
         let shape = self.part.shape();
@@ -126,13 +128,13 @@ impl Litmus {
                 _ => true,
             };
             if !is_said {
-                return Err(NoProgram::Statement(number));
+                return Err(DecodeError::Statement(number));
             }
             let (times, each) = step.work();
             repetitions = repetitions.saturating_add(times);
             events = events.saturating_add(each.saturating_mul(times));
         }
-        if repetitions > MOST_REPETITIONS || events > MOST_EVENTS { Err(NoProgram::Length) } else { Ok(()) }
+        if repetitions > MOST_REPETITIONS || events > MOST_EVENTS { Err(DecodeError::Length) } else { Ok(()) }
     }
 
     /// The program without the statements that only state what must be observed. The contract's trial leaves them out as well.
@@ -205,7 +207,7 @@ mod tests {
         alloc::format!("title: t\npmu: k8\nsection: s\nthreads: 2\n{steps}").parse().expect("a litmus file")
     }
 
-    fn refused(steps: &str) -> Option<NoProgram> {
+    fn refused(steps: &str) -> Option<DecodeError> {
         let litmus = program(steps);
         Litmus::from_bytes(litmus.part, &litmus.to_bytes()).err()
     }
@@ -223,29 +225,29 @@ mod tests {
         let power: Litmus = "title: t\npmu: power9\nsection: s\ncontext pmm=1\n".parse().expect("a litmus file");
         let k8 = Part::named("k8").expect("known");
         let foreign = Litmus { part: k8, ..power };
-        assert_eq!(Litmus::from_bytes(k8, &foreign.to_bytes()), Err(NoProgram::Statement(0)));
+        assert_eq!(Litmus::from_bytes(k8, &foreign.to_bytes()), Err(DecodeError::Statement(0)));
     }
 
     #[test]
     fn a_thread_that_the_machine_lacks_is_refused() {
-        assert_eq!((refused("thread 1\n"), refused("thread 2\n")), (None, Some(NoProgram::Statement(0))));
+        assert_eq!((refused("thread 1\n"), refused("thread 2\n")), (None, Some(DecodeError::Statement(0))));
     }
 
     #[test]
     fn cycles_of_a_state_that_has_more_of_them_than_pass_are_refused() {
         assert_eq!(refused("feed cycles=2 interrupts_masked_cycles=2\n"), None);
-        assert_eq!(refused("feed cycles=2 interrupts_masked_cycles=3\n"), Some(NoProgram::Statement(0)));
+        assert_eq!(refused("feed cycles=2 interrupts_masked_cycles=3\n"), Some(DecodeError::Statement(0)));
     }
 
     #[test]
     fn a_program_whose_totals_would_wrap_is_refused() {
         assert_eq!(refused("repeat 4 feed cycles=0x1000000000000000\n"), None);
-        assert_eq!(refused("repeat 5 feed cycles=0x1000000000000000\n"), Some(NoProgram::Length));
+        assert_eq!(refused("repeat 5 feed cycles=0x1000000000000000\n"), Some(DecodeError::Length));
     }
 
     #[test]
     fn a_program_that_repeats_too_often_is_refused() {
-        assert_eq!((refused("repeat 8192 feed cycles=1\n"), refused("repeat 8193 feed cycles=1\n")), (None, Some(NoProgram::Length)));
+        assert_eq!((refused("repeat 8192 feed cycles=1\n"), refused("repeat 8193 feed cycles=1\n")), (None, Some(DecodeError::Length)));
     }
 
     #[test]

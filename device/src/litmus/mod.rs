@@ -53,9 +53,9 @@ use vm_pmu_arch::registry::Part;
 
 pub use dialect::{ContextField, PartField};
 #[cfg(feature = "arbitrary")]
-pub use encode::NoProgram;
+pub use encode::DecodeError;
 #[cfg(feature = "arbitrary")]
-pub use mutate::{Maker, noise};
+pub use mutate::{Maker, random_bytes};
 pub use nest::{ChipSetting, MemoryPlace, NestStep};
 pub use parse::ParseError;
 pub use run::Failure;
@@ -163,8 +163,9 @@ impl Step {
         }
     }
 
-    /// Whether it only states what must be observed, and does nothing to a machine.
-    pub(crate) fn is_expectation(&self) -> bool {
+    /// Whether it only states what must be observed, and does nothing to a machine. A read is none: it can change what it reads.
+    #[must_use]
+    pub fn is_expectation(&self) -> bool {
         match self {
             Step::Interrupts(_)
             | Step::Lines(_)

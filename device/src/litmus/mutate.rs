@@ -278,9 +278,9 @@ fn number(old: u64, bytes: &mut Unstructured<'_>) -> Result<u64> {
     })
 }
 
-/// As many bytes as a change needs, from a seed.
+/// `length` random bytes or a few more, the same for the same seed.
 #[must_use]
-pub fn noise(seed: u32, length: usize) -> Box<[u8]> {
+pub fn random_bytes(seed: u32, length: usize) -> Box<[u8]> {
     // SplitMix64.
     let mut state = u64::from(seed);
     let next = || {
@@ -317,9 +317,9 @@ mod tests {
     fn a_changed_program_is_one_that_is_read_back_and_keeps_the_contract() {
         for (part, maker) in makers() {
             let mut trial = Trial::new();
-            let mut program = maker(&mut Unstructured::new(&noise(7, 600))).expect("bytes enough");
+            let mut program = maker(&mut Unstructured::new(&random_bytes(7, 600))).expect("bytes enough");
             for seed in 0..60 {
-                let _ = program.mutate(&mut Unstructured::new(&noise(seed, 1500)), &*maker);
+                let _ = program.mutate(&mut Unstructured::new(&random_bytes(seed, 1500)), &*maker);
                 program = program.within(600);
                 let again = Litmus::from_bytes(part, &program.to_bytes()).expect("a program");
                 assert_eq!(steps(&again), steps(&program), "{program}");
@@ -338,7 +338,7 @@ mod tests {
     fn every_kind_of_statement_of_the_generators_survives_its_bytes() {
         for (part, maker) in makers() {
             for seed in 0..200 {
-                let program = maker(&mut Unstructured::new(&noise(seed, 1500))).expect("bytes enough");
+                let program = maker(&mut Unstructured::new(&random_bytes(seed, 1500))).expect("bytes enough");
                 let again = Litmus::from_bytes(part, &program.to_bytes()).unwrap_or_else(|refused| panic!("{refused}: {program}"));
                 assert_eq!((steps(&again), again.threads, again.packages), (steps(&program), program.threads, program.packages));
             }
@@ -349,7 +349,7 @@ mod tests {
     fn a_crossed_program_has_statements_of_both() {
         let read = |text: &str| -> Litmus { alloc::format!("title: t\npmu: k8\nsection: s\n{text}").parse().expect("a litmus file") };
         let (one, other) = (read("save\nsave\nsave\nsave\n"), read("reset cold\nreset cold\n"));
-        let crossed = (0..20).map(|seed| one.cross(&other, &mut Unstructured::new(&noise(seed, 64))).expect("bytes enough"));
+        let crossed = (0..20).map(|seed| one.cross(&other, &mut Unstructured::new(&random_bytes(seed, 64))).expect("bytes enough"));
         let has = |litmus: &Litmus, wanted: &Step| litmus.steps.iter().any(|(_, step)| step == wanted);
         let (mut both, reset) = (0, Step::Reset(vm_pmu_arch::model::Reset::Cold));
         for litmus in crossed {

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use vm_pmu::Part;
-use vm_pmu::litmus::{Litmus, noise};
+use vm_pmu::litmus::{Litmus, random_bytes};
 
 /// Random bytes for one change of a program: enough for a new program to take statements from.
 const NOISE: usize = 2048;
@@ -21,7 +21,7 @@ pub(crate) fn mutate(
     most: usize,
     seed: u32,
 ) -> usize {
-    let random = noise(seed, NOISE);
+    let random = random_bytes(seed, NOISE);
     let mut random = Unstructured::new(&random);
     let program = match Litmus::from_bytes(part, &data[..size]) {
         Ok(mut program) => {
@@ -40,7 +40,7 @@ pub(crate) fn mutate(
 /// A program with statements of both, in `out`; returns how many bytes it has.
 pub(crate) fn cross(part: Part, one: &[u8], other: &[u8], out: &mut [u8], seed: u32) -> usize {
     let (Ok(program), Ok(other)) = (Litmus::from_bytes(part, one), Litmus::from_bytes(part, other)) else { return 0 };
-    let random = noise(seed, 64);
+    let random = random_bytes(seed, 64);
     let crossed = program.cross(&other, &mut Unstructured::new(&random)).unwrap_or(program);
     let most = out.len();
     put(crossed, out, most)

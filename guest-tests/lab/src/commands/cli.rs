@@ -27,7 +27,7 @@ pub enum Command {
     Decode(DecodeArguments),
     /// Show the register writes that count events
     Encode(EncodeArguments),
-    /// Run litmus files, or make one smaller that fails
+    /// Run litmus files, or make a failing one smaller
     Litmus(LitmusArguments),
     /// Compute metrics from counts, or say which events to count for them
     Metrics(MetricsArguments),

@@ -81,7 +81,7 @@ fn shrink(file: &Path, output: &mut Output<'_>) -> Result<u8, Error> {
         Ok(_) if litmus.try_contract().is_err() => litmus.shrink(|smaller| smaller.try_contract().is_err()),
         Ok(expectations) => {
             let met = counted(expectations, "expectation") + " met";
-            return Err(Error::usage(format!("{}: nothing fails in it: {met}, and no embedder sees anything else", file.display())));
+            return Err(Error::usage(format!("{}: nothing fails in it: {met}, and all embedders see the same", file.display())));
         }
     };
     write!(output, "{small}")?;
