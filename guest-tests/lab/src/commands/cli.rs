@@ -272,7 +272,7 @@ pub struct LitmusArguments {
 /// What `pmulab litmus` does other than to run files.
 #[derive(Debug, Subcommand)]
 pub enum LitmusCommand {
-    /// Print a smaller file that fails at the same line, or breaks the contract
+    /// Print a smaller file that fails in the same way, or breaks the contract
     #[command(long_about = SHRINK)]
     Shrink {
         /// A litmus file that fails
@@ -282,8 +282,8 @@ pub enum LitmusCommand {
 }
 
 const SHRINK: &str = "\
-Print a smaller file that fails at the same line.
+Print a smaller file that fails in the same way.
 
-Statements, repetitions, signals, threads and bits of numbers are left out as long as the expectation that fails still fails. If all \
+Statements, repetitions, signals, threads and bits of numbers are left out as long as the same expectation fails and sees the same. If all \
 expectations of the file are met, it must break the contract: embedders of different manners then observe different things, and the smaller \
 file still makes them do so.";
