@@ -17,6 +17,7 @@
 //! machine services the counter's owner at that event. While threads run one after the other, this is exact to the event. While they run in
 //! parallel, the error is at most what they have added and not yet compared.
 
+mod advance;
 mod arbiter;
 mod builder;
 #[cfg(feature = "power9")]

@@ -44,7 +44,10 @@ fn a_file_that_fails_is_made_smaller() {
     let more = "write PerfCtr1 7\nsave\nread PerfCtr0 = 0x1\nread PerfCtr1 = 7\n";
     fs::write(&file, PASSES.replace("read PerfCtr0 = 0xffff_ffff_ffff\n", more)).unwrap();
     let text = shown(&["litmus", "shrink", file.to_str().unwrap()]);
-    assert_eq!(text, "title: A counter keeps 48 bits\npmu: k8\nsection: AMD BKDG 10.1\n\nwrite PerfCtr0 0xffffffffffff\nread PerfCtr0 = 0x1\n");
+    assert_eq!(
+        text,
+        "title: A counter keeps 48 bits\npmu: k8\nsection: AMD BKDG 10.1\n\nwrite PerfCtr0 0xffffffffffff\nread PerfCtr0 = 0x1\n"
+    );
 }
 
 #[test]
