@@ -2,7 +2,7 @@
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .errors import Failure
@@ -57,8 +57,8 @@ class Fault:
     breaks: str
     kind: str
     targets: tuple[str, ...]
-    # Whether the short form plants it.
-    short: bool
+    # The targets that the short form runs for it, none if it does not plant it.
+    short: tuple[str, ...]
     diff: str
 
     @property
@@ -102,7 +102,11 @@ def parse(part: str, name: str, text: str) -> Fault:
     for target in targets:
         if target not in TARGETS:
             raise Failure(f"{title}: {target} is no target that faults are planted for")
-    return Fault(part, name, fields["Breaks"], fields["Kind"], targets, fields.get("Short") == "yes", found + diff)
+    short = tuple(fields.get("Short", "").split())
+    for target in short:
+        if target not in targets:
+            raise Failure(f"{title}: the short form names {target}, which is none of its targets: {', '.join(targets)}")
+    return Fault(part, name, fields["Breaks"], fields["Kind"], targets, short, found + diff)
 
 
 def load(folder: Path) -> list[Fault]:
@@ -114,14 +118,14 @@ def load(folder: Path) -> list[Fault]:
 
 
 def choose(faults: Sequence[Fault], patterns: Sequence[str], short: bool) -> list[Fault]:
-    """Those that a pattern names, or all without patterns; of the short form only."""
+    """Those that a pattern names, or all without patterns; with `short` those of the short form, with the targets that it runs."""
     for pattern in patterns:
         if not any(fnmatch.fnmatch(fault.title, pattern) for fault in faults):
             raise Failure(f"no fault is called {pattern}")
     named = [fault for fault in faults if not patterns or any(fnmatch.fnmatch(fault.title, pattern) for pattern in patterns)]
-    chosen = [fault for fault in named if fault.short or not short]
+    chosen = [replace(fault, targets=fault.short) for fault in named if fault.short] if short else named
     if not chosen:
-        raise Failure("none of these faults is in the short form, which has those with the line 'Short: yes'")
+        raise Failure("none of these faults is in the short form, which has those with a line 'Short: TARGET ...'")
     return chosen
 
 

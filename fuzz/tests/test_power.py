@@ -33,7 +33,7 @@ HEADER = "Breaks: a rule.\nKind: comparison\nTargets: k8 snapshot\n"
 def planted(title: str, file: str = "arch/src/k8/a.rs", targets: tuple[str, ...] = ("k8",)) -> Fault:
     """A fault in a file."""
     part, _, name = title.partition("/")
-    return Fault(part, name, "a rule.", "comparison", targets, False, DIFF.replace("arch/src/k8/a.rs", file))
+    return Fault(part, name, "a rule.", "comparison", targets, (), DIFF.replace("arch/src/k8/a.rs", file))
 
 
 class Header(unittest.TestCase):
@@ -41,8 +41,8 @@ class Header(unittest.TestCase):
 
     def test_the_lines_before_the_diff_are_the_header(self) -> None:
         """Each has a field."""
-        read = fault.parse("k8", "a", f"{HEADER}Short: yes\n\n{DIFF}")
-        self.assertEqual((read.title, read.kind, read.targets, read.short), ("k8/a", "comparison", ("k8", "snapshot"), True))
+        read = fault.parse("k8", "a", f"{HEADER}Short: snapshot\n\n{DIFF}")
+        self.assertEqual((read.title, read.kind, read.targets, read.short), ("k8/a", "comparison", ("k8", "snapshot"), ("snapshot",)))
         self.assertEqual((read.files, read.family, read.diff), (("arch/src/k8/a.rs",), "k8", DIFF))
 
     def test_a_field_that_lacks_is_refused(self) -> None:
@@ -59,6 +59,11 @@ class Header(unittest.TestCase):
         """Its name is in the message."""
         with self.assertRaisesRegex(Failure, "k8/a: k9 is no target"):
             fault.parse("k8", "a", HEADER.replace("Targets: k8", "Targets: k9") + DIFF)
+
+    def test_a_short_form_with_another_target_is_refused(self) -> None:
+        """It runs some of those that the patch names."""
+        with self.assertRaisesRegex(Failure, "k8/a: the short form names knl_tile, which is none of its targets: k8, snapshot"):
+            fault.parse("k8", "a", f"{HEADER}Short: knl_tile\n\n{DIFF}")
 
     def test_code_outside_the_parts_belongs_to_no_family(self) -> None:
         """It is in the targets of all parts."""
@@ -82,6 +87,11 @@ class Choice(unittest.TestCase):
         """It would pass."""
         with self.assertRaisesRegex(Failure, "none of these faults is in the short form"):
             fault.choose([planted("k8/a")], [], True)
+
+    def test_the_short_form_runs_its_own_targets(self) -> None:
+        """Others of the patch are not built."""
+        faults = [fault.parse("k8", "a", f"{HEADER}Short: snapshot\n\n{DIFF}"), planted("k8/b")]
+        self.assertEqual([(one.title, one.targets) for one in fault.choose(faults, [], True)], [("k8/a", ("snapshot",))])
 
     def test_faults_of_different_parts_share_a_build(self) -> None:
         """Two of one part do not."""

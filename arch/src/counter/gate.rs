@@ -87,6 +87,8 @@ pub enum Question {
     Began,
     /// It changed from a selection at rest to this one while it counted: a level that holds already is an edge.
     Changed,
+    /// It changed while it counted, and whether what was selected before is at rest is asked too.
+    ChangedFromUnknown,
 }
 
 /// The cycle that is open, and the one before it: all that a counter remembers of single cycles.
@@ -137,7 +139,7 @@ impl Detector {
                 self.was_met = met;
                 0
             }
-            Question::Changed => u64::from(!core::mem::replace(&mut self.was_met, met) && met),
+            Question::Changed | Question::ChangedFromUnknown => u64::from(!core::mem::replace(&mut self.was_met, met) && met),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct Context {
     /// The privilege level: 0 is the most privileged.
     pub privilege: u8,
     /// The thread's clock is stopped (HLT, STPCLK): the thread counts nothing. On IA-64 only events of its clock stop, and
-    /// POWER9 does not look at it.
+    /// POWER9 does not look at it. An embedder tells no [`Cycles`](crate::feed::Signal::Cycles) of the thread meanwhile.
     pub halted: bool,
     /// The core executes this thread, where threads take turns.
     pub foreground: bool,

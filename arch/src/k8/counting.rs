@@ -119,6 +119,9 @@ impl Selection {
     }
 }
 
+/// The state that event CEh counts the clocks or the entries of. No context states it, as it does EFLAGS.IF for event CDh.
+pub(super) const WAITING: Signal = Signal::InterruptsMaskedPendingCycles;
+
 /// A counter's connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Connection {

@@ -152,9 +152,12 @@ impl Levels for K8 {
                 continue;
             }
             let context = &self.context;
-            let level = self
-                .selection(slot)
-                .level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context, feed.supply())));
+            let holds = |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context, feed.supply()));
+            let level = self.selection(slot).level(self.revision, holds);
+            let tap = &mut self.units[slot.index()].connection.tap;
+            if tap.asks_for_the_level_before() {
+                tap.learn_before(holds(counting::WAITING));
+            }
             let grown = self.unit(slot).connection.tap.learn(level);
             if self.counting & slot.bit() != 0 && self.grow(slot, grown) {
                 self.rearm(slot, feed);

@@ -314,7 +314,11 @@ impl K8 {
 
     /// The states whose levels decide whether what the counter selects holds, and that must be supplied.
     fn asked(&self, slot: Slot, feed: &impl Feed) -> SignalSet {
-        feed.supply().of(&self.selection(slot).unknown_states(self.revision))
+        let mut states = self.selection(slot).unknown_states(self.revision);
+        if self.units[slot.index()].connection.tap.asks_for_the_level_before() {
+            states.insert(counting::WAITING);
+        }
+        feed.supply().of(&states)
     }
 
     /// Brings the counters outside `counting` up to date before they stop, and with them those that detect edges.
@@ -489,6 +493,8 @@ impl K8 {
             Selection::new(before, self.revision).is_northbridge() == Selection::new(written, self.revision).is_northbridge();
         let was_detecting = before.e() && same_arbiter && self.is_followed(slot);
         let was_level = written.e() && self.level_now(slot, feed);
+        // A counter of entries sees no clocks, so it does not know the state itself.
+        let was_unknown = self.units[slot.index()].connection.counts_entries && !self.asked(slot, feed).is_empty();
         if self.waiting() & slot.bit() != 0 {
             self.counting &= !slot.bit();
             self.following &= !slot.bit();
@@ -502,10 +508,10 @@ impl K8 {
         self.track_increments(slot, feed);
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
-        if !(was_detecting && counts && written.e()) || was_level {
+        if !(was_detecting && counts && written.e()) || was_level && !was_unknown {
             return;
         }
-        if self.asked(slot, feed).is_empty() {
+        if self.asked(slot, feed).is_empty() && !was_unknown {
             if self.level(slot, feed) {
                 self.grow(slot, 1);
                 self.rearm(slot, feed);
@@ -514,7 +520,7 @@ impl K8 {
             // Its level will decide whether there is an edge.
             let tap = &mut self.unit(slot).connection.tap;
             tap.settle(feed, false);
-            tap.ask(Question::Changed);
+            tap.ask(if was_unknown { Question::ChangedFromUnknown } else { Question::Changed });
             self.rearm(slot, feed);
         }
     }

@@ -113,6 +113,11 @@ struct Meaning {
 }
 
 impl Meaning {
+    /// Whether an edge counter counts the entries that the part tells, and looks at no clocks.
+    fn counts_entries(&self, select: Select) -> bool {
+        !self.entries.is_empty() && select.mask() <= 1 && !select.counts_fewer()
+    }
+
     /// Whether CNT_MASK 1 takes the clocks that CNT_MASK 0 does (D175).
     fn is_plain(&self, select: Select) -> bool {
         self.is_lone_state && select.mask() == 1 && !select.inverted()
@@ -247,10 +252,9 @@ impl K8 {
         let states: Vec<u64> = of(Kind::State).map(|state| amount_of(signals, *state).min(clocks)).collect();
         let detector = &mut self.cores[core].counters[number].detector;
         let (rises, satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
-        let by_entries = !meaning.entries.is_empty() && !select.counts_fewer();
         let adds_up = !select.edge() && (select.mask() == 0 || meaning.is_plain(select));
         let amount = match (select.edge(), select.mask()) {
-            (true, 0 | 1) if by_entries => meaning.entries.iter().map(|signal| amount_of(signals, *signal)).sum(),
+            (true, _) if meaning.counts_entries(select) => meaning.entries.iter().map(|signal| amount_of(signals, *signal)).sum(),
             (true, _) => rises,
             (false, _) if adds_up => events + states.iter().sum::<u64>(),
             (false, _) => satisfied,
@@ -303,10 +307,11 @@ impl K8 {
 
     fn select(&mut self, core: usize, number: usize, select: Select) {
         let Counter { select: old, detector: Detector { level, .. }, .. } = self.cores[core].counters[number];
-        // What has a state is as it was in the last clock; between occurrences an event is a static 0.
+        // A state is as the last clock compared it, where clocks are looked at; between occurrences an event is a static 0. Where entries are
+        // counted, the state itself is looked at.
         let meaning = self.meaning(old);
         let is_of_events = !meaning.signals.is_empty() && meaning.signals.iter().all(|signal| signal.kind() != Kind::State);
-        let is_static = is_of_events || !meaning.entries.is_empty();
+        let is_static = is_of_events || meaning.counts_entries(old);
         let was = if is_static { old.compares(self.at_rest(core, &meaning)) } else { level };
         // A detector runs in edge count mode, in a counter that counts at some level (D174).
         // What takes or gives up the northbridge begins anew (K21, D174).
@@ -487,8 +492,7 @@ impl K8 {
             return;
         }
         let meaning = self.meaning(select);
-        let entries = !meaning.entries.is_empty() && !select.counts_fewer();
-        if select.edge() && select.mask() <= 1 && entries {
+        if select.edge() && meaning.counts_entries(select) {
             // One entry, however long (K7).
             let one = u64::from(amount > 0);
             self.add(core, number, one);

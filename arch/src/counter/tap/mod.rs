@@ -223,6 +223,17 @@ impl Tap {
         self.detector.question != Question::None
     }
 
+    /// Whether it asks for the level of what was selected before as well.
+    #[must_use]
+    pub fn asks_for_the_level_before(&self) -> bool {
+        self.detector.question == Question::ChangedFromUnknown
+    }
+
+    /// Learns the level of what was selected before, ahead of the present one.
+    pub fn learn_before(&mut self, level: bool) {
+        self.detector.was_met = level;
+    }
+
     /// Whether it has sources.
     #[must_use]
     pub fn is_connected(&self) -> bool {

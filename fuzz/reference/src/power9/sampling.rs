@@ -71,7 +71,8 @@ impl Thread {
         let stores = mmcra::sdar_mode(self.mmcra) == 3;
         match (said, grew, memory) {
             (false, false, _) => {}
-            (true, true, Some(memory)) if stores => self.followed.data = Data::At(memory.address),
+            // Only while PMAE is set, which must be known (2.3).
+            (true, true, Some(memory)) if stores && !self.lost => self.followed.data = Data::At(memory.address),
             _ => self.followed.data = Data::Unknown,
         }
     }

@@ -67,6 +67,10 @@ fn overflowing(entry: Option<&'static Entry>) -> Option<usize> {
 /// A code without a counter is one of the event bus, which is the same on every counter.
 pub(super) fn reaches(register: u64, number: u32, code: u32) -> bool {
     let (unit, comb, sel) = (mmcr1::unit(register, number), mmcr1::comb(register, number), mmcr1::sel(register, number));
+    // The fields of a code (5.15.1): PMCxSEL, MARK, PMCxCOMB, PMCxUNIT and PMC. With any other bit it names no event of a counter.
+    if code & !0x7_FDFF != 0 {
+        return false;
+    }
     let code = u64::from(code);
     let own = match code >> 16 & 7 {
         0 => on_the_bus(code & 0xFF),
