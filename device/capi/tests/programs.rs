@@ -11,6 +11,9 @@ use support::{is_there, libraries, root, succeed};
 /// What a program of the static library needs in addition, as in `vm_pmu.pc`.
 const STATIC_NEEDS: [&str; 7] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
 
+/// Ends a program at its first wrong access or undefined behaviour. The library's memory is watched too: it comes from the same allocator.
+const SANITIZED: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
 /// Installs everything once, as a user would, and returns where.
 fn installed() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
@@ -82,6 +85,13 @@ fn a_c_program_is_told_of_its_misuse() {
 fn a_c_program_that_is_careless_with_handles_and_callbacks_is_refused_or_served() {
     if is_there("cc", "a_c_program_that_is_careless_with_handles_and_callbacks_is_refused_or_served") {
         compile_and_run("cc", "careless.c", "careless", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn threads_of_a_c_program_use_one_machine_at_once() {
+    if is_there("cc", "threads_of_a_c_program_use_one_machine_at_once") {
+        compile_and_run("cc", "threads.c", "threads", "-std=c11", &shared());
     }
 }
 
@@ -284,25 +294,26 @@ fn the_header_is_valid_in_every_standard() {
 }
 
 #[test]
-fn addresses_are_clean_under_the_sanitizer() {
-    let test = "addresses_are_clean_under_the_sanitizer";
+fn c_programs_are_clean_under_the_sanitizers_of_addresses_and_undefined_behaviour() {
+    let test = "c_programs_are_clean_under_the_sanitizers_of_addresses_and_undefined_behaviour";
     if !is_there("cc", test) {
         return;
     }
     let probe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe.c");
     std::fs::write(&probe, "int main(void) { return 0; }\n").expect("a file for the compiler can be written");
-    let compiled = Command::new("cc").args(["-fsanitize=address"]).arg(&probe).arg("-o").arg(probe.with_extension("run")).output();
+    let compiled = Command::new("cc").args(SANITIZED).arg(&probe).arg("-o").arg(probe.with_extension("run")).output();
     let works = compiled.is_ok_and(|output| output.status.success())
         && Command::new(probe.with_extension("run")).output().is_ok_and(|output| output.status.success());
     if !works {
-        eprintln!("skipped: {test}, as cc has no AddressSanitizer");
+        eprintln!("skipped: {test}, as cc has no sanitizers of addresses and undefined behaviour");
         return;
     }
-    let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
+    let sanitized: Vec<String> = statically().into_iter().chain(SANITIZED.map(str::to_owned)).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
     for source in [
         "misuse",
         "careless",
+        "threads",
         "events",
         "boxes",
         "snapshot",

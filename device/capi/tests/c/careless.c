@@ -1,5 +1,4 @@
-/* Handles that are destroyed twice, by several threads at once, as another kind or while in use; and callbacks that call the library. */
-#include <pthread.h>
+/* Handles that are destroyed twice, as another kind or while in use; and callbacks that call the library. */
 #include <string.h>
 
 #include "expect.h"
@@ -44,24 +43,6 @@ static void handles_of_another_kind(void) {
   EXPECT(vm_pmu_machine_destroy((VmPmuMachine *)&nothing) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT_OK(vm_pmu_service(machine, 0)); /* it lives */
   EXPECT_OK(vm_pmu_machine_destroy(machine));
-}
-
-static void *destroy(void *machine) { return vm_pmu_machine_destroy(machine) == VM_PMU_STATUS_OK ? machine : NULL; }
-
-static void threads_that_destroy_the_same(void) {
-  for (int round = 0; round < 20; round++) {
-    VmPmuMachine *machine = NULL;
-    pthread_t threads[8];
-    int destroyed = 0;
-    EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
-    for (int number = 0; number < 8; number++) EXPECT(pthread_create(&threads[number], NULL, destroy, machine) == 0);
-    for (int number = 0; number < 8; number++) {
-      void *result = NULL;
-      EXPECT(pthread_join(threads[number], &result) == 0);
-      destroyed += result != NULL;
-    }
-    EXPECT(destroyed == 1);
-  }
 }
 
 /* A machine whose callback calls it, and tries to destroy it. */
@@ -142,7 +123,6 @@ static void memory_that_calls_the_machine(void) {
 int main(void) {
   handles_that_are_destroyed_twice();
   handles_of_another_kind();
-  threads_that_destroy_the_same();
   callbacks_that_call_the_machine();
   memory_that_calls_the_machine();
   puts("careless: all is well");
