@@ -27,8 +27,8 @@ PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "pp
 # What the nest of a chip needs in addition: its counters in memory, and the catalogue of their events.
 NEST = {"ppc64": ("memory", "tree")}
 
-# And what the bridge calls on every architecture.
-CALLED = ("companion",)
+# And what the bridge calls on every architecture, with the host's own locks.
+CALLED = ("companion", "std")
 
 # Required programs and headers, and the Debian packages that have them.
 TOOLS = {
