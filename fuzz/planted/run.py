@@ -43,6 +43,16 @@ class Run:
     executions: int
     # What it printed last, for a find that should not be.
     tail: str = ""
+    # Places in the code that its inputs reached.
+    edges: int = 0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Folders of what a target leaves behind."""
+
+    corpus: Path
+    artifacts: Path
 
 
 def executions(log: str) -> int:
@@ -50,6 +60,18 @@ def executions(log: str) -> int:
     final = re.findall(r"^stat::number_of_executed_units:\s*(\d+)", log, re.MULTILINE)
     counted = final or re.findall(r"^#(\d+)\s", log, re.MULTILINE)
     return int(counted[-1]) if counted else 0
+
+
+def edges(log: str) -> int:
+    """How many places in the code the inputs reached."""
+    counted = re.findall(r"^#\d+\s.* cov: (\d+) ", log, re.MULTILINE)
+    return int(counted[-1]) if counted else 0
+
+
+def shown(log: str) -> str:
+    """What a target printed of its find, from its own message on, without the stack."""
+    lines = [line for line in log.splitlines() if not re.match(r"#\d+\t|\s+\d+: |\s+at |stack backtrace:|note: ", line)]
+    return "\n".join(lines[-60:])
 
 
 def used(process: int) -> float | None:
@@ -61,17 +83,19 @@ def used(process: int) -> float | None:
         return None
 
 
-def fuzz(program: Path, target: str, seeds: Sequence[Path], seconds: float) -> Run:
-    """Runs a target until it finds something or has used the core for `seconds`."""
+def fuzz(program: Path, target: str, seeds: Sequence[Path], seconds: float, kept: Kept | None = None, seed: int = 1) -> Run:
+    """Runs a target until it finds something or has used the core for `seconds`. It leaves nothing behind but in the folders of `kept`."""
     with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder)
-        (kept / "corpus").mkdir()
-        command = [str(program), str(kept / "corpus"), *(str(path) for path in seeds if path.is_dir())]
+        here = Path(folder)
+        kept = kept or Kept(here / "corpus", here)
+        for place in (kept.corpus, kept.artifacts):
+            place.mkdir(parents=True, exist_ok=True)
+        command = [str(program), str(kept.corpus), *(str(path) for path in seeds if path.is_dir())]
         longest = LONGEST.get(target, LONGEST_OF_OTHERS)
-        command += [f"-max_len={longest}", "-seed=1", f"-timeout={HANGS}", "-print_final_stats=1", f"-artifact_prefix={kept}/"]
+        command += [f"-max_len={longest}", f"-seed={seed}", f"-timeout={HANGS}", "-print_final_stats=1", f"-artifact_prefix={kept.artifacts}/"]
         command += [f"-max_total_time={int(seconds * PATIENCE) + 1}"]
         started = time.monotonic()
-        with (kept / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log, cwd=folder) as process:
+        with (here / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log, cwd=folder) as process:
             spent = 0.0
             stopped = False
             while process.poll() is None:
@@ -85,11 +109,11 @@ def fuzz(program: Path, target: str, seeds: Sequence[Path], seconds: float) -> R
                         process.wait(20)
                     except subprocess.TimeoutExpired:
                         process.kill()
-        text = (kept / "log").read_text(encoding="utf-8", errors="replace")
+        text = (here / "log").read_text(encoding="utf-8", errors="replace")
         found = process.returncode in FINDS and not stopped
         if process.returncode != 0 and not stopped and not found:
             raise Failure(f"{target} did not run: exit code {process.returncode}, {' '.join(text.splitlines()[-1:])}")
-        return Run(found, spent, executions(text), text[-2000:] if found else "")
+        return Run(found, spent, executions(text), shown(text) if found else "", edges(text))
 
 
 def failed_tests(text: str) -> list[str]:

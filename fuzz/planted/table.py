@@ -102,13 +102,13 @@ BEGIN = "<!-- made by fuzz/power --table -->"
 END = "<!-- end -->"
 
 
-def replaced(page: str, made: str) -> str:
+def replaced(page: str, made: str, mark: str = BEGIN) -> str:
     """The page with the tables between its marks, or at its end if it has none."""
-    before, begin, rest = page.partition(BEGIN)
+    before, begin, rest = page.partition(mark)
     _, end, after = rest.partition(END)
     if not begin or not end:
         before, after = page.rstrip("\n") + "\n\n", "\n"
-    return f"{before}{BEGIN}\n\n{made}\n{END}{after}"
+    return f"{before}{mark}\n\n{made}\n{END}{after}"
 
 
 def digest(fault: Fault) -> str:

@@ -1,0 +1,1 @@
+"""Long runs of the fuzz targets, and what they found. The program is fuzz/campaign."""
