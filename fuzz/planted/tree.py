@@ -9,14 +9,12 @@ from pathlib import Path
 from .errors import Failure
 from .fault import Fault
 
-# As cargo-fuzz has them, without a sanitizer of addresses: these faults are not about memory. In many units, so that little of what a patch
-# leaves alone is compiled again.
+# As cargo-fuzz has them with -s none and --no-trace-compares. In many units, so that little of what a patch leaves alone is compiled again.
 COVERAGE = (
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
-    "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "--cfg fuzzing",
     "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
     "-Cdebug-assertions",
