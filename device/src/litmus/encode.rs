@@ -167,14 +167,21 @@ fn settle(part: Part, (field, value): &mut (ContextField, u64)) -> bool {
     }
 }
 
-/// Whether each signal is there once, and no state holds for more cycles than pass.
+/// Whether each signal is there once, and no state of the thread holds for more cycles than pass. Other clocks are faster or run without it,
+/// and while a thread is halted no cycle of it passes.
 fn adds_up(signals: &[(Signal, u64)]) -> bool {
     let passed = signals.iter().find(|(signal, _)| *signal == Signal::Cycles).map_or(0, |(_, amount)| *amount);
     let is_once = |place: usize, signal: Signal| !signals.iter().take(place).any(|(other, _)| *other == signal);
     signals
         .iter()
         .enumerate()
-        .all(|(place, (signal, amount))| is_once(place, *signal) && (signal.kind() != Kind::State || *amount <= passed))
+        .all(|(place, (signal, amount))| is_once(place, *signal) && (!is_of_the_clock(*signal) || *amount <= passed))
+}
+
+/// Whether it holds in cycles of the thread's own clock.
+fn is_of_the_clock(signal: Signal) -> bool {
+    let is_of_another = matches!(signal, Signal::HaltedCycles | Signal::CoreActiveCycles | Signal::CoreActiveReferenceCycles);
+    signal.kind() == Kind::State && !signal.is_clock() && !is_of_another
 }
 
 /// Whether the record's states of lines have names.
