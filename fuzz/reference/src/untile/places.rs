@@ -101,7 +101,7 @@ pub(super) fn function((bus, device, function): Function) -> Option<Device> {
     }
 }
 
-/// The functions that a box can be.
+/// Every place that a function can have.
 fn functions() -> impl Iterator<Item = Function> {
     BUSES.into_iter().flat_map(|bus| (0..32).flat_map(move |device| (0..8).map(move |function| (bus, device, function))))
 }
