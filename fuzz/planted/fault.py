@@ -37,12 +37,19 @@ TARGETS = (
     "snapshot",
     "reference_k8",
     "reference_knl",
+    "reference_knl_untile",
     "reference_power9",
     "reference_itanium",
 )
 
 # The seeds of a target that has none of its own name: the programs are the same.
-SEEDS = {"reference_k8": "k8", "reference_knl": "knl_tile", "reference_power9": "power9", "reference_itanium": "itanium"}
+SEEDS = {
+    "reference_k8": "k8",
+    "reference_knl": "knl_tile",
+    "reference_knl_untile": "knl_untile",
+    "reference_power9": "power9",
+    "reference_itanium": "itanium",
+}
 
 # Code of one of these folders is in the targets of its own part only, so that faults of several parts can be in one build.
 FAMILIES = ("k8", "knl", "power9", "montecito", "itanium")

@@ -1,6 +1,7 @@
 //! Runs a program on a machine and on the references of its packages, statement by statement, and compares what they show: values, faults,
 //! pins and interrupts after each statement, and at the end every register of every thread.
 
+mod boxes;
 mod parts;
 mod subject;
 
@@ -10,8 +11,8 @@ use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::alert::Lines;
 use vm_pmu::arch::feed::{Context, Record, Signal};
 use vm_pmu::arch::model::Model;
-use vm_pmu::litmus::{ContextField, Litmus, Step};
-use vm_pmu_reference::Reference;
+use vm_pmu::litmus::{ContextField, Litmus, Step, UntileStep};
+use vm_pmu_reference::{Reference, Shared};
 
 pub use parts::reference;
 use subject::Subject;
@@ -122,9 +123,9 @@ fn compare_with(litmus: &Litmus, reference: impl Fn(&Litmus) -> Option<Box<dyn R
     let (Some(packages), Some(mut subject)) = (references, Subject::new(litmus)) else {
         return Ok(Agreed { left_out: litmus.steps.len(), ..agreed });
     };
-    let mut references = References { packages, threads: litmus.threads };
+    let mut references = References { packages, shared: parts::shared(litmus), threads: litmus.threads };
     let mut program = Litmus { steps: Vec::new(), ..litmus.clone() };
-    let steps = litmus.steps.iter().flat_map(|(_, step)| split(step)).chain(ending(litmus));
+    let steps = litmus.steps.iter().flat_map(|(_, step)| split(step)).chain(ending(litmus)).chain(references.ending(litmus));
     let mut steps = steps.collect::<Vec<_>>().into_iter();
     while let Some(step) = steps.next() {
         let context = subject.context_of_reference_after(&step);
@@ -150,8 +151,8 @@ fn compare_with(litmus: &Litmus, reference: impl Fn(&Litmus) -> Option<Box<dyn R
         }
         agreed.lines += expected.lines.iter().flatten().count();
         match (&step, expected.value) {
-            (Step::Read(..), Some(_)) => agreed.reads += 1,
-            (Step::Read(..), None) => agreed.unknown_reads += 1,
+            (Step::Read(..) | Step::Untile(UntileStep::Read(..)), Some(_)) => agreed.reads += 1,
+            (Step::Read(..) | Step::Untile(UntileStep::Read(..)), None) => agreed.unknown_reads += 1,
             (Step::Write(..), Some(_)) => agreed.writes += 1,
             (Step::Pin(..), Some(_)) => agreed.pins += 1,
             _ => {}
@@ -199,6 +200,7 @@ fn add(program: &mut Litmus, step: &Step, seen: &Seen, current: usize) {
         (Step::Read(address, _), Some(value)) => Step::Read(*address, *value),
         (Step::Write(address, value, _), Some(result)) => Step::Write(*address, *value, result.err()),
         (Step::Pin(pin, _), Some(Ok(toggles))) => Step::Pin(*pin, *toggles),
+        (Step::Untile(UntileStep::Read(place, _)), Some(Ok(value))) => Step::Untile(UntileStep::Read(*place, *value as u32)),
         (step, _) => step.clone(),
     });
     let interrupts = seen.interrupts.as_deref().unwrap_or_default();
@@ -213,6 +215,8 @@ fn add(program: &mut Litmus, step: &Step, seen: &Seen, current: usize) {
 /// The references of a machine, one for each package.
 struct References {
     packages: Vec<Box<dyn Reference>>,
+    /// What all packages share.
+    shared: Option<Box<dyn Shared>>,
     /// How many threads a package has.
     threads: usize,
 }
@@ -223,28 +227,45 @@ impl References {
         let (number, thread) = (current / self.threads, current % self.threads);
         let package = self.packages.get_mut(number)?;
         let mut value = None;
-        match step {
-            Step::Write(address, written, _) => {
-                let is_known = package.knows_faults_of(thread, *address);
-                let written = package.write(thread, *address, *written).map(|()| 0);
-                value = is_known.then_some(written);
+        if let Some(shared) = self.shared.as_mut().filter(|shared| boxes::concerns(shared.as_ref(), step)) {
+            value = boxes::tell(shared.as_mut(), context.privilege, step);
+            for number in shared.take_interrupted() {
+                if let Some(package) = self.packages.get_mut(number) {
+                    package.interrupt_by_box();
+                }
             }
-            Step::Read(address, _) => value = package.read(thread, *address),
-            Step::Feed(_, signals) => package.instruction(thread, signals, &Record::at(0)),
-            Step::Record(_, record, signals) => package.instruction(thread, signals, record),
-            Step::Request(_, request) if !package.request(thread, request) => return None,
-            Step::Devices(signals) => package.devices(signals),
-            Step::Watch(pins) => package.watch_pins(thread, *pins),
-            Step::Pin(pin, _) => value = package.pin_toggles(thread, *pin).map(Ok),
-            Step::Inject(occurrence, amount) => package.inject(thread, *occurrence, *amount),
-            Step::Context(_) => package.set_context(thread, context),
-            Step::Reset(reset) => package.reset(thread, *reset),
-            Step::Nested(step) if !package.nested(thread, step) => return None,
-            Step::Untile(_) | Step::Nest(_) => return None,
-            _ => {}
+        } else {
+            match step {
+                Step::Write(address, written, _) => {
+                    let is_known = package.knows_faults_of(thread, *address);
+                    let written = package.write(thread, *address, *written).map(|()| 0);
+                    value = is_known.then_some(written);
+                }
+                Step::Read(address, _) => value = package.read(thread, *address),
+                Step::Feed(_, signals) => package.instruction(thread, signals, &Record::at(0)),
+                Step::Record(_, record, signals) => package.instruction(thread, signals, record),
+                Step::Request(_, request) if !package.request(thread, request) => return None,
+                Step::Devices(signals) => package.devices(signals),
+                Step::Watch(pins) => package.watch_pins(thread, *pins),
+                Step::Pin(pin, _) => value = package.pin_toggles(thread, *pin).map(Ok),
+                Step::Inject(occurrence, amount) => package.inject(thread, *occurrence, *amount),
+                Step::Context(_) => package.set_context(thread, context),
+                Step::Reset(reset) => package.reset(thread, *reset),
+                Step::Nested(step) if !package.nested(thread, step) => return None,
+                Step::Untile(_) | Step::Nest(_) => return None,
+                _ => {}
+            }
         }
         let lines = self.packages.iter_mut().flat_map(|package| (0..self.threads).map(|thread| package.lines(thread))).collect();
         Some(Seen { value, interrupts: self.take_interrupts(), lines })
+    }
+
+    /// At the end every register that packages share is read, too, if the program concerns any of them.
+    fn ending(&self, litmus: &Litmus) -> Vec<Step> {
+        let Some(shared) = self.shared.as_deref() else { return Vec::new() };
+        let is_concerned = litmus.steps.iter().any(|(_, step)| boxes::concerns(shared, step));
+        let addresses = if is_concerned { shared.addresses() } else { Vec::new() };
+        addresses.into_iter().map(|address| Step::Read(address, Ok(0))).collect()
     }
 
     fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>> {

@@ -2,7 +2,7 @@
 
 use vm_pmu::Part;
 use vm_pmu::litmus::{ContextField, Litmus};
-use vm_pmu_reference::{Reference, itanium, k8, knl, power9};
+use vm_pmu_reference::{Reference, Shared, itanium, k8, knl, power9, untile};
 
 /// The reference of one package of the program's machine, if the part has one.
 #[must_use]
@@ -15,6 +15,12 @@ pub fn reference(litmus: &Litmus) -> Option<Box<dyn Reference>> {
         "knl" => Some(Box::new(knl::Knl::new(*threads))),
         _ => None,
     }
+}
+
+/// The reference of the boxes that all packages share, if the part has such.
+#[must_use]
+pub(crate) fn shared(litmus: &Litmus) -> Option<Box<dyn Shared>> {
+    (litmus.part.name() == "knl").then(|| Box::new(untile::Untile::new()) as Box<dyn Shared>)
 }
 
 /// The changes of a context by which every register can be read.

@@ -7,7 +7,7 @@ use vm_pmu::irq::InterruptLine;
 use vm_pmu::litmus::{Litmus, Step};
 use vm_pmu::topology::{Builder, Machine, Thread};
 
-use crate::Seen;
+use crate::{Seen, boxes};
 
 /// Interrupt requests: the thread and its counter.
 #[derive(Default)]
@@ -74,6 +74,7 @@ impl Subject {
         match step {
             Step::Thread(number) => self.current = number % self.machine.threads().max(1),
             Step::Save => self.save(litmus),
+            Step::Untile(step) => value = self.machine.untile().and_then(|untile| boxes::act(untile, step)).map(Ok),
             step => {
                 let context = self.context_after(step);
                 if let Some(thread) = self.machine.thread(self.current) {

@@ -1,15 +1,17 @@
-//! The threads of Knights Landing and their reference agree on the suite and on arbitrary programs.
+//! Knights Landing, its threads and its boxes, and the references agree on the suite and on arbitrary programs.
 
 mod common;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use vm_pmu::litmus::Litmus;
 
 #[test]
 fn the_suite_of_knights_landing_agrees() {
     let (files, agreed) = common::suite("knl");
     println!("{files} files: {agreed:?}");
     assert!(files > 400, "{files} files");
+    assert_eq!((agreed.unknown_reads, agreed.left_out), (0, 0));
 }
 
 #[test]
@@ -20,11 +22,24 @@ fn of_arbitrary_programs_of_knights_landing_most_is_known() {
     assert!(agreed.unknown_reads * 20 <= agreed.reads, "{agreed:?}");
 }
 
+#[test]
+fn of_arbitrary_programs_of_the_untile_all_is_known() {
+    let agreed = common::programs_by(300, Litmus::arbitrary_untile);
+    println!("{agreed:?}");
+    assert!(agreed.reads > 100_000 && agreed.interrupts > 20, "{agreed:?}");
+    assert_eq!((agreed.unknown_reads, agreed.unknown_interrupts, agreed.left_out), (0, 0, 0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(2), max_shrink_iters: 0, ..ProptestConfig::default() })]
 
     #[test]
     fn arbitrary_programs_of_knights_landing_agree(bytes in prop::collection::vec(any::<u8>(), 16..1500)) {
         common::agrees("knl", &bytes).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn arbitrary_programs_of_the_untile_agree(bytes in prop::collection::vec(any::<u8>(), 16..1500)) {
+        common::agrees_by(&bytes, Litmus::arbitrary_untile).map_err(TestCaseError::fail)?;
     }
 }

@@ -118,11 +118,14 @@ impl Unit {
             let states = ChaFilter0::written(self.filters[0]);
             states.sf_s() || states.sf_e() || states.sf_m()
         };
-        let admits =
-            |choice: &Choice| if is_lookup { in_a_state && counts_lookup(choice.umask, umask) } else { choice.admits(select, umask) };
+        let kind = self.kind;
+        let admits = |choice: &Choice, queue: (u8, u8)| match is_lookup && choice.select == select {
+            true => in_a_state && counts_lookup(choice.umask, umask),
+            false => follows(kind, choice, queue, select, umask),
+        };
         self.each(
             now,
-            |choice, _| choice.select == select && choice.input != Input::Clock && !choice.by_thread && admits(choice),
+            |choice, queue| choice.input != Input::Clock && !choice.by_thread && admits(choice, queue),
             |counter, counts| counter.inject(each, clocks, counts),
         )
     }
@@ -131,7 +134,7 @@ impl Unit {
     /// that begins or ends is one entry more or less. Report every change: a counter that begins later counts the entries that are there.
     /// Returns whether a counter follows the queue.
     pub fn change_queue(&mut self, select: u8, umask: u8, change: i64, now: &Clocks) -> bool {
-        self.held.change((select, umask), change);
+        let change = self.held.change((select, umask), change);
         let kind = self.kind;
         self.each(
             now,
@@ -186,17 +189,18 @@ impl Unit {
         if self.kind != Kind::Cha {
             return false;
         }
-        match stage {
+        let change = match stage {
             Stage::Enters => self.held.enter(transaction),
             Stage::Leaves => self.held.leave(transaction),
-            Stage::Served { .. } => {}
-        }
+            Stage::Served { .. } => 0,
+        };
         let [filter0, filter1] = self.filters;
         let (filter0, filter1) = (ChaFilter0::written(filter0), ChaFilter1::written(filter1));
         let of_thread = transaction.is_of(filter0);
         let is_chosen = |umask: u8| is_chosen(transaction, umask, filter1);
-        let arrives = |choice: &Choice| match choice.select {
-            INGRESS_OCCUPANCY => choice.umask == transaction.source.ingress_bit() && choice.umask != 0,
+        let kind = self.kind;
+        let arrives = |choice: &Choice, queue: (u8, u8)| match selected(kind, choice, queue) {
+            INGRESS_OCCUPANCY => queue.1 == transaction.source.ingress_bit() && queue.1 != 0,
             INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
             FILTER_LOOKUP => counts_lookup(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(filter0),
             TABLE_INSERTS => is_chosen(choice.umask),
@@ -206,19 +210,17 @@ impl Unit {
         let passes = |choice: &Choice| !choice.by_thread || of_thread;
         let mut taken = false;
         if stage != Stage::Leaves {
-            taken |= self.each(now, |choice, _| passes(choice) && arrives(choice), |counter, counts| counter.inject(1, 1, counts));
+            taken |=
+                self.each(now, |choice, queue| passes(choice) && arrives(choice, queue), |counter, counts| counter.inject(1, 1, counts));
         }
         let in_table = |choice: &Choice, queue: (u8, u8)| choice.input == Input::Queue && passes(choice) && is_in_table(queue);
         taken
             | match stage {
                 Stage::Served { clocks } => self.each(now, in_table, |counter, counts| counter.inject(1, clocks, counts)),
-                Stage::Enters | Stage::Leaves => {
-                    let change = if stage == Stage::Enters { 1 } else { -1 };
-                    self.each(now, in_table, |counter, _| {
-                        counter.set_level(counter.level.saturating_add_signed(change));
-                        false
-                    })
-                }
+                Stage::Enters | Stage::Leaves => self.each(now, in_table, |counter, _| {
+                    counter.set_level(counter.level.saturating_add_signed(change));
+                    false
+                }),
             }
     }
 }
@@ -235,14 +237,20 @@ fn counts_lookup(chosen: u8, lookup: u8) -> bool {
     chosen & 1 != 0 && chosen & (lookup | LOOKUP_ANY) & !1 != 0
 }
 
-/// Whether the queue of `select` and `umask` is the one that a counter follows.
+/// Whether a counter takes what is told of `select` and `umask`; COUNTER0_OCCUPANCY takes what the queue has that it follows.
 fn follows(kind: Kind, choice: &Choice, queue: (u8, u8), select: u8, umask: u8) -> bool {
-    let followed = if choice.select == COUNTER0_OCCUPANCY && kind == Kind::Cha && queue != (0, 0) {
-        choice.of_queue(queue.0, queue.1)
-    } else {
-        *choice
-    };
+    let followed = if goes_on(kind, choice, queue) { choice.of_queue(queue.0, queue.1) } else { *choice };
     followed.admits(select, umask)
+}
+
+/// Whether it is COUNTER0_OCCUPANCY and goes on with a queue that counter 0 followed.
+fn goes_on(kind: Kind, choice: &Choice, queue: (u8, u8)) -> bool {
+    choice.select == COUNTER0_OCCUPANCY && kind == Kind::Cha && queue != (0, 0)
+}
+
+/// The select of what a counter takes.
+pub(super) fn selected(kind: Kind, choice: &Choice, queue: (u8, u8)) -> u8 {
+    if goes_on(kind, choice, queue) { queue.0 } else { choice.select }
 }
 
 #[cfg(test)]

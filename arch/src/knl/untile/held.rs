@@ -56,28 +56,30 @@ impl Held {
         self.queues().find(|queue| (queue.select, queue.umask) == (select, umask)).map_or(0, |queue| queue.level)
     }
 
-    /// The queue of this select and unit mask has `change` entries more. A queue for which there is no place is forgotten.
-    pub(super) fn change(&mut self, (select, umask): (u8, u8), change: i64) {
+    /// The queue of this select and unit mask has `change` entries more. A queue for which there is no place is forgotten. Returns how
+    /// many it has more: none leave that are not there.
+    pub(super) fn change(&mut self, (select, umask): (u8, u8), change: i64) -> i64 {
         let is_it = |queue: &HeldQueue| queue.level != 0 && (queue.select, queue.umask) == (select, umask);
         let place = self.queues.iter().position(is_it).or_else(|| self.queues.iter().position(|queue| queue.level == 0));
-        if let Some(queue) = place.and_then(|place| self.queues.get_mut(place)) {
-            let level = queue.level.saturating_add_signed(change);
-            *queue = if level == 0 { HeldQueue::default() } else { HeldQueue { select, umask, level } };
-        }
+        let Some(queue) = place.and_then(|place| self.queues.get_mut(place)) else { return 0 };
+        let before = queue.level;
+        let level = before.saturating_add_signed(change);
+        *queue = if level == 0 { HeldQueue::default() } else { HeldQueue { select, umask, level } };
+        level.wrapping_sub(before).cast_signed()
     }
 
-    /// A request enters the table. One for which there is no place would wait, and is forgotten.
-    pub(super) fn enter(&mut self, transaction: &Transaction) {
-        if let Some(place) = self.table.iter_mut().find(|place| place.is_none()) {
-            *place = Some(*transaction);
-        }
+    /// A request enters the table. One for which there is no place would wait, and is forgotten. Returns how many entries there are more.
+    pub(super) fn enter(&mut self, transaction: &Transaction) -> i64 {
+        let Some(place) = self.table.iter_mut().find(|place| place.is_none()) else { return 0 };
+        *place = Some(*transaction);
+        1
     }
 
-    /// A request leaves the table.
-    pub(super) fn leave(&mut self, transaction: &Transaction) {
-        if let Some(place) = self.table.iter_mut().find(|place| place.as_ref() == Some(transaction)) {
-            *place = None;
-        }
+    /// A request leaves the table. Returns how many entries there are more: none leaves that is not there.
+    pub(super) fn leave(&mut self, transaction: &Transaction) -> i64 {
+        let Some(place) = self.table.iter_mut().find(|place| place.as_ref() == Some(transaction)) else { return 0 };
+        *place = None;
+        -1
     }
 
     /// The same with the free places moved to the end, as it is saved.

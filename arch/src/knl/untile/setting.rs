@@ -116,7 +116,10 @@ impl Choice {
         let is_state = input == Input::Events && event.is_some_and(|event| event.counts == Unit::Cycles);
         let matching = Matching::of(kind, select);
         let of_events = matches!(input, Input::Events | Input::Queue);
-        let (takes_events, is_plain) = (of_events && setting.enabled, !of_events || !by_thread && setting.adds() && !setting.ov_en);
+        // What COUNTER0_OCCUPANCY takes is not in its control.
+        let is_told = kind != Kind::Cha || select != COUNTER0_OCCUPANCY;
+        let is_plain = !of_events || is_told && !by_thread && setting.adds() && !setting.ov_en;
+        let takes_events = of_events && setting.enabled;
         Choice { setting, input, select, umask, by_thread, domain, is_state, most, takes_events, is_plain, matching }
     }
 

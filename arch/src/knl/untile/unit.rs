@@ -3,7 +3,7 @@
 use super::boxes::{Domain, Kind, UnitRegister};
 use super::clocks::Clocks;
 use super::counter::{BoxCounter, Setting, WIDTH};
-use super::happening::is_of_agent;
+use super::happening::{is_of_agent, selected};
 use super::held::Held;
 use super::registers::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, CounterControl, FixedControl, PcuCounterControl, PcuFilter, UboxCounterControl,
@@ -105,7 +105,8 @@ impl Unit {
         })
     }
 
-    /// The selects of the general counters, in their order; `None` for one that counts a clock. An event by any other select changes
+    /// The selects of the general counters, in their order, for COUNTER0_OCCUPANCY that of the queue that it follows; `None` for one that
+    /// counts a clock. An event by any other select changes
     /// nothing when it is [injected](Unit::inject).
     ///
     /// ```
@@ -117,7 +118,8 @@ impl Unit {
     /// assert_eq!(cha.selects().collect::<Vec<_>>(), [None, Some(0x35), None, None]);
     /// ```
     pub fn selects(&self) -> impl Iterator<Item = Option<u8>> {
-        self.choices.iter().map(|choice| (choice.input != Input::Clock).then_some(choice.select))
+        let own = |(choice, queue): (&Choice, &(u8, u8))| (choice.input != Input::Clock).then(|| selected(self.kind, choice, *queue));
+        self.choices.iter().zip(&self.queues).map(own)
     }
 
     /// Whether an event of its mesh stop that is [injected](Unit::inject) may matter to a counter.
@@ -326,6 +328,7 @@ impl Unit {
         let choice = Choice::of(self.kind, number, bits);
         let follows = (choice.select, choice.umask);
         let level = self.level_of(&choice, follows);
+        let kept = self.queues.get(number).map_or(0, |queue| self.level_of(&choice, *queue));
         let (Some(control), Some(own), Some(queue), Some(counter)) =
             (self.controls.get_mut(number), self.choices.get_mut(number), self.queues.get_mut(number), self.counters.get_mut(number))
         else {
@@ -339,13 +342,14 @@ impl Unit {
         (counter.setting, counter.most) = (choice.setting, choice.most);
         self.is_plain = self.choices.iter().all(|choice| choice.is_plain);
         let keeps = choice.select == COUNTER0_OCCUPANCY && self.kind == Kind::Cha;
+        let is_same_thread = before.by_thread == choice.by_thread;
         match choice.input {
             Input::Clock => counter.set_level(1),
             Input::Nothing => counter.set_level(0),
-            Input::Events if before.input == Input::Events && (before.select, before.umask) == follows => {}
+            Input::Events if before.input == Input::Events && (before.select, before.umask) == follows && is_same_thread => {}
             Input::Events => counter.set_level(level),
-            Input::Queue if keeps && before.input == Input::Queue => {}
-            Input::Queue if before.input == Input::Queue && *queue == follows && before.by_thread == choice.by_thread => {}
+            Input::Queue if before.input == Input::Queue && (keeps || *queue == follows) && is_same_thread => {}
+            Input::Queue if keeps && before.input == Input::Queue => counter.set_level(kept),
             Input::Queue => {
                 counter.set_level(level);
                 *queue = follows;
@@ -353,7 +357,7 @@ impl Unit {
         }
         let inputs =
             |choice: &Choice| (choice.input, choice.select, choice.umask, Setting { enabled: true, ov_en: true, ..choice.setting });
-        if inputs(&choice) != inputs(&before) || choice.setting.enabled != before.setting.enabled {
+        if inputs(&choice) != inputs(&before) || choice.setting.enabled != before.setting.enabled || !is_same_thread {
             counter.settle();
         }
     }

@@ -36,13 +36,23 @@ fn compared(litmus: &Litmus) -> Result<Agreed, String> {
 /// Compares one program made of bytes.
 pub(crate) fn agrees(part: &str, bytes: &[u8]) -> Result<(), String> {
     let part = Part::named(part).expect("the part is known");
-    let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(bytes)) else { return Ok(()) };
+    agrees_by(bytes, |bytes| Litmus::arbitrary(part, bytes))
+}
+
+/// The same with a program that `make` makes.
+pub(crate) fn agrees_by(bytes: &[u8], make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>) -> Result<(), String> {
+    let Ok(litmus) = make(&mut Unstructured::new(bytes)) else { return Ok(()) };
     compared(&litmus).map(|_| ())
 }
 
 /// Compares so many programs, made of the same bytes each time.
 pub(crate) fn programs(part: &str, number: u64) -> Agreed {
     let part = Part::named(part).expect("the part is known");
+    programs_by(number, |bytes| Litmus::arbitrary(part, bytes))
+}
+
+/// The same with programs that `make` makes.
+pub(crate) fn programs_by(number: u64, make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>) -> Agreed {
     let mut sum = Agreed::default();
     for seed in 1..=number {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -52,7 +62,7 @@ pub(crate) fn programs(part: &str, number: u64) -> Agreed {
         })
         .take(1500)
         .collect();
-        let litmus = Litmus::arbitrary(part, &mut Unstructured::new(&bytes)).expect("bytes enough");
+        let litmus = make(&mut Unstructured::new(&bytes)).expect("bytes enough");
         sum += compared(&litmus).unwrap_or_else(|disagreement| panic!("{disagreement}"));
     }
     sum

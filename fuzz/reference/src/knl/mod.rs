@@ -2,7 +2,7 @@
 //!
 //! Performance Monitoring Reference Manual, volume 2, chapters 1 and 2. Volume 1, which has the registers, is not available: addresses,
 //! layouts and faults are those of `docs/notes/knights-landing-drivers.md`, N1 to N16, and what both leave open is T1 to T7 and T18 of
-//! `docs/decisions.md`. The boxes of the untile are left out.
+//! `docs/decisions.md`. The boxes of the untile have their own reference, [`crate::untile`].
 
 mod registers;
 mod requests;
@@ -26,6 +26,8 @@ const COUNTERS: usize = 5;
 const COUNT: u64 = (1 << 40) - 1;
 /// IA32_DEBUGCTL, FREEZE_PERFMON_ON_PMI.
 const FREEZE: u64 = 1 << 12;
+/// The status bit of an overflow outside the tile.
+const BY_BOX: u64 = 1 << 61;
 /// The most threads of a core.
 const CORE: usize = 4;
 
@@ -370,8 +372,6 @@ impl Reference for Knl {
     fn read(&mut self, thread: usize, address: Address) -> Option<Result<u64, Fault>> {
         let own = &self.threads[thread];
         let shown = match address {
-            Address::Msr(number) if registers::is_of_the_untile(number) => return None,
-            Address::Pci(_) => return None,
             Address::Msr(number) => match register(number) {
                 None => return Some(Err(Fault::Unclaimed)),
                 Some(_) if own.context.privilege != 0 => return Some(Err(Fault::GeneralProtection)),
@@ -469,6 +469,16 @@ impl Reference for Knl {
                     self.inject_into(owner, counter, occurrence.umask, amount);
                 }
             }
+        }
+        self.freeze();
+    }
+
+    /// Every thread's status has bit 61, and its interrupt is the one after those of its counters (N12, N15, T8).
+    fn interrupt_by_box(&mut self) {
+        for (number, thread) in self.threads.iter_mut().enumerate() {
+            thread.status |= BY_BOX;
+            thread.freezes |= thread.debug_control & FREEZE != 0;
+            self.interrupts.push((number, COUNTERS as u32));
         }
         self.freeze();
     }

@@ -49,11 +49,6 @@ pub(super) fn register(number: u32) -> Option<Register> {
     })
 }
 
-/// Whether it is a number of the boxes outside the tiles: UBox, PCU and 38 CHAs.
-pub(super) fn is_of_the_untile(number: u32) -> bool {
-    matches!(number, 0x700..=0x71F | 0xE00..=0xFC7)
-}
-
 impl Register {
     /// What a write leaves in it, or `None` if the write faults.
     pub(super) fn kept(self, value: u64) -> Option<u64> {
