@@ -38,11 +38,18 @@ TARGETS = (
     "reference_k8",
     "reference_knl",
     "reference_power9",
+    "reference_power9_nest",
     "reference_itanium",
 )
 
 # The seeds of a target that has none of its own name: the programs are the same.
-SEEDS = {"reference_k8": "k8", "reference_knl": "knl_tile", "reference_power9": "power9", "reference_itanium": "itanium"}
+SEEDS = {
+    "reference_k8": "k8",
+    "reference_knl": "knl_tile",
+    "reference_power9": "power9",
+    "reference_power9_nest": "power9_nest",
+    "reference_itanium": "itanium",
+}
 
 # Code of one of these folders is in the targets of its own part only, so that faults of several parts can be in one build.
 FAMILIES = ("k8", "knl", "power9", "montecito", "itanium")

@@ -8,6 +8,7 @@ mod detector;
 pub mod itanium;
 pub mod k8;
 pub mod knl;
+pub mod nest;
 pub mod power9;
 
 use vm_pmu_arch::access::{Address, Fault};

@@ -33,16 +33,29 @@ fn compared(litmus: &Litmus) -> Result<Agreed, String> {
     })
 }
 
+fn maker(part: &str) -> impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus> {
+    let part = Part::named(part).expect("the part is known");
+    move |bytes| Litmus::arbitrary(part, bytes)
+}
+
 /// Compares one program made of bytes.
 pub(crate) fn agrees(part: &str, bytes: &[u8]) -> Result<(), String> {
-    let part = Part::named(part).expect("the part is known");
-    let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(bytes)) else { return Ok(()) };
+    agrees_of(maker(part), bytes)
+}
+
+/// Compares one program that `make` makes of bytes.
+pub(crate) fn agrees_of(make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>, bytes: &[u8]) -> Result<(), String> {
+    let Ok(litmus) = make(&mut Unstructured::new(bytes)) else { return Ok(()) };
     compared(&litmus).map(|_| ())
 }
 
 /// Compares so many programs, made of the same bytes each time.
 pub(crate) fn programs(part: &str, number: u64) -> Agreed {
-    let part = Part::named(part).expect("the part is known");
+    programs_of(maker(part), number)
+}
+
+/// Compares so many programs that `make` makes.
+pub(crate) fn programs_of(make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>, number: u64) -> Agreed {
     let mut sum = Agreed::default();
     for seed in 1..=number {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -52,7 +65,7 @@ pub(crate) fn programs(part: &str, number: u64) -> Agreed {
         })
         .take(1500)
         .collect();
-        let litmus = Litmus::arbitrary(part, &mut Unstructured::new(&bytes)).expect("bytes enough");
+        let litmus = make(&mut Unstructured::new(&bytes)).expect("bytes enough");
         sum += compared(&litmus).unwrap_or_else(|disagreement| panic!("{disagreement}"));
     }
     sum
