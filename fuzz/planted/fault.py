@@ -39,6 +39,7 @@ TARGETS = (
     "reference_knl",
     "reference_knl_untile",
     "reference_power9",
+    "reference_power9_nest",
     "reference_itanium",
 )
 
@@ -48,6 +49,7 @@ SEEDS = {
     "reference_knl": "knl_tile",
     "reference_knl_untile": "knl_untile",
     "reference_power9": "power9",
+    "reference_power9_nest": "power9_nest",
     "reference_itanium": "itanium",
 }
 

@@ -56,7 +56,7 @@ pub use dialect::{ContextField, PartField};
 pub use encode::DecodeError;
 #[cfg(feature = "arbitrary")]
 pub use mutate::{Maker, random_bytes};
-pub use nest::{ChipSetting, MemoryPlace, NestStep};
+pub use nest::{ChipSetting, Chips, MemoryPlace, NestStep};
 pub use parse::ParseError;
 pub use run::Failure;
 pub use trial::{Broken, Trial};

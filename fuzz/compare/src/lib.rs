@@ -1,7 +1,8 @@
 //! Runs a program on a machine and on the references of its packages, statement by statement, and compares what they show: values, faults,
-//! pins and interrupts after each statement, and at the end every register of every thread.
+//! pins, interrupts and the memory of nests after each statement, and at the end every register of every thread.
 
 mod boxes;
+mod nest;
 mod parts;
 mod subject;
 
@@ -33,10 +34,14 @@ pub struct Agreed {
     pub interrupts: usize,
     /// Levels of lines that were compared, those of each thread after each statement.
     pub lines: usize,
+    /// Statements about the nests of chips whose results were compared, and the memory behind them.
+    pub nests: usize,
     /// Reads that the reference did not know.
     pub unknown_reads: usize,
     /// Statements after which the reference did not know what was requested.
     pub unknown_interrupts: usize,
+    /// Statements about nests whose results the reference did not know.
+    pub unknown_nests: usize,
     /// Statements left out: the part has no reference, or the reference cannot follow the first of them.
     pub left_out: usize,
 }
@@ -48,8 +53,10 @@ impl std::ops::AddAssign for Agreed {
         self.pins += other.pins;
         self.interrupts += other.interrupts;
         self.lines += other.lines;
+        self.nests += other.nests;
         self.unknown_reads += other.unknown_reads;
         self.unknown_interrupts += other.unknown_interrupts;
+        self.unknown_nests += other.unknown_nests;
         self.left_out += other.left_out;
     }
 }
@@ -125,9 +132,19 @@ fn compare_with(litmus: &Litmus, reference: impl Fn(&Litmus) -> Option<Box<dyn R
     };
     let mut references = References { packages, shared: parts::shared(litmus), threads: litmus.threads };
     let mut program = Litmus { steps: Vec::new(), ..litmus.clone() };
-    let steps = litmus.steps.iter().flat_map(|(_, step)| split(step)).chain(ending(litmus)).chain(references.ending(litmus));
+    let steps = litmus.steps.iter().flat_map(|(_, step)| split(step)).chain(nest::ending(litmus)).chain(ending(litmus));
+    let steps = steps.chain(references.ending(litmus));
     let mut steps = steps.collect::<Vec<_>>().into_iter();
+    let mut nests = nest::Both::new(litmus);
     while let Some(step) = steps.next() {
+        match &step {
+            Step::Nest(step) => {
+                nests.compare(step, &mut program, &mut agreed)?;
+                continue;
+            }
+            Step::Save => nests.save(),
+            _ => {}
+        }
         let context = subject.context_of_reference_after(&step);
         let Some(expected) = references.obey(&step, subject.current(), context) else {
             agreed.left_out = 1 + steps.len();

@@ -24,7 +24,7 @@ fn of_arbitrary_programs_of_knights_landing_most_is_known() {
 
 #[test]
 fn of_arbitrary_programs_of_the_untile_all_is_known() {
-    let agreed = common::programs_by(300, Litmus::arbitrary_untile);
+    let agreed = common::programs_of(Litmus::arbitrary_untile, 300);
     println!("{agreed:?}");
     assert!(agreed.reads > 100_000 && agreed.interrupts > 20, "{agreed:?}");
     assert_eq!((agreed.unknown_reads, agreed.unknown_interrupts, agreed.left_out), (0, 0, 0));
@@ -40,6 +40,6 @@ proptest! {
 
     #[test]
     fn arbitrary_programs_of_the_untile_agree(bytes in prop::collection::vec(any::<u8>(), 16..1500)) {
-        common::agrees_by(&bytes, Litmus::arbitrary_untile).map_err(TestCaseError::fail)?;
+        common::agrees_of(Litmus::arbitrary_untile, &bytes).map_err(TestCaseError::fail)?;
     }
 }

@@ -8,6 +8,7 @@ mod detector;
 pub mod itanium;
 pub mod k8;
 pub mod knl;
+pub mod nest;
 pub mod power9;
 pub mod untile;
 

@@ -83,7 +83,7 @@ pub struct Nest {
     until: u64,
     engine: Engine,
     settings: [Setting; SETTINGS],
-    /// For each prescaled counter, the total from which it counts.
+    /// For each counter, the total from which it counts: since it was read, or programmed, or for a free-running one since power-on.
     bases: [u64; TOTALS],
     /// For each free-running counter, its last reading.
     readings: [u64; CELLS],
@@ -212,7 +212,7 @@ impl Nest {
         self.settings.fill(Setting::default());
         self.pending.fill(0);
         self.forget_readings();
-        self.restart(totals);
+        self.restart_all(totals);
     }
 
     /// Advances by `cycles` with more slots than the engine can still have.

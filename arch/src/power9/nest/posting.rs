@@ -80,14 +80,23 @@ impl Nest {
 
     /// Every prescaled counter starts from zero.
     pub(super) fn restart(&mut self, totals: &Totals) {
+        self.restart_those(|width| width == Width::Prescaled, totals);
+    }
+
+    /// Every counter starts from zero.
+    pub(super) fn restart_all(&mut self, totals: &Totals) {
+        self.restart_those(|_| true, totals);
+    }
+
+    fn restart_those(&mut self, chosen: fn(Width) -> bool, totals: &Totals) {
         for flexible in [false, true] {
-            for number in 0..banks(flexible).len() {
+            for (number, _) in banks(flexible).iter().enumerate().filter(|(_, bank)| chosen(bank.width)) {
                 self.restart_bank(flexible, number, totals);
             }
         }
     }
 
-    /// The prescaled counters of one bank start from zero.
+    /// The counters of one bank start from zero.
     pub(super) fn restart_bank(&mut self, flexible: bool, number: usize, totals: &Totals) {
         let Some(bank) = banks(flexible).get(number) else { return };
         for counter in 0..bank.counters() {
@@ -186,12 +195,16 @@ impl Nest {
         }
     }
 
+    /// The total from which a counter counts.
+    fn base(&self, index: u16) -> u64 {
+        self.bases.get(usize::from(index)).copied().unwrap_or(0)
+    }
+
     /// What a counter of a PMUlet holds, and the total from which it counts once it has been read.
     fn narrow(&self, bank: &Bank, setting: Setting, counter: u16, totals: &Totals) -> (u16, u64) {
         let index = index_of(bank.offset_of(counter));
         let bits = setting.prescalers.get(usize::from(counter)).map_or(0, |prescaler| prescaler.bits());
-        let base = self.bases.get(usize::from(index)).copied().unwrap_or(0);
-        narrow(self.total(index, totals), base, bits + bank.pulse_bits(counter), setting.overflow)
+        narrow(self.total(index, totals), self.base(index), bits + bank.pulse_bits(counter), setting.overflow)
     }
 
     /// Reads a free-running counter. Returns how much it has grown since its last reading.
@@ -259,7 +272,10 @@ impl Nest {
         let (number, bank) = banks(flexible).iter().enumerate().rfind(|(_, bank)| bank.offset <= offset)?;
         let counter =
             u16::try_from((offset - bank.offset) / 8).ok().filter(|counter| *counter < bank.counters() && offset.is_multiple_of(8))?;
-        let reading = |counter| self.total(index_of(bank.offset_of(counter)), totals) >> bank.pulse_bits(counter);
+        let reading = |counter| {
+            let index = index_of(bank.offset_of(counter));
+            self.total(index, totals).wrapping_sub(self.base(index)) >> bank.pulse_bits(counter)
+        };
         match (bank.width, counter) {
             (Width::Prescaled, 0) => {
                 let setting = self.setting(flexible, number);

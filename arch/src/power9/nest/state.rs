@@ -22,7 +22,7 @@ pub struct State {
     /// How the PMUlets count, in the order of [`DEFAULT_BANKS`](super::DEFAULT_BANKS) and [`FLEXIBLE_BANKS`](super::FLEXIBLE_BANKS).
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub settings: [Setting; SETTINGS],
-    /// For each prescaled counter, the total from which it counts.
+    /// For each counter, the total from which it counts.
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub bases: [u64; TOTALS],
     /// For each free-running counter, its last reading; all ones if that is not known.

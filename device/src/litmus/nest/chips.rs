@@ -1,13 +1,15 @@
 //! The chips of a litmus file.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
 use vm_pmu_arch::power9::nest::{Availability, Frequencies, Nest, Outcome, Passed, Request, Totals};
 
-use super::ChipSetting;
+use super::act::{Access, act, outcome};
 use super::ram::Ram;
+use super::{ChipSetting, NestStep};
 
 /// The nest of one chip.
 #[derive(Debug)]
@@ -35,7 +37,7 @@ impl Chip {
 
 /// The chips of a machine, and the memory that they post into. If the file names none, there is chip 0 with its home base at 0.
 #[derive(Debug, Default)]
-pub(in crate::litmus) struct Chips {
+pub struct Chips {
     chips: Vec<Chip>,
     /// The index of the current one.
     current: usize,
@@ -48,8 +50,34 @@ pub(in crate::litmus) struct Chips {
 
 impl Chips {
     /// No chip yet, for a machine with that many packages and threads per package.
-    pub(in crate::litmus) fn new(packages: usize, threads: usize) -> Chips {
+    #[must_use]
+    pub fn new(packages: usize, threads: usize) -> Chips {
         Chips { cores: (packages, threads), ..Chips::default() }
+    }
+
+    /// Executes one statement; returns it with what was seen as its expectation.
+    ///
+    /// ```
+    /// use vm_pmu::litmus::{Chips, NestStep};
+    ///
+    /// let mut chips = Chips::new(1, 4);
+    /// assert_eq!(chips.execute(&NestStep::Slots(4)), Ok(NestStep::Slots(4)));
+    /// // Configured, so that its engine posts.
+    /// assert_eq!(chips.execute(&NestStep::Posting(false)), Ok(NestStep::Posting(true)));
+    /// ```
+    ///
+    /// # Errors
+    /// The statement names a chip or a place that is not there, or has too many slots.
+    pub fn execute(&mut self, step: &NestStep) -> Result<NestStep, String> {
+        act(self, step, Access::Whole).map(|seen| outcome(step, seen))
+    }
+
+    /// The bytes of memory that are not zero, with their addresses.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<(u64, u8)> {
+        let mut bytes = Vec::new();
+        self.ram.each(|address, byte| bytes.push((address, byte)));
+        bytes
     }
 
     /// Puts in a chip in its state at power-on, in place of an earlier one with its number.
@@ -126,7 +154,7 @@ impl Chips {
     }
 
     /// Replaces the chips by others that remember the same. The memory is the guest's, and stays.
-    pub(in crate::litmus) fn save(&mut self) {
+    pub fn save(&mut self) {
         for chip in &mut self.chips {
             let (state, happened) = (chip.nest.state(), chip.totals.snapshot());
             let totals = Totals::new();

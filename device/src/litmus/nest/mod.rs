@@ -13,7 +13,7 @@ use vm_pmu_arch::power9::nest::REGION_SIZE;
 use vm_pmu_arch::power9::nest::{Event, Frequencies, Outcome, Setting};
 
 pub(super) use act::{Access, Seen, act, obey, outcome};
-pub(super) use chips::Chips;
+pub use chips::Chips;
 pub(super) use text::{STATEMENTS, parse, print};
 
 /// A statement about the nest of a chip.

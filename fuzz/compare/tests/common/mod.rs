@@ -33,26 +33,29 @@ fn compared(litmus: &Litmus) -> Result<Agreed, String> {
     })
 }
 
-/// Compares one program made of bytes.
-pub(crate) fn agrees(part: &str, bytes: &[u8]) -> Result<(), String> {
+fn maker(part: &str) -> impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus> {
     let part = Part::named(part).expect("the part is known");
-    agrees_by(bytes, |bytes| Litmus::arbitrary(part, bytes))
+    move |bytes| Litmus::arbitrary(part, bytes)
 }
 
-/// The same with a program that `make` makes.
-pub(crate) fn agrees_by(bytes: &[u8], make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>) -> Result<(), String> {
+/// Compares one program made of bytes.
+pub(crate) fn agrees(part: &str, bytes: &[u8]) -> Result<(), String> {
+    agrees_of(maker(part), bytes)
+}
+
+/// Compares one program that `make` makes of bytes.
+pub(crate) fn agrees_of(make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>, bytes: &[u8]) -> Result<(), String> {
     let Ok(litmus) = make(&mut Unstructured::new(bytes)) else { return Ok(()) };
     compared(&litmus).map(|_| ())
 }
 
 /// Compares so many programs, made of the same bytes each time.
 pub(crate) fn programs(part: &str, number: u64) -> Agreed {
-    let part = Part::named(part).expect("the part is known");
-    programs_by(number, |bytes| Litmus::arbitrary(part, bytes))
+    programs_of(maker(part), number)
 }
 
-/// The same with programs that `make` makes.
-pub(crate) fn programs_by(number: u64, make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>) -> Agreed {
+/// Compares so many programs that `make` makes.
+pub(crate) fn programs_of(make: impl Fn(&mut Unstructured<'_>) -> arbitrary::Result<Litmus>, number: u64) -> Agreed {
     let mut sum = Agreed::default();
     for seed in 1..=number {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
