@@ -5,9 +5,11 @@
 
 mod clocks;
 mod detector;
+mod ia64;
 pub mod itanium;
 pub mod k8;
 pub mod knl;
+pub mod montecito;
 pub mod power9;
 
 use vm_pmu_arch::access::{Address, Fault};
