@@ -100,9 +100,9 @@ impl Montecito {
         }
     }
 
-    /// Monitoring continues after a freeze: what it captured before does not affect what follows.
+    /// Monitoring continues after a freeze: what it captured before does not affect what follows, unless capturing has not ended yet.
     pub(super) fn thaw(&mut self) {
-        self.retirement.stop();
+        self.retirement.thaw();
         self.tracker.release();
         self.last = Last::Nothing;
     }

@@ -304,9 +304,9 @@ impl Montecito {
                 }
             }
             _ => {
-                let mode = self.configuration.pmc42.mode();
                 self.configuration.write(number, value);
-                if self.configuration.pmc42.mode() != mode {
+                // An early freeze is by PSR or a switch of threads, not by a write (Table 3-33).
+                if !self.captures_retirement(&self.context) {
                     self.retirement.stop();
                 }
                 if matches!(number, 39 | 42) {

@@ -49,9 +49,9 @@ impl Addresses {
         }
     }
 
-    /// Nothing is captured for a while: a load that was followed is not any more.
+    /// Everything freezes: a load that was followed is not any more.
     pub(super) fn stop(&mut self) {
-        (self.busy, self.skipped, self.pass, self.captured) = (None, false, 0, None);
+        (self.busy, self.captured) = (None, None);
     }
 
     /// What captures would have left is not known.
@@ -113,14 +113,16 @@ impl Addresses {
     fn load(&mut self, umask: u64, record: &Record, tagged: bool, now: u128) -> Amount {
         let traits = record.sample.traits;
         let Some(memory) = record.memory.filter(|memory| memory.load && !traits.contains(Traits::PAGE_WALKER)) else { return Some(0) };
-        if !self.follows(now) {
+        // What nothing lets through is not followed either (D190).
+        if !tagged || !self.follows(now) {
             return Some(0);
         }
-        self.busy = Some(now + u128::from(memory.latency.max(1)));
-        let hit = matches!(memory.source, DataSource::Cache(1) | DataSource::StoreForward | DataSource::Unknown);
+        let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
         let is_miss = !hit || traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
+        // Of a hit this is known after a cycle.
+        self.busy = Some(now + u128::from(if is_miss { memory.latency.max(1) } else { 1 }));
         let is_apart = self.captured.is_none_or(|captured| now >= captured + 7);
-        if !tagged || !is_miss || !is_apart || umask > 10 || memory.latency < 4 << umask {
+        if !is_miss || !is_apart || umask > 10 || memory.latency < 4 << umask {
             return Some(0);
         }
         self.captured = Some(now);
@@ -150,9 +152,9 @@ impl Addresses {
     /// An access whose translation is not in the first level (3.3.9.2).
     fn translation(&mut self, umask: u64, record: &Record, tagged: bool) -> Amount {
         let traits = record.sample.traits;
-        let Some(memory) = record.memory.filter(|_| !traits.contains(Traits::PAGE_WALKER)) else { return Some(0) };
-        // Stores and floating-point operations never miss the first level.
-        let misses_first = |memory: &Memory| memory.load && !traits.contains(Traits::FLOATING_POINT);
+        let Some(memory) = record.memory else { return Some(0) };
+        // Stores and floating-point operations never miss the first level; nor do semaphores, which its cache does not serve.
+        let misses_first = |memory: &Memory| memory.load && !memory.store && !traits.contains(Traits::FLOATING_POINT);
         let Some(status) = status(memory.translation).filter(|status| *status != 0b01 || misses_first(&memory)) else { return Some(0) };
         if !tagged || umask >> status & 1 == 0 {
             return Some(0);
@@ -182,7 +184,7 @@ impl Addresses {
         let traits = record.sample.traits;
         let second = traits.contains(Traits::SECOND_BUNDLE);
         let window = (record.address & !0xF).wrapping_sub(if second { 16 } else { 0 });
-        let place = window | 1 << 3 | u64::from(second) << 2 | u64::from(record.slot & 3);
+        let place = window | 1 << 3 | u64::from(second) << 2 | u64::from(record.slot.min(2));
         self.put(36, Some(if traits.contains(Traits::REGISTER_STACK) { 0 } else { place }));
     }
 }

@@ -97,7 +97,8 @@ impl Montecito {
 
     /// What lets an entry's occurrences through: the tags of who did it, and the states of lines that the counter selects.
     fn lets_through(&self, owner: usize, number: usize, choice: &Choice, entry: &Entry, moment: &Moment<'_>) -> Option<bool> {
-        let Some(thread) = moment.thread else { return Some(true) };
+        // What a device does belongs to no instruction. Whether a constraint of the owner keeps it out is not said.
+        let thread = moment.thread.unwrap_or(owner);
         let tagged = self.threads[thread].filter().lets_through(entry, moment.told.as_ref())?;
         let states = self.threads[owner].registers.states(number);
         let in_state = match states {
@@ -238,10 +239,10 @@ impl Montecito {
         entries.into_iter().for_each(|(thread, number)| self.enter(thread, number));
     }
 
-    /// The buffer of a thread got entries at no instruction.
+    /// The buffer of a thread got entries of a freeze, late or early. The manual does not say whether ETB_EVENT counts them.
     fn enter(&mut self, thread: usize, number: u64) {
         if number != 0 {
-            self.settle(&Moment { captures: Captures::entries(number), ..Moment::of(thread) });
+            self.settle(&Moment { captures: Captures { trace: None, ..Captures::NONE }, ..Moment::of(thread) });
         }
     }
 
@@ -293,14 +294,18 @@ impl Reference for Montecito {
     }
 
     fn set_context(&mut self, thread: usize, context: Context) {
-        let before = self.threads[thread].context.privilege;
-        if before != context.privilege {
+        let before = self.threads[thread].context;
+        if before.privilege != context.privilege {
             // Counted in the state that is left (M21).
-            self.settle(&Moment { levels: 1 << (before & 3) | 1 << (context.privilege & 3), ..Moment::of(thread) });
+            self.settle(&Moment { levels: 1 << (before.privilege & 3) | 1 << (context.privilege & 3), ..Moment::of(thread) });
         }
         let entries = self.threads[thread].change(context);
         self.forget_instructions();
         self.enter(thread, entries);
+        // In which of both states an entry would count is not known either.
+        self.threads[thread].context = before;
+        self.enter(thread, entries);
+        self.threads[thread].context = context;
     }
 
     fn reset(&mut self, thread: usize, _: Reset) {

@@ -21,11 +21,6 @@ pub(super) struct Captures {
 
 impl Captures {
     pub(super) const NONE: Captures = Captures { data: Some(0), instruction: Some(0), trace: Some(0) };
-
-    /// So many entries in the buffer.
-    pub(super) fn entries(number: u64) -> Captures {
-        Captures { trace: Some(number.into()), ..Captures::NONE }
-    }
 }
 
 pub(super) struct Thread {
@@ -142,9 +137,6 @@ impl Thread {
         self.open = self.open.map(|open| open.filter(|open| *open == 0));
         if !self.traces() {
             self.trace.interrupt();
-        }
-        if !self.admits(40) {
-            self.addresses.stop();
         }
         if self.pointers.is_running() && !self.points() {
             return self.pointers.disable(self.registers.delay(), &mut self.buffer);
@@ -264,11 +256,13 @@ impl Thread {
         match number {
             4..=15 => self.open[number - 4] = Some(0),
             39 => self.trace.interrupt(),
-            40 => self.addresses.stop(),
             42 => {
                 self.trace.interrupt();
-                let may_run = self.points() && self.counters.frozen() == Some(false);
-                self.pointers.begin(may_run);
+                let may_run = self.points();
+                // No early freeze: neither PSR nor a switch of threads disables it (Table 3-33, D189).
+                if !self.pointers.is_running() || !may_run {
+                    self.pointers.begin(may_run && self.counters.frozen() == Some(false));
+                }
             }
             _ => {}
         }

@@ -63,7 +63,7 @@ impl Trace {
         let traits = record.sample.traits;
         let (second, flushed) = (traits.contains(Traits::SECOND_BUNDLE), traits.contains(Traits::FLUSHED));
         let bundle = record.address & !0xF;
-        let slot = record.slot & 3;
+        let slot = record.slot.min(2);
         let wrong = flushed || branch.kind.is_far() || matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget);
         let shown = if branch.taken { slot } else { 3 };
         let source = bundle.wrapping_sub(if second { 16 } else { 0 }) | u64::from(shown) << 2 | u64::from(wrong) << 1 | 1;
