@@ -39,10 +39,17 @@ TARGETS = (
     "reference_knl",
     "reference_power9",
     "reference_itanium",
+    "reference_montecito",
 )
 
 # The seeds of a target that has none of its own name: the programs are the same.
-SEEDS = {"reference_k8": "k8", "reference_knl": "knl_tile", "reference_power9": "power9", "reference_itanium": "itanium"}
+SEEDS = {
+    "reference_k8": "k8",
+    "reference_knl": "knl_tile",
+    "reference_power9": "power9",
+    "reference_itanium": "itanium",
+    "reference_montecito": "montecito",
+}
 
 # Code of one of these folders is in the targets of its own part only, so that faults of several parts can be in one build.
 FAMILIES = ("k8", "knl", "power9", "montecito", "itanium")
