@@ -159,10 +159,12 @@ impl Montecito {
                 )
             );
             // Captures were filtered when they were made.
-            let passes = if captured && moment.injected.is_none() || own == Some(0) {
-                Some(true)
-            } else {
-                self.lets_through(owner, number, choice, entry, moment)
+            let passes = match moment.injected {
+                None if captured => Some(true),
+                _ if own == Some(0) => Some(true),
+                // For such a counter alone no instruction need be reported.
+                Some(_) if captured => self.lets_through(owner, number, choice, entry, &Moment { told: None, ..*moment }),
+                _ => self.lets_through(owner, number, choice, entry, moment),
             };
             let own = match passes {
                 Some(true) => own,
@@ -256,6 +258,10 @@ impl Reference for Montecito {
     fn write(&mut self, thread: usize, address: Address, value: u64) -> Result<(), Fault> {
         let entries = self.threads[thread].write(address, value)?;
         self.forget_instructions();
+        if matches!(address, Address::Pmc(32..=36 | 38 | 41) | Address::Ibr(_) | Address::Dbr(_)) {
+            // What constrains events changes within a cycle.
+            self.threads.iter_mut().for_each(Thread::lose_open_cycle);
+        }
         self.enter(thread, entries);
         Ok(())
     }

@@ -114,8 +114,7 @@ impl Filter<'_> {
     /// Whether the channels let an event through whatever its instruction.
     fn constrains_nothing(&self, qualifiers: Qualifiers, channel: Channel) -> bool {
         if qualifiers.contains(Qualifiers::DATA_ADDRESS) {
-            let tags = [0, 1, 2, 3]
-                .map(|channel| self.is_open(channel) && (!qualifiers.contains(Qualifiers::OPCODE) || self.takes_every_opcode(channel)));
+            let tags = [0, 1, 2, 3].map(|channel| self.is_open(channel) && self.takes_every_opcode(channel));
             let constraints = || (0..4).filter_map(|pair| Some((pair, self.registers.data_constraint(pair)?)));
             return constraints().next().is_none()
                 || constraints().any(|(pair, constraint)| constraint == 0b11 || constraint == 0b01 && tags[pair]);
@@ -150,14 +149,12 @@ impl Filter<'_> {
             return Some(true);
         }
         let opcode = qualifiers.contains(Qualifiers::OPCODE);
-        told.map(|told| match entry.channel {
-            _ if qualifiers.contains(Qualifiers::DATA_ADDRESS) => {
-                if opcode {
-                    told.data
-                } else {
-                    told.data_without_opcode
-                }
-            }
+        let told = told?;
+        if qualifiers.contains(Qualifiers::DATA_ADDRESS) {
+            // There is one data tag. Whether its opcodes matter to an event that opcodes do not constrain is not said.
+            return (opcode || told.data == told.data_without_opcode).then_some(told.data);
+        }
+        Some(match entry.channel {
             Channel::Demand if opcode => told.tags[0],
             Channel::Demand => told.ranges[0],
             Channel::Request if !told.prefetched => told.ranges[0],

@@ -108,6 +108,8 @@ impl Thread {
                 let native = self.context.machine_state & crate::ia64::INSTRUCTION_SET == 0;
                 let entries = self.trace.instruction(self.registers.get(39), record, told.is_tagged(), native, &mut self.buffer);
                 captures.trace = Some(entries.into());
+            } else if record.branch.is_some() {
+                self.trace.interrupt();
             }
         }
         let entries = self.pointers.instruction(record, cycles, &mut self.buffer);
@@ -128,16 +130,18 @@ impl Thread {
         self.buffer.forget();
     }
 
+    /// What the open cycle has is not what one state of the thread let through.
+    pub(super) fn lose_open_cycle(&mut self) {
+        self.open = self.open.map(|open| open.filter(|open| *open == 0));
+    }
+
     /// The state of the thread changes. Returns how many entries of the buffer that makes.
     pub(super) fn change(&mut self, context: Context) -> u64 {
         if self.context == context {
             return 0;
         }
         self.context = context;
-        self.open = self.open.map(|open| open.filter(|open| *open == 0));
-        if !self.traces() {
-            self.trace.interrupt();
-        }
+        self.lose_open_cycle();
         if self.pointers.is_running() && !self.points() {
             return self.pointers.disable(self.registers.delay(), &mut self.buffer);
         }
@@ -243,7 +247,7 @@ impl Thread {
         if before == Some(frozen) {
             return 0;
         }
-        self.open = self.open.map(|open| open.filter(|open| *open == 0));
+        self.lose_open_cycle();
         if frozen {
             return self.freeze();
         }

@@ -65,7 +65,9 @@ impl Trace {
         let bundle = record.address & !0xF;
         let slot = record.slot.min(2);
         let wrong = flushed || branch.kind.is_far() || matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget);
-        let shown = if branch.taken { slot } else { 3 };
+        // What is no branch of the program always leaves its place.
+        let taken = branch.taken || branch.kind.is_far();
+        let shown = if taken { slot } else { 3 };
         let source = bundle.wrapping_sub(if second { 16 } else { 0 }) | u64::from(shown) << 2 | u64::from(wrong) << 1 | 1;
         let nibble = u64::from(flushed) << 1 | u64::from(second);
         let mut new = 0;
@@ -81,7 +83,7 @@ impl Trace {
             }
         }
         self.last = Some(Last::NotTaken(bundle, slot));
-        if branch.taken {
+        if taken {
             buffer.push(Some(branch.target & !0xF | 0b10), 0);
             new += 1;
             self.last = Some(Last::Target(branch.target & !0xF));
