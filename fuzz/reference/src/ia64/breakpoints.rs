@@ -57,7 +57,7 @@ impl Breakpoints {
 
     pub(crate) fn write(&mut self, number: u8, value: u64) -> Result<(), Fault> {
         let register = self.registers.get_mut(usize::from(number)).ok_or(Fault::ReservedRegisterField)?;
-        *register = if number % 2 == 0 { value } else { value & !self.reserved };
+        *register = if number.is_multiple_of(2) { value } else { value & !self.reserved };
         Ok(())
     }
 }

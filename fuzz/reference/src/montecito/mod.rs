@@ -209,7 +209,7 @@ impl Montecito {
         if clock == 0 {
             return Some(0);
         }
-        core::mem::replace(open, Some(0)).map(|value| u128::from(value > u128::from(threshold)))
+        open.replace(0).map(|value| u128::from(value > u128::from(threshold)))
     }
 
     /// Everything counts what a moment brings, and overflows.
