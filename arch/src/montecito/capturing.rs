@@ -12,6 +12,11 @@ impl Montecito {
         Monitor { plm: pmc40.plm(), pm: pmc40.pm(), sets: InstructionSets::only(pmc40.ism()) }
     }
 
+    /// Whether loads can be followed in some context.
+    pub(super) fn follows_loads(&self) -> bool {
+        self.data_monitor().can_count()
+    }
+
     fn fetch_monitor(&self) -> Monitor {
         let pmc37 = self.configuration.pmc37;
         Monitor { plm: pmc37.plm(), pm: pmc37.pm(), sets: InstructionSets::Any }

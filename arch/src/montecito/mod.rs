@@ -309,6 +309,10 @@ impl Montecito {
                 if !self.captures_retirement(&self.context) {
                     self.retirement.stop();
                 }
+                if number == 40 && !self.follows_loads() {
+                    // It is not known how long it stays off.
+                    self.tracker.release();
+                }
                 if matches!(number, 39 | 42) {
                     // While nothing is captured, branches need not be reported.
                     self.last = Last::Nothing;

@@ -102,9 +102,9 @@ impl Registers {
         (self.get(counter) >> 27 & 0xF) as u8
     }
 
-    /// Whether a counter has some level in plm, and its instruction set.
-    pub(super) fn measures(&self, counter: usize) -> bool {
-        self.get(counter) & 0xF != 0 && self.get(counter) >> 24 & 3 == 0b10
+    /// Whether a monitor has some level in plm, and its instruction set.
+    pub(super) fn measures(&self, pmc: usize) -> bool {
+        self.get(pmc) & 0xF != 0 && self.get(pmc) >> 24 & 3 == 0b10
     }
 
     /// Whether this state of the thread enables a monitor, the freeze left out (3.3.1).

@@ -260,6 +260,8 @@ impl Thread {
         match number {
             4..=15 => self.open[number - 4] = Some(0),
             39 => self.trace.interrupt(),
+            // A monitor that is off follows nothing (D190).
+            40 if !self.registers.measures(40) => self.addresses.stop(),
             42 => {
                 self.trace.interrupt();
                 let may_run = self.points();
