@@ -184,7 +184,9 @@ impl Addresses {
         let traits = record.sample.traits;
         let second = traits.contains(Traits::SECOND_BUNDLE);
         let window = (record.address & !0xF).wrapping_sub(if second { 16 } else { 0 });
-        let place = window | 1 << 3 | u64::from(second) << 2 | u64::from(record.slot.min(2));
-        self.put(36, Some(if traits.contains(Traits::REGISTER_STACK) { 0 } else { place }));
+        // A bundle has slots 0 to 2.
+        let slot = (record.slot < 3).then_some(u64::from(record.slot));
+        let place = slot.map(|slot| window | 1 << 3 | u64::from(second) << 2 | slot);
+        self.put(36, if traits.contains(Traits::REGISTER_STACK) { Some(0) } else { place });
     }
 }

@@ -65,14 +65,14 @@ pub(super) fn choice(registers: &Registers, counter: usize) -> Option<Choice> {
         _ => counter,
     };
     let umask = registers.umask(governing);
-    let entries = match event.shape {
+    let entries: Vec<&Entry> = match event.shape {
         UnitMask::None => vec![event],
         // Each bit adds its sub-event; a name of several bits is their sum.
         UnitMask::Set => masks.iter().filter(|mask| mask.umask.is_some_and(|own| own.count_ones() == 1 && umask & own == own)).collect(),
         shape => masks.iter().filter(|mask| mask.is_chosen_by(umask, shape)).collect(),
     };
-    // PMC10 to PMC15 keep the bit without effect (M19).
-    let all = match event.all_threads {
+    // PMC10 to PMC15 keep the bit without effect (M19). Some unit masks lack what their event has (4.8.4).
+    let all = match entries.first().map_or(event.all_threads, |entry| entry.all_threads) {
         _ if counter >= 10 => false,
         AllThreads::Always => true,
         AllThreads::Never => false,

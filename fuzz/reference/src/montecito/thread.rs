@@ -67,7 +67,7 @@ impl Thread {
 
     /// Everything that the guest sees is as after power-on (3.3.12).
     pub(super) fn reset(&mut self) {
-        *self = Thread { cycles: self.cycles, watched: self.watched, toggles: self.toggles, ..Thread::new() };
+        *self = Thread { cycles: self.cycles, watched: self.watched, ..Thread::new() };
     }
 
     pub(super) fn filter(&self) -> Filter<'_> {
