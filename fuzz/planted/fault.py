@@ -41,6 +41,7 @@ TARGETS = (
     "reference_power9",
     "reference_power9_nest",
     "reference_itanium",
+    "reference_montecito",
 )
 
 # The seeds of a target that has none of its own name: the programs are the same.
@@ -51,6 +52,7 @@ SEEDS = {
     "reference_power9": "power9",
     "reference_power9_nest": "power9_nest",
     "reference_itanium": "itanium",
+    "reference_montecito": "montecito",
 }
 
 # Code of one of these folders is in the targets of its own part only, so that faults of several parts can be in one build.

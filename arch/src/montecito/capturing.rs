@@ -12,6 +12,11 @@ impl Montecito {
         Monitor { plm: pmc40.plm(), pm: pmc40.pm(), sets: InstructionSets::only(pmc40.ism()) }
     }
 
+    /// Whether loads can be followed in some context.
+    pub(super) fn follows_loads(&self) -> bool {
+        self.data_monitor().can_count()
+    }
+
     fn fetch_monitor(&self) -> Monitor {
         let pmc37 = self.configuration.pmc37;
         Monitor { plm: pmc37.plm(), pm: pmc37.pm(), sets: InstructionSets::Any }
@@ -100,9 +105,9 @@ impl Montecito {
         }
     }
 
-    /// Monitoring continues after a freeze: what it captured before does not affect what follows.
+    /// Monitoring continues after a freeze: what it captured before does not affect what follows, unless capturing has not ended yet.
     pub(super) fn thaw(&mut self) {
-        self.retirement.stop();
+        self.retirement.thaw();
         self.tracker.release();
         self.last = Last::Nothing;
     }

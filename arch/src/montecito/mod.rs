@@ -304,10 +304,14 @@ impl Montecito {
                 }
             }
             _ => {
-                let mode = self.configuration.pmc42.mode();
                 self.configuration.write(number, value);
-                if self.configuration.pmc42.mode() != mode {
+                // An early freeze is by PSR or a switch of threads, not by a write (Table 3-33).
+                if !self.captures_retirement(&self.context) {
                     self.retirement.stop();
+                }
+                if number == 40 && !self.follows_loads() {
+                    // It is not known how long it stays off.
+                    self.tracker.release();
                 }
                 if matches!(number, 39 | 42) {
                     // While nothing is captured, branches need not be reported.

@@ -99,6 +99,13 @@ impl Retirement {
         self.phase = Phase::Off;
     }
 
+    /// Monitoring goes on. If that is within the delay, nothing has been missed, and the next entry follows the last one.
+    pub(super) fn thaw(&mut self) {
+        if matches!(self.phase, Phase::Delayed(_)) {
+            self.phase = Phase::On;
+        }
+    }
+
     /// Ends without an entry.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Off;

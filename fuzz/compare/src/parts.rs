@@ -2,7 +2,7 @@
 
 use vm_pmu::Part;
 use vm_pmu::litmus::{ContextField, Litmus};
-use vm_pmu_reference::{Reference, Shared, itanium, k8, knl, power9, untile};
+use vm_pmu_reference::{Reference, Shared, itanium, k8, knl, montecito, power9, untile};
 
 /// The reference of one package of the program's machine, if the part has one.
 #[must_use]
@@ -11,6 +11,7 @@ pub fn reference(litmus: &Litmus) -> Option<Box<dyn Reference>> {
     match part.name() {
         "k8" => Some(Box::new(k8::K8::new(part.revision_letter(), *threads, *shared_counters))),
         "itanium" => Some(Box::new(itanium::Itanium::new(*threads))),
+        "montecito" => Some(Box::new(montecito::Montecito::new(*threads))),
         "power9" => Some(Box::new(power9::Power9::new(1, *threads))),
         "knl" => Some(Box::new(knl::Knl::new(*threads))),
         _ => None,

@@ -10,9 +10,9 @@ use vm_pmu_arch::feed::{Context, Record, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 use crate::Reference;
+use crate::ia64::{Amount, Breakpoints, Counters, FREEZE, INSTRUCTION_SET, PRIVILEGED_MONITOR, SECURE, USER_MONITOR, of};
 
-/// PMC0: the freeze bit, and the overflow bits 7:4 (Table 6-8).
-const FREEZE: u64 = 1;
+/// PMC0: the overflow bits 7:4 (Table 6-8).
 const OVERFLOWS: u64 = 0xF0;
 
 /// Bits of PMC4 to PMC7: levels 3:0, overflow interrupt, privileged monitor.
@@ -25,16 +25,9 @@ const OPEN: u64 = 0xF000_0000_3FFF_FFF8;
 /// PMC11: all tags pass, whatever the data address (6.2.6).
 const PASS_TAGS: u64 = 1 << 28;
 
-/// Bits of PSR (SDM volume 2, 3.3.2).
-const USER_MONITOR: u64 = 1 << 2;
-const SECURE: u64 = 1 << 20;
-const PRIVILEGED_MONITOR: u64 = 1 << 21;
-const INSTRUCTION_SET: u64 = 1 << 34;
-
 /// The bits that a PMC keeps; the others read as zero (tables 6-8 to 6-12; docs/notes/itanium.md 1.1).
 const fn kept(pmc: usize) -> u64 {
     match pmc {
-        0 => FREEZE | OVERFLOWS,
         4 | 5 => 0x037F_7F7F,
         6 | 7 => 0x033F_7F7F,
         8 | 9 => 0xFFFF_FFFE_3FFF_FFF8,
@@ -64,9 +57,6 @@ const fn canonical(value: u64) -> u64 {
     if value >> 50 & 1 == 0 { value & !COPIES } else { value | COPIES }
 }
 
-/// How much a counter adds; `None` is not known.
-type Amount = Option<u128>;
-
 /// One first Itanium, or several that have nothing in common.
 pub struct Itanium {
     threads: Vec<Thread>,
@@ -76,13 +66,14 @@ pub struct Itanium {
 
 struct Thread {
     context: Context,
+    /// PMC1 to PMC13.
     pmc: [u64; 14],
-    /// PMD0 to PMD17, where they are known. A counter holds 32 bits.
+    /// PMC0, and PMD4 to PMD7 with 32 bits each (M43).
+    counters: Counters<4>,
+    /// The other PMDs of 0 to 17, where they are known.
     pmd: [Option<u64>; 18],
-    ibr: [u64; 8],
-    dbr: [u64; 8],
-    /// Bits of PMC0 that are not known.
-    doubt: u64,
+    ibr: Breakpoints,
+    dbr: Breakpoints,
     /// A load may be followed, or the target of a branch awaited: their captures may come at any time.
     followed: bool,
     awaited: bool,
@@ -92,7 +83,16 @@ impl Thread {
     fn new() -> Thread {
         let mut pmc = [0; 14];
         (pmc[8], pmc[9], pmc[11], pmc[13]) = (OPEN, OPEN, PASS_TAGS, 1);
-        Thread { context: Context::RESET, pmc, pmd: [Some(0); 18], ibr: [0; 8], dbr: [0; 8], doubt: 0, followed: false, awaited: false }
+        Thread {
+            context: Context::RESET,
+            pmc,
+            counters: Counters::new(32),
+            pmd: [Some(0); 18],
+            ibr: Breakpoints::of_instructions(),
+            dbr: Breakpoints::of_data(),
+            followed: false,
+            awaited: false,
+        }
     }
 
     /// Whether a configuration admits this state of the thread: level, monitor and, where it has such bits, instruction set
@@ -104,11 +104,6 @@ impl Thread {
         let shut = if psr & INSTRUCTION_SET == 0 { 1 << 24 } else { 1 << 25 };
         let level = 1 << (self.context.privilege & 3);
         configuration & level != 0 && psr & monitor != 0 && (!has_sets || configuration & shut == 0)
-    }
-
-    /// Whether everything is frozen; `None` where that is not known.
-    fn frozen(&self) -> Option<bool> {
-        (self.doubt & FREEZE == 0).then_some(self.pmc[0] & FREEZE != 0)
     }
 
     /// The event of counter `number`, if it can count there, and the entries that its unit mask chooses.
@@ -176,48 +171,15 @@ impl Thread {
 
     /// The counters grow by these amounts together. Returns the counter of the interrupt, if one is asked for; `Err` where that is not known.
     fn add(&mut self, amounts: [Amount; 4]) -> Result<Option<u32>, ()> {
-        let frozen = self.frozen();
-        if frozen == Some(true) {
-            return Ok(None);
-        }
-        let (mut first, mut unsure) = (None, false);
-        for (index, amount) in amounts.into_iter().enumerate() {
-            let number = index + 4;
-            if amount == Some(0) || !self.admits(self.pmc[number], true) {
-                continue;
-            }
-            let interrupts = self.pmc[number] & INTERRUPTS != 0;
-            let sum = self.pmd[number].zip(amount).filter(|_| frozen.is_some()).map(|(value, amount)| u128::from(value) + amount);
-            match sum {
-                None => {
-                    self.pmd[number] = None;
-                    self.doubt |= 1 << number;
-                    unsure |= interrupts;
-                }
-                Some(sum) => {
-                    self.pmd[number] = Some(sum as u64 & 0xFFFF_FFFF);
-                    if sum >> 32 != 0 {
-                        self.pmc[0] |= 1 << number;
-                        self.doubt &= !(1 << number);
-                        if interrupts {
-                            first = first.or(Some(number as u32));
-                        }
-                    }
-                }
-            }
-        }
-        if first.is_some() {
-            self.pmc[0] |= FREEZE;
-            self.doubt &= !FREEZE;
-        } else if unsure {
-            self.doubt |= FREEZE;
-        }
-        if unsure { Err(()) } else { Ok(first) }
+        let admitted = |number: usize| self.admits(self.pmc[number], true);
+        let amounts = [0, 1, 2, 3].map(|index| if admitted(index + 4) { amounts[index] } else { Some(0) });
+        let asks = (4..8).filter(|number| self.pmc[*number] & INTERRUPTS != 0).fold(0, |bits, number| bits | 1 << number);
+        self.counters.add(&amounts, asks).interrupt
     }
 
     /// What captures may have done at an instruction.
     fn capture(&mut self, record: &Record) {
-        if self.frozen() == Some(true) {
+        if self.counters.frozen() == Some(true) {
             return;
         }
         let fetches = record.fetch.is_some() && self.admits(self.pmc[10], true);
@@ -243,10 +205,9 @@ impl Thread {
         let above = self.context.privilege != 0;
         let value = match address {
             Address::Pmc(_) | Address::Ibr(_) | Address::Dbr(_) if above => return Some(Err(Fault::PrivilegedOperation)),
-            Address::Ibr(number) | Address::Dbr(number) if number >= 8 => return Some(Err(Fault::ReservedRegisterField)),
-            Address::Ibr(number) => Some(self.ibr[usize::from(number)]),
-            Address::Dbr(number) => Some(self.dbr[usize::from(number)]),
-            Address::Pmc(0) if self.doubt != 0 => None,
+            Address::Ibr(number) => return Some(self.ibr.read(number)),
+            Address::Dbr(number) => return Some(self.dbr.read(number)),
+            Address::Pmc(0) => self.counters.status(),
             Address::Pmc(number) => Some(self.pmc.get(usize::from(number)).copied().unwrap_or(0)),
             Address::Pmd(number) => {
                 let number = usize::from(number);
@@ -254,8 +215,7 @@ impl Thread {
                 match self.pmd.get(number) {
                     None => Some(0),
                     Some(_) if hidden => Some(0),
-                    // Bit 31 is copied upwards (M43).
-                    Some(value) if (4..=7).contains(&number) => value.map(|value| value as u32 as i32 as i64 as u64),
+                    Some(_) if (4..=7).contains(&number) => self.counters.read(number),
                     Some(value) => *value,
                 }
             }
@@ -269,27 +229,25 @@ impl Thread {
         let above = self.context.privilege != 0;
         match address {
             Address::Pmc(_) | Address::Pmd(_) | Address::Ibr(_) | Address::Dbr(_) if above => return Err(Fault::PrivilegedOperation),
-            Address::Ibr(number) | Address::Dbr(number) if number >= 8 => return Err(Fault::ReservedRegisterField),
-            // Odd ones have reserved bits: 62:60 of instructions, 61:60 of data.
-            Address::Ibr(number) => self.ibr[usize::from(number)] = if number % 2 == 0 { value } else { value & !(0b111 << 60) },
-            Address::Dbr(number) => self.dbr[usize::from(number)] = if number % 2 == 0 { value } else { value & !(0b11 << 60) },
+            Address::Ibr(number) => self.ibr.write(number, value)?,
+            Address::Dbr(number) => self.dbr.write(number, value)?,
+            Address::Pmc(0) => {
+                let status = self.counters.set_status(value);
+                // A freeze with an overflow raises one pulse (M44).
+                let overflows = status & OVERFLOWS;
+                return Ok((status & FREEZE != 0 && overflows != 0).then_some(overflows.trailing_zeros()));
+            }
             Address::Pmc(number) => {
                 let number = usize::from(number);
                 if let Some(register) = self.pmc.get_mut(number) {
                     *register = value & kept(number);
                 }
-                if number == 0 {
-                    self.doubt = 0;
-                    // A freeze with an overflow raises one pulse (M44).
-                    let overflows = self.pmc[0] & OVERFLOWS;
-                    return Ok((self.pmc[0] & FREEZE != 0 && overflows != 0).then_some(overflows.trailing_zeros()));
-                }
             }
+            Address::Pmd(number @ 4..=7) => self.counters.write(number.into(), value),
             Address::Pmd(number) => {
                 let number = usize::from(number);
                 if let Some(register) = self.pmd.get_mut(number) {
                     *register = Some(match number {
-                        4..=7 => value & 0xFFFF_FFFF,
                         0 | 2 | 8..=15 | 17 => canonical(value) & held(number),
                         _ => value & held(number),
                     });
@@ -392,7 +350,7 @@ impl Reference for Itanium {
     }
 
     fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>> {
-        let unsure = self.threads.iter().any(|thread| thread.doubt & FREEZE != 0);
+        let unsure = self.threads.iter().any(|thread| thread.counters.frozen().is_none());
         let asked = self.asked.take();
         self.asked = (!unsure).then(Vec::new);
         asked.map(|mut asked| {
@@ -400,9 +358,4 @@ impl Reference for Itanium {
             asked
         })
     }
-}
-
-/// How much a signal grows in a step.
-fn of(signals: &[(Signal, u64)], signal: Signal) -> u64 {
-    signals.iter().filter(|(told, _)| *told == signal).map(|(_, amount)| *amount).sum()
 }

@@ -5,10 +5,12 @@
 
 mod clocks;
 mod detector;
+mod ia64;
 pub mod itanium;
 pub mod k8;
 pub mod knl;
 pub mod nest;
+pub mod montecito;
 pub mod power9;
 pub mod untile;
 
