@@ -1,6 +1,7 @@
 """A mutant: where cargo-mutants changes the code, and how."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -60,6 +61,15 @@ def mutants(listed: Iterable[Mapping[str, object]], root: Path) -> list[Mutant]:
         if file not in lines:
             lines[file] = (root / file).read_text(encoding="utf-8").splitlines()
         made.append(Mutant(entry["name"], file, lines[file][start - 1].strip()))
+    return made
+
+
+def only(part: str, configuration: str) -> str:
+    """The configuration, for the files of a folder, or one file, alone."""
+    glob = part if part.endswith(".rs") else f"{part.rstrip('/')}/**/*.rs"
+    made, number = re.subn(r"^examine_globs = .*$", f"examine_globs = {json.dumps([glob])}", configuration, flags=re.MULTILINE)
+    if number != 1:
+        raise Failure(".cargo/mutants.toml must have examine_globs in one line")
     return made
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from . import reason as reasons_of
 from .mutant import Mutant, Result
 from .reason import Reason
+from .stage import STAGES
 
 BEGIN = "<!-- made by fuzz/mutants --table -->"
 END = "<!-- end -->"
@@ -41,17 +42,18 @@ def score(name: str, total: int, results: Sequence[Result], reasons: Sequence[Re
     counts = Counter(result.outcome for result in results)
     caught = counts["caught"] + counts["timeout"]
     viable = caught + counts["missed"]
+    waiting = sum(result.outcome == "missed" and result.stage != STAGES[-1].name for result in results)
     explained = sum(result.outcome == "missed" and reasons_of.of(result.mutant, reasons) is not None for result in results)
     low, high = wilson(caught, viable)
     share, interval = (percent(caught / viable), f"{percent(low)} to {percent(high)}") if viable else ("-", "-")
-    outcomes = [counts["unviable"], viable, counts["caught"], counts["timeout"], counts["missed"], explained]
+    outcomes = [counts["unviable"], viable, counts["caught"], counts["timeout"], counts["missed"], waiting, explained]
     return line([name, f"{total:,}", len(results), *outcomes, share, interval])
 
 
 def scores(all_mutants: Iterable[Mutant], results: Sequence[Result], reasons: Sequence[Reason]) -> list[str]:
     """A line for each part, and one for each crate. None for both together: of one more may have been tried than of the other."""
     totals = Counter(mutant.part for mutant in all_mutants)
-    columns = ["part", "mutants", "tried", "unviable", "viable", "caught", "timeout", "missed", "of these with a reason", "score", "95 % interval"]
+    columns = ["part", "mutants", "tried", "unviable", "viable", "caught", "timeout", "missed", "of these with tests left", "of these with a reason", "score", "95 % interval"]
     lines = [line(columns), line(["---", *["---:"] * (len(columns) - 1)])]
     for part, total in sorted(totals.items()):
         lines.append(score(f"`{part}`", total, [result for result in results if result.mutant.part == part], reasons))
@@ -78,7 +80,7 @@ def survivors(results: Sequence[Result], reasons: Sequence[Reason]) -> list[str]
     lines = [line(["where", "what is changed", "why no test notices"]), line(["---"] * 3)]
     for result in sorted(results, key=lambda result: result.mutant.name):
         if result.outcome == "missed":
-            why = reasons_of.of(result.mutant, reasons) or "**no reason yet**"
+            why = reasons_of.of(result.mutant, reasons) or f"**no reason yet**; it met all tests up to: {result.stage}"
             lines.append(line([f"`{result.mutant.file}`: {code(result.mutant.line)}", code(result.mutant.change), why]))
     return lines if len(lines) > 2 else ["None."]
 

@@ -50,6 +50,15 @@ class Names(unittest.TestCase):
             self.assertEqual(mutants_of.mutants(listed, Path(folder)), [Mutant("a.rs:2:7: replace + with -", "a.rs", "a + b")])
 
 
+    def test_a_part_is_examined_alone(self) -> None:
+        """With all else that the configuration says."""
+        text = (ROOT / ".cargo/mutants.toml").read_text(encoding="utf-8")
+        whole, folder, file = [tomllib.loads(one) for one in (text, mutants_of.only("arch/src/k8/", text), mutants_of.only("arch/src/layout.rs", text))]
+        self.assertEqual((folder.pop("examine_globs"), file.pop("examine_globs")), (["arch/src/k8/**/*.rs"], ["arch/src/layout.rs"]))
+        del whole["examine_globs"]
+        self.assertEqual([folder, file], [whole, whole])
+
+
 class Outcomes(unittest.TestCase):
     """What cargo-mutants found out."""
 
@@ -78,14 +87,17 @@ class Stages(unittest.TestCase):
 
     def test_the_build_is_told_what_the_tests_are_told(self) -> None:
         """So that only the tests of the stage are built."""
-        words = stage.command(stage.STAGES[0], Path("tree"), Path("out"), ["--shard", "1/9"], checked=False)
+        words = stage.command(stage.STAGES[0], Path("tree"), Path("out"), ["--shard", "1/9"])
         self.assertIn("--cargo-arg=--test=suite", words)
-        self.assertEqual((words[-2:], words[words.index("--baseline") + 1]), (["--shard", "1/9"], "run"))
+        self.assertEqual((words[-2:], words[words.index("--test-package") + 1]), (["--shard", "1/9"], "vm-pmu"))
 
-    def test_tests_known_to_pass_are_not_run_without_a_change_again(self) -> None:
-        """That would be a run for each mutant."""
-        words = stage.command(stage.STAGES[1], Path("tree"), Path("out"), [], checked=True)
-        self.assertEqual(words[words.index("--baseline") + 1], "skip")
+    def test_a_mutant_goes_on_with_the_tests_that_it_has_not_met(self) -> None:
+        """And begins anew when it has met all."""
+        one = mutant(file="device/src/kvm/a.rs")
+        after = {last: [each.name for each in stage.STAGES if each.meets(one, last)] for last in ("litmus files", "tests of KVM", "all tests of vm-pmu")}
+        self.assertEqual(after["litmus files"], ["unit tests of vm-pmu", "tests of KVM", "all tests of vm-pmu"])
+        self.assertEqual(after["tests of KVM"], ["all tests of vm-pmu"])
+        self.assertEqual(after["all tests of vm-pmu"], ["litmus files", *after["litmus files"]])
 
     def test_every_stage_runs_a_package_of_the_workspace(self) -> None:
         """By its name."""
@@ -137,7 +149,13 @@ class Tables(unittest.TestCase):
         """Three of four viable ones are caught."""
         tried = [result("caught"), result("caught"), result("timeout"), result("missed"), result("unviable")]
         cells = [cell.strip() for cell in table.score("k8", 1234, tried, []).split("|")[1:-1]]
-        self.assertEqual(cells[:10], ["k8", "1,234", "5", "1", "4", "2", "1", "1", "0", "75.0 %"])
+        self.assertEqual(cells[:11], ["k8", "1,234", "5", "1", "4", "2", "1", "1", "1", "0", "75.0 %"])
+
+    def test_a_missed_mutant_that_has_met_all_tests_has_none_left(self) -> None:
+        """Whether it has a reason is another matter."""
+        tried = [result("missed"), result("missed", stage.STAGES[-1].name)]
+        cells = [cell.strip() for cell in table.score("k8", 2, tried, []).split("|")[1:-1]]
+        self.assertEqual(cells[7:10], ["2", "1", "0"])
 
     def test_each_crate_has_a_score_and_both_together_have_none(self) -> None:
         """The shares of the crates that were tried may differ."""
@@ -150,7 +168,7 @@ class Tables(unittest.TestCase):
         """And one with a reason has it."""
         missed = [result("missed", change="replace | with ^ in f"), result("missed", change="replace a with b in g")]
         lines = table.survivors(missed, [Reason("arch/src/k8/a.rs", "replace | *", "the bits are never both set")])
-        self.assertTrue(lines[2].endswith("`replace a with b in g` | **no reason yet** |"))
+        self.assertTrue(lines[2].endswith("`replace a with b in g` | **no reason yet**; it met all tests up to: litmus files |"))
         self.assertTrue(lines[3].endswith("`replace \\| with ^ in f` | the bits are never both set |"))
 
     def test_only_what_is_between_the_marks_is_replaced(self) -> None:
