@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use vm_pmu::topology::{Builder, RestoreError};
-use vm_pmu::{Part, Signal, State};
+use vm_pmu::{Address, Context, Part, Signal, State};
 
 #[test]
 fn the_epoch_of_the_demand_goes_on_over_a_restore() {
@@ -18,17 +18,75 @@ fn the_epoch_of_the_demand_goes_on_over_a_restore() {
     assert_ne!(cpu.demand().epoch(), before.epoch(), "code generated for the demand before must not be kept");
 }
 
+/// A counter of a part: the state of the CPU, what makes it count, what it counts, and where it is read.
+struct Counted {
+    part: &'static str,
+    context: Context,
+    written: &'static [(Address, u64)],
+    signal: Signal,
+    counter: Address,
+}
+
+/// MSR\[HV] and CTRL\[RUN].
+const RUNNING: Context = Context::power(1 << 60, 1);
+/// PSR.up.
+const USER_MONITORS: Context = Context::ia64(1 << 2, 0);
+/// MMCR1 is written while MMCR0\[FC] freezes, which costs no cycle. PMC1 counts cycles (1Eh), PMC5 instructions.
+const PMC1_AND_PMC5: &[(Address, u64)] = &[(Address::Spr(798), 0x1E00_0000), (Address::Spr(795), 0)];
+
+const COUNTED: [Counted; 6] = [
+    // CPU clocks not halted, at level 0.
+    Counted {
+        part: "k8",
+        context: Context::RESET,
+        written: &[(Address::Msr(0xC001_0000), 0x0042_0076)],
+        signal: Signal::Cycles,
+        counter: Address::Rdpmc(0),
+    },
+    // Instructions retired (C0h), at level 0, with bit 0 of IA32_PERF_GLOBAL_CTRL.
+    Counted {
+        part: "knl",
+        context: Context::RESET,
+        written: &[(Address::Msr(0x38F), 1), (Address::Msr(0x186), 0x0042_00C0)],
+        signal: Signal::InstructionsRetired,
+        counter: Address::Rdpmc(0),
+    },
+    Counted { part: "power9", context: RUNNING, written: PMC1_AND_PMC5, signal: Signal::Cycles, counter: Address::Spr(787) },
+    Counted { part: "power9", context: RUNNING, written: PMC1_AND_PMC5, signal: Signal::InstructionsRetired, counter: Address::Spr(791) },
+    // CPU_CYCLES (12h), at level 0.
+    Counted {
+        part: "itanium",
+        context: USER_MONITORS,
+        written: &[(Address::Pmc(4), 0x1201)],
+        signal: Signal::Cycles,
+        counter: Address::Pmd(4),
+    },
+    // SERIALIZATION_EVENTS (53h), at level 0.
+    Counted {
+        part: "montecito",
+        context: USER_MONITORS,
+        written: &[(Address::Pmc(4), 0x0200_5301)],
+        signal: Signal::SerializationsRetired,
+        counter: Address::Pmd(4),
+    },
+];
+
 #[test]
 fn what_happened_before_a_restore_is_not_counted() {
-    let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
-    let cpu = machine.thread(0).expect("one thread");
-    cpu.wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
-    cpu.totals().add(Signal::Cycles, 5);
-    let states = machine.states();
-    cpu.totals().add(Signal::Cycles, 100);
-    machine.restore(&states).expect("its own states");
-    cpu.totals().add(Signal::Cycles, 2);
-    assert_eq!(cpu.rdpmc(0), Ok(7));
+    for Counted { part, context, written, signal, counter } in COUNTED {
+        let machine = Builder::new(part).expect("known").build(|_, _| {}).unwrap();
+        let cpu = machine.thread(0).expect("one thread");
+        cpu.set_context(context);
+        for (address, value) in written {
+            cpu.write(*address, *value).expect("the highest level");
+        }
+        cpu.totals().add(signal, 5);
+        let states = machine.states();
+        cpu.totals().add(signal, 100);
+        machine.restore(&states).expect("its own states");
+        cpu.totals().add(signal, 2);
+        assert_eq!(cpu.read(counter), Ok(7), "{part}, {}", signal.name());
+    }
 }
 
 #[test]

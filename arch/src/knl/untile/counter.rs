@@ -248,6 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn the_wrap_at_a_fall_is_foretold_for_the_clock_after_the_stay() {
+        let mut counter = counter(1, true, true);
+        counter.count = Counter::new(0u64.wrapping_sub(1), WIDTH);
+        // With edge_det and invert the counter grows when the level falls below the threshold: in the first clock after three with an event.
+        counter.inject(1, 3, true);
+        assert_eq!(counter.clocks_to_wrap(), Some(4));
+        assert!(!counter.advance(3, true));
+        assert!(counter.advance(1, true));
+    }
+
+    #[test]
     fn the_next_wrap_is_foretold() {
         let mut counter = counter(0, false, false);
         counter.count = Counter::new(0u64.wrapping_sub(10), WIDTH);

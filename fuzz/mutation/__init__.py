@@ -1,0 +1,1 @@
+"""Mutants: the code with one small change each, and which tests notice it. The program is fuzz/mutants."""
