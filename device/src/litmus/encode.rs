@@ -172,10 +172,7 @@ fn settle(part: Part, (field, value): &mut (ContextField, u64)) -> bool {
 fn adds_up(signals: &[(Signal, u64)]) -> bool {
     let passed = signals.iter().find(|(signal, _)| *signal == Signal::Cycles).map_or(0, |(_, amount)| *amount);
     let is_once = |place: usize, signal: Signal| !signals.iter().take(place).any(|(other, _)| *other == signal);
-    signals
-        .iter()
-        .enumerate()
-        .all(|(place, (signal, amount))| is_once(place, *signal) && (!is_of_the_clock(*signal) || *amount <= passed))
+    signals.iter().enumerate().all(|(place, (signal, amount))| is_once(place, *signal) && (!is_of_the_clock(*signal) || *amount <= passed))
 }
 
 /// Whether it holds in cycles of the thread's own clock.

@@ -9,8 +9,8 @@ mod ia64;
 pub mod itanium;
 pub mod k8;
 pub mod knl;
-pub mod nest;
 pub mod montecito;
+pub mod nest;
 pub mod power9;
 pub mod untile;
 
