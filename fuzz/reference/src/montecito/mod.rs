@@ -100,6 +100,15 @@ impl Montecito {
         // What a device does belongs to no instruction. Whether a constraint of the owner keeps it out is not said.
         let thread = moment.thread.unwrap_or(owner);
         let tagged = self.threads[thread].filter().lets_through(entry, moment.told.as_ref())?;
+        if thread != owner && self.is_halted(Some(thread)) {
+            // A halted thread executes nothing that it could tell.
+            return None;
+        }
+        let causal = !matches!(choice.event.attribution, Attribution::Active | Attribution::Floating);
+        if causal && thread != owner && !(tagged && self.threads[owner].filter().lets_through(entry, None) == Some(true)) {
+            // It belongs to no thread: whose constraints decide is not said.
+            return None;
+        }
         let states = self.threads[owner].registers.states(number);
         let in_state = match states {
             _ if !choice.event.by_line_state => true,

@@ -20,8 +20,8 @@ pub(super) struct Told {
     ranges: [bool; 4],
     /// The channels whose tag it has: range and opcode.
     tags: [bool; 4],
-    /// Channel 1 has the address that was fetched in its range.
-    fetched: bool,
+    /// Channel 1 has the address that was fetched in its range; nothing is known if none was.
+    fetched: Option<bool>,
     /// It fetched ahead.
     prefetched: bool,
     /// The data tag, and the one that does without opcodes.
@@ -103,7 +103,7 @@ impl Filter<'_> {
         Told {
             ranges,
             tags,
-            fetched: self.covers(1, record.fetch.map_or(record.address, |fetch| fetch.address), context),
+            fetched: record.fetch.map(|fetch| self.covers(1, fetch.address, context)),
             prefetched: record.fetch.is_some_and(|fetch| fetch.prefetch),
             data: self.data_tag(tags, record),
             data_without_opcode: self.data_tag(ranges, record),
@@ -158,7 +158,7 @@ impl Filter<'_> {
             Channel::Demand if opcode => told.tags[0],
             Channel::Demand => told.ranges[0],
             Channel::Request if !told.prefetched => told.ranges[0],
-            Channel::Prefetch | Channel::Request => told.fetched,
+            Channel::Prefetch | Channel::Request => return told.fetched,
         })
     }
 }
