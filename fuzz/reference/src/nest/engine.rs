@@ -82,8 +82,9 @@ pub(super) struct Chip {
     /// The next turn of groups 2 and 4.
     link_turn: u32,
     bridge_turn: u32,
-    /// What memory has not taken of what is to be added, by its cell; `None` if it is not known.
-    pending: BTreeMap<u32, Option<u64>>,
+    /// What memory has not taken of what is to be added, by its group and cell, as A links stand in cells of other groups; `None` if it is not
+    /// known.
+    pending: BTreeMap<(u32, u32), Option<u64>>,
     /// The last value that the engine has said in each of its cells, and those of them that memory has not taken.
     said: BTreeMap<u32, u64>,
     unsaid: BTreeSet<u32>,
@@ -213,8 +214,8 @@ impl Chip {
     }
 
     /// Adds to a cell, with what it did not take before (P50). An amount may be unknown.
-    fn post(&mut self, cell: u32, amount: Option<u64>, memory: &mut Memory) {
-        let waiting = self.pending.remove(&cell).unwrap_or(Some(0));
+    fn post(&mut self, group: u32, cell: u32, amount: Option<u64>, memory: &mut Memory) {
+        let waiting = self.pending.remove(&(group, cell)).unwrap_or(Some(0));
         let sum = waiting.zip(amount).map(|(waiting, amount)| waiting.wrapping_add(amount));
         if sum == Some(0) {
             return;
@@ -227,7 +228,7 @@ impl Chip {
         if is_taken {
             return;
         }
-        self.pending.insert(cell, sum);
+        self.pending.insert((group, cell), sum);
         match sum {
             Some(_) => self.refused.add(address.unwrap_or(u64::MAX)),
             // If it is 0, there is no access.
@@ -282,7 +283,7 @@ impl Chip {
     fn clear(&mut self, memory: &mut Memory) {
         for block in [0, FLEXIBLE] {
             for cell in 0..CELLS {
-                self.pending.remove(&(block + 8 * cell));
+                self.pending.retain(|(_, waiting), _| *waiting != block + 8 * cell);
                 self.store(block + 8 * cell, 0, memory);
             }
         }
@@ -430,16 +431,16 @@ impl Chip {
         let (head, tail) = updates(group);
         let has_updates = group != 2 || turns.contains(&X_LINKS);
         if has_updates {
-            self.post(block + head, Some(1), memory);
+            self.post(group, block + head, Some(1), memory);
         }
         for turn in turns {
             let available = self.units;
             for (cell, amount) in self.counters.take(group, *turn, available) {
-                self.post(cell, amount, memory);
+                self.post(group, cell, amount, memory);
             }
         }
         if has_updates {
-            self.post(block + tail, Some(1), memory);
+            self.post(group, block + tail, Some(1), memory);
         }
     }
 
