@@ -137,6 +137,11 @@ pub(super) mod mmcra {
 
     pub(in super::super) const SAMPLE_ENABLE: u64 = bit(63);
     pub(in super::super) const SDAR_MODE: u64 = bits(20, 21);
+    pub(in super::super) const FD: u64 = bit(27);
+    pub(in super::super) const FU: u64 = bit(28);
+    pub(in super::super) const FC: u64 = bit(29);
+    pub(in super::super) const FR: u64 = bit(30);
+    pub(in super::super) const FJ: u64 = bit(31);
     pub(in super::super) const THRESH_EVENT_SEL: u64 = bits(45, 47);
     /// THRESH_CTR_EXP and THRESH_CTR_MANTISSA, which problem state reads (P7).
     pub(in super::super) const THRESH_CTR: u64 = bits(34, 36) | bits(38, 44);
@@ -145,6 +150,11 @@ pub(super) mod mmcra {
     /// RAND_SAMP_MODE, bits 61:62, and RAND_SAMP_ELIG, bits 57:59.
     pub(in super::super) const fn eligibility(register: u64) -> (u64, u64) {
         (register >> (63 - 62) & 3, register >> (63 - 59) & 7)
+    }
+
+    /// IFM, bits 32:33.
+    pub(in super::super) const fn ifm(register: u64) -> u64 {
+        register >> (63 - 33) & 3
     }
 
     /// SDAR_MODE as a number.

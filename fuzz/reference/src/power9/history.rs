@@ -1,23 +1,89 @@
-//! The branch history, as far as it is known: whether it is empty.
+//! The branch history (POWER9 PMU User's Guide, A.6, FD to IFM; P35).
+
+use vm_pmu_arch::feed::{BranchKind, Prediction, Record};
+
+use super::bits::mmcra;
+
+/// Bit 62 of an entry: it is the target of the branch in the next one. Bit 63: the prediction was wrong.
+const TARGET: u64 = 2;
+const MISPREDICTED: u64 = 1;
+/// Bits 0:61: the address.
+const ADDRESS: u64 = !3;
+
+/// How many entries there are.
+const ENTRIES: usize = 32;
 
 /// The branch history rolling buffer.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct History {
-    /// Something may have been entered.
-    used: bool,
+    /// The newest first.
+    entries: Vec<u64>,
+    /// It may have other entries than these.
+    is_unknown: bool,
 }
 
 impl History {
-    pub(super) fn enter(&mut self) {
-        self.used = true;
+    /// A taken branch comes while the buffer takes entries.
+    pub(super) fn enter(&mut self, record: &Record, register: u64) {
+        use BranchKind::{Conditional, DirectCall, DirectJump, Exception, FailedCheck, Far, IndirectCall, IndirectJump, Return};
+        let Some(branch) = record.branch.filter(|branch| branch.taken) else { return };
+        let (is_direct, is_call, is_jump) = match branch.kind {
+            Far | Exception | FailedCheck => return,
+            Conditional => (true, false, true),
+            DirectJump => (true, false, true),
+            DirectCall => (true, true, false),
+            IndirectJump => (false, false, true),
+            IndirectCall => (false, true, false),
+            Return => (false, false, false),
+        };
+        let filters = |bit: u64| register & bit != 0;
+        let is_filtered = filters(mmcra::FD) && is_direct
+            || filters(mmcra::FC) && is_call
+            || filters(mmcra::FJ) && is_jump
+            || filters(mmcra::FR) && branch.kind == Return
+            // 01 takes what writes the link register.
+            || mmcra::ifm(register) == 1 && !is_call;
+        if is_filtered {
+            return;
+        }
+        // 10 and 11 follow no source at hand; a direct branch has no target that could be wrong; and whether a computed branch is conditional
+        // is in its encoding alone.
+        let is_open = mmcra::ifm(register) > 1
+            || is_direct && branch.prediction == Prediction::WrongTarget
+            || filters(mmcra::FU) && !is_direct && record.encoding != 0;
+        if is_open {
+            self.lose();
+            return;
+        }
+        if filters(mmcra::FU) && branch.kind != Conditional {
+            return;
+        }
+        let mispredicted = |wrong: bool| if wrong { MISPREDICTED } else { 0 };
+        let wrong_direction = branch.prediction == Prediction::WrongDirection;
+        self.push(record.address & ADDRESS | mispredicted(wrong_direction));
+        if !is_direct {
+            let wrong = wrong_direction || branch.prediction == Prediction::WrongTarget;
+            self.push(branch.target & ADDRESS | TARGET | mispredicted(wrong));
+        }
+    }
+
+    fn push(&mut self, entry: u64) {
+        self.entries.insert(0, entry);
+        self.entries.truncate(ENTRIES);
+    }
+
+    /// It is not known what was entered.
+    pub(super) fn lose(&mut self) {
+        self.is_unknown = true;
     }
 
     pub(super) fn clear(&mut self) {
-        self.used = false;
+        *self = History::default();
     }
 
-    /// Entry `number`. Beyond the 32 entries there is nothing (P35).
+    /// Entry `number`. Beyond the last there is nothing.
     pub(super) fn read(&self, number: u16) -> Option<u64> {
-        (!self.used || number >= 32).then_some(0)
+        let number = usize::from(number);
+        (!self.is_unknown || number >= ENTRIES).then(|| self.entries.get(number).copied().unwrap_or(0))
     }
 }

@@ -115,7 +115,8 @@ impl Reference for Power9 {
             Place::Hypervisor(spr::MMCRC) => Some(core.mmcrc),
             Place::Hypervisor(_) => Some(thread.ldbar),
             Place::History(_) if !thread.lost && thread.mmcr0 & mmcr0::PMAE != 0 => Some(0),
-            Place::History(entry) => thread.history.read(entry),
+            // Whether PMAE is set may not be known.
+            Place::History(entry) => thread.history.read(entry).filter(|value| !thread.lost || *value == 0),
             Place::Match => Some(thread.imc),
         };
         value.map(Ok)

@@ -47,8 +47,12 @@ impl Thread {
     /// An instruction that continuous sampling and the branch history see.
     pub(super) fn follow(&mut self, record: &Record, signals: &[(Signal, u64)]) {
         let enabled = self.mmcr0 & mmcr0::PMAE != 0;
-        if (enabled || self.lost) && record.branch.is_some_and(|branch| branch.taken) && !self.frozen_by_privilege() {
-            self.history.enter();
+        if !self.frozen_by_privilege() {
+            if self.lost && record.branch.is_some_and(|branch| branch.taken) {
+                self.history.lose();
+            } else if enabled {
+                self.history.enter(record, self.mmcra);
+            }
         }
         if !enabled && !self.lost || !self.is_continuous() {
             return;
