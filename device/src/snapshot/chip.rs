@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::envelope::Identity;
+use super::envelope::{Identity, version_of};
 use super::{Kind, SnapshotError, content};
 use crate::memory::{Chip, ChipState};
 
@@ -17,6 +17,9 @@ struct Content {
 
 /// An upper bound of the size of the content in bytes.
 const CONTENT: usize = 64 << 10;
+
+/// The version since which free-running counters have a total from which they count.
+const FREE_RUNNING_FROM: u32 = 6;
 
 const IDENTITY: Identity<'static> = Identity { kind: Kind::Chip, part: "power9", revision: "" };
 
@@ -47,10 +50,13 @@ impl Chip {
     /// # Errors
     /// [`SnapshotError`], and nothing is changed.
     pub fn load(&self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let content: Content = content::read(IDENTITY.unwrap(bytes, CONTENT)?)?;
+        let mut content: Content = content::read(IDENTITY.unwrap(bytes, CONTENT)?)?;
         let (saved, target) = (content.id, self.id());
         if saved != target {
             return Err(SnapshotError::ChipId { saved, target });
+        }
+        if version_of(bytes).is_some_and(|version| version < FREE_RUNNING_FROM) {
+            content.state.nest.count_free_running_from_power_on();
         }
         self.restore(&content.state);
         Ok(())

@@ -13,6 +13,12 @@ const CHECKSUM: usize = 4;
 /// The most bytes around a content: two names of 255 bytes.
 const MOST: usize = MAGIC.len() + 4 + 1 + 2 * 256 + 8 + CHECKSUM;
 
+/// The version of the form in which the snapshot was written.
+#[cfg(feature = "memory")]
+pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
+    bytes.strip_prefix(MAGIC)?.first_chunk().map(|version| u32::from_le_bytes(*version))
+}
+
 /// What a snapshot is of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity<'a> {

@@ -70,7 +70,7 @@ mod translations;
 pub use error::SnapshotError;
 
 /// The version of the form that is written. Those from 1 up to it are read.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// What a snapshot is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -34,6 +34,19 @@ fn chips_of_every_version_are_read() {
 }
 
 #[test]
+fn free_running_counters_of_chips_count_from_power_on_in_every_version() {
+    // The clock of the first host bridge.
+    const CLOCK: u32 = 0x338;
+    let expected = stopped_chip().register(CLOCK);
+    assert!(expected > Some(0));
+    for version in 1..=FORMAT_VERSION {
+        let chip = chip();
+        assert_eq!(chip.load(&golden(version, "chip")), Ok(()), "version {version}");
+        assert_eq!(chip.register(CLOCK), expected, "version {version}");
+    }
+}
+
+#[test]
 fn a_companion_of_the_present_version_is_read() {
     let companion = companion();
     let mut follower = companion.follower(0).unwrap();

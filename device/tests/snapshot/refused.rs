@@ -66,11 +66,11 @@ fn a_snapshot_that_is_cut_or_goes_on_is_told_by_its_length() {
 fn a_snapshot_of_a_later_version_is_refused_with_both_numbers() {
     let machine = SCENES[0].build();
     let mut bytes = machine.save().unwrap();
-    bytes[8] = 6;
+    bytes[8] = 7;
     // Nothing behind the version need be as it is in this one.
     let refused = machine.load(&signed(bytes[..20].to_vec())).unwrap_err();
-    assert_eq!(refused, SnapshotError::Version { saved: 6 });
-    assert_eq!(refused.to_string(), "the snapshot has version 6 and this library reads versions 1 to 5");
+    assert_eq!(refused, SnapshotError::Version { saved: 7 });
+    assert_eq!(refused.to_string(), "the snapshot has version 7 and this library reads versions 1 to 6");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn the_content_of_a_companion_is_its_own_form() {
 fn a_snapshot_is_laid_out_as_the_documentation_says() {
     let bytes = SCENES[0].stopped().save().unwrap();
     assert_eq!(bytes[..8], *b"VMPMUSNP");
-    assert_eq!(bytes[8..13], [5, 0, 0, 0, 1]);
+    assert_eq!(bytes[8..13], [6, 0, 0, 0, 1]);
     assert_eq!(bytes[13..18], *b"\x02k8\x01E");
     assert_eq!(bytes[18..26], (bytes.len() as u64 - 30).to_le_bytes());
     assert_eq!(signed(bytes[..bytes.len() - 4].to_vec()), bytes);

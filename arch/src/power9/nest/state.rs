@@ -1,6 +1,8 @@
 //! What the nest of a chip remembers.
 
-use super::{Clocks, Engine, Nest, SETTINGS, Setting, TOTALS};
+use super::place::banks;
+use super::totals::index_of;
+use super::{Clocks, Engine, Nest, SETTINGS, Setting, TOTALS, Width};
 use crate::power9::nest::{Availability, CELLS};
 
 /// What the nest of a chip remembers, at any time. [`Totals::snapshot`](super::Totals::snapshot) is saved with it.
@@ -31,6 +33,20 @@ pub struct State {
     /// What has not been added to memory yet.
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub pending: [u64; TOTALS],
+}
+
+impl State {
+    /// Makes free-running counters count from power-on. States that were saved before they had a total from which they count say what their
+    /// totals were at the last configuration.
+    pub fn count_free_running_from_power_on(&mut self) {
+        for bank in [false, true].into_iter().flat_map(banks).filter(|bank| bank.width != Width::Prescaled) {
+            for counter in 0..bank.counters() {
+                if let Some(base) = self.bases.get_mut(usize::from(index_of(bank.offset_of(counter)))) {
+                    *base = 0;
+                }
+            }
+        }
+    }
 }
 
 impl Nest {
