@@ -1,18 +1,21 @@
-//! What the references of IA-64 processors have in common: fields of PSR, breakpoint registers, counters and their overflow (Itanium
+//! What the references of IA-64 processors have in common: fields of PSR, breakpoint registers, types of instructions, counters and their overflow (Itanium
 //! Architecture Software Developer's Manual, volume 2, 3.3.2, 7.1 and 7.2).
 
 mod breakpoints;
 mod counters;
+mod opcodes;
 
 use vm_pmu_arch::feed::Signal;
 
 pub(crate) use breakpoints::Breakpoints;
 pub(crate) use counters::{Added, Counters, FREEZE};
+pub(crate) use opcodes::Slot;
 
 /// Bits of PSR (SDM volume 2, 3.3.2).
 pub(crate) const USER_MONITOR: u64 = 1 << 2;
 pub(crate) const SECURE: u64 = 1 << 20;
 pub(crate) const PRIVILEGED_MONITOR: u64 = 1 << 21;
+pub(crate) const DEBUGGED: u64 = 1 << 24;
 pub(crate) const INSTRUCTION_SET: u64 = 1 << 34;
 
 /// How much a counter adds; `None` is not known.

@@ -1,16 +1,11 @@
-//! The first Itanium's performance monitor, written from the fragment of its reference manual (6.2.4 to 6.2.7), the Itanium Architecture
-//! Software Developer's Manual, volume 2, section 7.2, and where they are silent from `docs/notes/itanium.md` and the decisions M43 to M56.
-//!
-//! It knows the counters, their overflow and freeze, and who may access what. What an address range, an opcode matcher or a capture decides
-//! is unknown here, and what follows from it too: `docs/notes/reference-itanium.md` has the list.
+//! One processor: its registers, and which event each counter has.
 
 use vm_pmu_arch::access::{Address, Fault};
-use vm_pmu_arch::event::{Drive, Entry, ITANIUM, Internal, Qualifiers, UnitMask};
-use vm_pmu_arch::feed::{Context, Record, Signal};
-use vm_pmu_arch::model::{Occurrence, Reset};
+use vm_pmu_arch::event::{Entry, ITANIUM, UnitMask};
+use vm_pmu_arch::feed::{Context, Record};
 
-use crate::Reference;
-use crate::ia64::{Amount, Breakpoints, Counters, FREEZE, INSTRUCTION_SET, PRIVILEGED_MONITOR, SECURE, USER_MONITOR, of};
+use super::tags::{Filter, Last};
+use crate::ia64::{Amount, Breakpoints, Counters, FREEZE, INSTRUCTION_SET, PRIVILEGED_MONITOR, SECURE, USER_MONITOR};
 
 /// PMC0: the overflow bits 7:4 (Table 6-8).
 const OVERFLOWS: u64 = 0xF0;
@@ -20,10 +15,10 @@ const INTERRUPTS: u64 = 1 << 5;
 const PRIVILEGED: u64 = 1 << 6;
 
 /// An opcode matcher that is open: all types, and every bit masked (Table 6-11).
-const OPEN: u64 = 0xF000_0000_3FFF_FFF8;
+pub(super) const OPEN: u64 = 0xF000_0000_3FFF_FFF8;
 
 /// PMC11: all tags pass, whatever the data address (6.2.6).
-const PASS_TAGS: u64 = 1 << 28;
+pub(super) const PASS_TAGS: u64 = 1 << 28;
 
 /// The bits that a PMC keeps; the others read as zero (tables 6-8 to 6-12; docs/notes/itanium.md 1.1).
 const fn kept(pmc: usize) -> u64 {
@@ -52,24 +47,17 @@ const fn held(pmd: usize) -> u64 {
 }
 
 /// An address with bits 60:51 as copies of bit 50 (M49).
-const fn canonical(value: u64) -> u64 {
+pub(super) const fn canonical(value: u64) -> u64 {
     const COPIES: u64 = 0x3FF << 51;
     if value >> 50 & 1 == 0 { value & !COPIES } else { value | COPIES }
 }
 
-/// One first Itanium, or several that have nothing in common.
-pub struct Itanium {
-    threads: Vec<Thread>,
-    /// Interrupts since they were last taken; `None` where they are not known.
-    asked: Option<Vec<(usize, u32)>>,
-}
-
-struct Thread {
-    context: Context,
+pub(super) struct Thread {
+    pub(super) context: Context,
     /// PMC1 to PMC13.
-    pmc: [u64; 14],
+    pub(super) pmc: [u64; 14],
     /// PMC0, and PMD4 to PMD7 with 32 bits each (M43).
-    counters: Counters<4>,
+    pub(super) counters: Counters<4>,
     /// The other PMDs of 0 to 17, where they are known.
     pmd: [Option<u64>; 18],
     ibr: Breakpoints,
@@ -77,10 +65,12 @@ struct Thread {
     /// A load may be followed, or the target of a branch awaited: their captures may come at any time.
     followed: bool,
     awaited: bool,
+    /// The instruction that injections belong to.
+    pub(super) last: Last,
 }
 
 impl Thread {
-    fn new() -> Thread {
+    pub(super) fn new() -> Thread {
         let mut pmc = [0; 14];
         (pmc[8], pmc[9], pmc[11], pmc[13]) = (OPEN, OPEN, PASS_TAGS, 1);
         Thread {
@@ -92,7 +82,12 @@ impl Thread {
             dbr: Breakpoints::of_data(),
             followed: false,
             awaited: false,
+            last: Last::Nobody,
         }
+    }
+
+    pub(super) fn filter(&self) -> Filter<'_> {
+        Filter { pmc: &self.pmc, instructions: &self.ibr, data: &self.dbr }
     }
 
     /// Whether a configuration admits this state of the thread: level, monitor and, where it has such bits, instruction set
@@ -107,7 +102,7 @@ impl Thread {
     }
 
     /// The event of counter `number`, if it can count there, and the entries that its unit mask chooses.
-    fn chosen(&self, number: usize) -> Option<(&'static Entry, Vec<&'static Entry>)> {
+    pub(super) fn chosen(&self, number: usize) -> Option<(&'static Entry, Vec<&'static Entry>)> {
         let configuration = self.pmc[number];
         let (select, umask) = ((configuration >> 8 & 0x7F) as u32, (configuration >> 16 & 0xF) as u32);
         let (event, masks) = ITANIUM.select(select)?;
@@ -125,18 +120,8 @@ impl Thread {
         Some((event, entries))
     }
 
-    /// Whether ranges or matchers may constrain an event (6.2.4 to 6.2.6).
-    fn constrains(&self, qualifiers: Qualifiers, drive: Drive) -> bool {
-        let tagged_by_second = matches!(drive, Drive::Internal(Internal::TaggedInstructions(1)));
-        let data = qualifiers.contains(Qualifiers::DATA_ADDRESS);
-        let opcode = data || qualifiers.contains(Qualifiers::OPCODE);
-        let matcher = if tagged_by_second { self.pmc[9] } else { self.pmc[8] };
-        let is_open = matcher & OPEN == OPEN;
-        !qualifiers.is_empty() && (self.pmc[13] & 1 == 0 || opcode && !is_open || data && self.pmc[11] & PASS_TAGS == 0)
-    }
-
     /// The threshold of counter `number` lets nothing through, everything, or what only single cycles show.
-    fn threshold(&self, number: usize, event: &Entry, told: Amount) -> Amount {
+    pub(super) fn threshold(&self, number: usize, event: &Entry, told: Amount) -> Amount {
         let width = if number < 6 { 7 } else { 3 };
         match self.pmc[number] >> 20 & width {
             0 => told,
@@ -147,30 +132,8 @@ impl Thread {
         }
     }
 
-    /// What counter `number` adds in a step with these signals, where nothing stops it.
-    fn amount(&self, number: usize, signals: &[(Signal, u64)]) -> Amount {
-        let Some((event, entries)) = self.chosen(number) else { return Some(0) };
-        let mut sum: Amount = Some(0);
-        for entry in entries {
-            let own = match entry.drive {
-                // The clock stands still; what else is told is counted (docs/notes/montecito.md, R11).
-                Drive::Signals if self.context.halted && entry.signals.contains(&Signal::Cycles) => Some(0),
-                Drive::Signals => Some(entry.signals.iter().map(|signal| u128::from(of(signals, *signal))).sum()),
-                Drive::Internal(Internal::TaggedInstructions(_)) => Some(u128::from(of(signals, Signal::InstructionsRetired))),
-                Drive::Internal(Internal::PrivilegeChange(_)) => Some(0),
-                Drive::Internal(Internal::DataAddressCapture) if self.pmc[11] & 0xF == 0 => Some(0),
-                Drive::Internal(Internal::InstructionAddressCapture) if self.pmc[10] & 0xF == 0 => Some(0),
-                Drive::Internal(Internal::TraceEntry) if self.pmc[12] & 0xF == 0 => Some(0),
-                _ => None,
-            };
-            let own = if own == Some(0) || !self.constrains(event.qualifiers, entry.drive) { own } else { None };
-            sum = sum.zip(own).map(|(sum, own)| sum + own);
-        }
-        self.threshold(number, event, sum)
-    }
-
     /// The counters grow by these amounts together. Returns the counter of the interrupt, if one is asked for; `Err` where that is not known.
-    fn add(&mut self, amounts: [Amount; 4]) -> Result<Option<u32>, ()> {
+    pub(super) fn add(&mut self, amounts: [Amount; 4]) -> Result<Option<u32>, ()> {
         let admitted = |number: usize| self.admits(self.pmc[number], true);
         let amounts = [0, 1, 2, 3].map(|index| if admitted(index + 4) { amounts[index] } else { Some(0) });
         let asks = (4..8).filter(|number| self.pmc[*number] & INTERRUPTS != 0).fold(0, |bits, number| bits | 1 << number);
@@ -178,7 +141,7 @@ impl Thread {
     }
 
     /// What captures may have done at an instruction.
-    fn capture(&mut self, record: &Record) {
+    pub(super) fn capture(&mut self, record: &Record) {
         if self.counters.frozen() == Some(true) {
             return;
         }
@@ -201,7 +164,7 @@ impl Thread {
         }
     }
 
-    fn read(&self, address: Address) -> Option<Result<u64, Fault>> {
+    pub(super) fn read(&self, address: Address) -> Option<Result<u64, Fault>> {
         let above = self.context.privilege != 0;
         let value = match address {
             Address::Pmc(_) | Address::Ibr(_) | Address::Dbr(_) if above => return Some(Err(Fault::PrivilegedOperation)),
@@ -225,7 +188,7 @@ impl Thread {
     }
 
     /// Writes a register and returns the counter of the interrupt that this raises.
-    fn write(&mut self, address: Address, value: u64) -> Result<Option<u32>, Fault> {
+    pub(super) fn write(&mut self, address: Address, value: u64) -> Result<Option<u32>, Fault> {
         let above = self.context.privilege != 0;
         match address {
             Address::Pmc(_) | Address::Pmd(_) | Address::Ibr(_) | Address::Dbr(_) if above => return Err(Fault::PrivilegedOperation),
@@ -256,106 +219,5 @@ impl Thread {
             _ => return Err(Fault::Unclaimed),
         }
         Ok(None)
-    }
-}
-
-impl Itanium {
-    /// So many processors, as after power-on.
-    #[must_use]
-    pub fn new(threads: usize) -> Itanium {
-        Itanium { threads: (0..threads).map(|_| Thread::new()).collect(), asked: Some(Vec::new()) }
-    }
-
-    /// The counters of a thread grow.
-    fn add(&mut self, thread: usize, amounts: [Amount; 4]) {
-        match self.threads[thread].add(amounts) {
-            Ok(None) => {}
-            Ok(Some(counter)) => self.ask(thread, counter),
-            Err(()) => self.asked = None,
-        }
-    }
-
-    fn ask(&mut self, thread: usize, counter: u32) {
-        if let Some(asked) = &mut self.asked {
-            asked.push((thread, counter));
-        }
-    }
-}
-
-impl Reference for Itanium {
-    fn write(&mut self, thread: usize, address: Address, value: u64) -> Result<(), Fault> {
-        if let Some(counter) = self.threads[thread].write(address, value)? {
-            self.ask(thread, counter);
-        }
-        Ok(())
-    }
-
-    fn read(&mut self, thread: usize, address: Address) -> Option<Result<u64, Fault>> {
-        self.threads[thread].read(address)
-    }
-
-    fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record) {
-        let own = &mut self.threads[thread];
-        own.capture(record);
-        let amounts = [4, 5, 6, 7].map(|number| own.amount(number, signals));
-        self.add(thread, amounts);
-    }
-
-    /// A processor is alone in its package; no event of the part counts what devices do.
-    fn devices(&mut self, _: &[(Signal, u64)]) {}
-
-    fn inject(&mut self, thread: usize, occurrence: Occurrence, amount: u64) {
-        let own = &self.threads[thread];
-        let amounts = [4, 5, 6, 7].map(|number| {
-            let configuration = own.pmc[number];
-            if u64::from(occurrence.select) != configuration >> 8 & 0x7F || amount == 0 {
-                return Some(0);
-            }
-            let Some((event, entries)) = own.chosen(number) else { return Some(0) };
-            // The clock stands still, whoever says that it ticks.
-            if own.context.halted && entries.iter().any(|entry| entry.signals.contains(&Signal::Cycles)) {
-                return Some(0);
-            }
-            let programmed = (configuration >> 16 & 0xF) as u32;
-            let told = match event.shape {
-                UnitMask::None => Some(u128::from(amount)),
-                _ if entries.is_empty() => Some(0),
-                UnitMask::Ordinal if occurrence.umask != programmed => Some(0),
-                UnitMask::Ordinal => Some(u128::from(amount)),
-                _ => None,
-            };
-            let is_internal = entries.iter().any(|entry| matches!(entry.drive, Drive::Internal(_)));
-            let constrained = is_internal || own.constrains(event.qualifiers, event.drive);
-            own.threshold(number, event, if constrained && told != Some(0) { None } else { told })
-        });
-        self.add(thread, amounts);
-    }
-
-    fn set_context(&mut self, thread: usize, context: Context) {
-        let own = &self.threads[thread];
-        if own.context.privilege != context.privilege {
-            // A change is counted in the state that it leaves (docs/notes/itanium.md 2.1).
-            let amounts = [4, 5, 6, 7].map(|number| {
-                let changes = |entry: &&Entry| matches!(entry.drive, Drive::Internal(Internal::PrivilegeChange(_)));
-                let chosen = own.chosen(number).filter(|(_, entries)| entries.iter().any(changes));
-                chosen.map_or(Some(0), |(event, _)| own.threshold(number, event, Some(1)))
-            });
-            self.add(thread, amounts);
-        }
-        self.threads[thread].context = context;
-    }
-
-    fn reset(&mut self, thread: usize, _: Reset) {
-        self.threads[thread] = Thread::new();
-    }
-
-    fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>> {
-        let unsure = self.threads.iter().any(|thread| thread.counters.frozen().is_none());
-        let asked = self.asked.take();
-        self.asked = (!unsure).then(Vec::new);
-        asked.map(|mut asked| {
-            asked.sort_unstable();
-            asked
-        })
     }
 }
