@@ -3,8 +3,10 @@
 //!
 //! `docs/notes/reference-itanium.md` lists what the reference does not know.
 
+mod addresses;
 mod tags;
 mod thread;
+mod trace;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::event::{Drive, Entry, Internal, UnitMask};
@@ -14,7 +16,7 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 use crate::Reference;
 use crate::ia64::{Amount, of};
 use tags::{Last, Tags};
-use thread::Thread;
+use thread::{Captures, Thread};
 
 /// One first Itanium, or several that have nothing in common.
 pub struct Itanium {
@@ -34,26 +36,26 @@ const fn is_captured(drive: Drive) -> bool {
 }
 
 /// What an entry adds at an instruction, where nothing stops it.
-fn of_entry(own: &Thread, entry: &Entry, signals: &[(Signal, u64)]) -> Amount {
+fn of_entry(own: &Thread, entry: &Entry, signals: &[(Signal, u64)], captures: &Captures) -> Amount {
     match entry.drive {
         // The clock stands still; what else is told is counted (docs/notes/montecito.md, R11).
         Drive::Signals if own.context.halted && entry.signals.contains(&Signal::Cycles) => Some(0),
         Drive::Signals => Some(entry.signals.iter().map(|signal| u128::from(of(signals, *signal))).sum()),
         Drive::Internal(Internal::TaggedInstructions(_)) => Some(u128::from(of(signals, Signal::InstructionsRetired))),
         Drive::Internal(Internal::PrivilegeChange(_)) => Some(0),
-        Drive::Internal(Internal::DataAddressCapture) if own.pmc[11] & 0xF == 0 => Some(0),
-        Drive::Internal(Internal::InstructionAddressCapture) if own.pmc[10] & 0xF == 0 => Some(0),
-        Drive::Internal(Internal::TraceEntry) if own.pmc[12] & 0xF == 0 => Some(0),
+        Drive::Internal(Internal::DataAddressCapture) => captures.data,
+        Drive::Internal(Internal::InstructionAddressCapture) => captures.instruction,
+        Drive::Internal(Internal::TraceEntry) => captures.branches,
         _ => None,
     }
 }
 
 /// What counter `number` adds at an instruction, where nothing stops it.
-fn amount(own: &Thread, number: usize, signals: &[(Signal, u64)], tags: &Tags) -> Amount {
+fn amount(own: &Thread, number: usize, signals: &[(Signal, u64)], tags: &Tags, captures: &Captures) -> Amount {
     let Some((event, entries)) = own.chosen(number) else { return Some(0) };
     let mut sum: Amount = Some(0);
     for entry in entries {
-        let told = of_entry(own, entry, signals);
+        let told = of_entry(own, entry, signals, captures);
         let passes = told == Some(0) || is_captured(entry.drive) || own.filter().lets_through(entry, Some(tags)) != Some(false);
         sum = sum.zip(if passes { told } else { Some(0) }).map(|(sum, told)| sum + told);
     }
@@ -99,9 +101,9 @@ impl Reference for Itanium {
     fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record) {
         let own = &mut self.threads[thread];
         let tags = own.filter().look(record, &own.context);
-        own.capture(record);
+        let captures = own.capture(record, &tags, of(signals, Signal::Cycles));
         own.last = Last::Told(tags);
-        let amounts = [4, 5, 6, 7].map(|number| amount(own, number, signals, &tags));
+        let amounts = [4, 5, 6, 7].map(|number| amount(own, number, signals, &tags, &captures));
         self.add(thread, amounts);
     }
 

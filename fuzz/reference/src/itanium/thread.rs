@@ -4,7 +4,9 @@ use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::event::{Entry, ITANIUM, UnitMask};
 use vm_pmu_arch::feed::{Context, Record};
 
-use super::tags::{Filter, Last};
+use super::addresses::Addresses;
+use super::tags::{Filter, Last, Tags};
+use super::trace::Trace;
 use crate::ia64::{Amount, Breakpoints, Counters, FREEZE, INSTRUCTION_SET, PRIVILEGED_MONITOR, SECURE, USER_MONITOR};
 
 /// PMC0: the overflow bits 7:4 (Table 6-8).
@@ -52,21 +54,29 @@ pub(super) const fn canonical(value: u64) -> u64 {
     if value >> 50 & 1 == 0 { value & !COPIES } else { value | COPIES }
 }
 
+/// How often a thread's captures captured something.
+#[derive(Clone, Copy)]
+pub(super) struct Captures {
+    pub(super) data: Amount,
+    pub(super) instruction: Amount,
+    /// Branches, and not entries.
+    pub(super) branches: Amount,
+}
+
 pub(super) struct Thread {
     pub(super) context: Context,
     /// PMC1 to PMC13.
     pub(super) pmc: [u64; 14],
     /// PMC0, and PMD4 to PMD7 with 32 bits each (M43).
     pub(super) counters: Counters<4>,
-    /// The other PMDs of 0 to 17, where they are known.
-    pmd: [Option<u64>; 18],
+    addresses: Addresses,
+    trace: Trace,
     ibr: Breakpoints,
     dbr: Breakpoints,
-    /// A load may be followed, or the target of a branch awaited: their captures may come at any time.
-    followed: bool,
-    awaited: bool,
     /// The instruction that injections belong to.
     pub(super) last: Last,
+    /// Cycles that were told.
+    cycles: u128,
 }
 
 impl Thread {
@@ -77,12 +87,12 @@ impl Thread {
             context: Context::RESET,
             pmc,
             counters: Counters::new(32),
-            pmd: [Some(0); 18],
+            addresses: Addresses::new(),
+            trace: Trace::new(),
             ibr: Breakpoints::of_instructions(),
             dbr: Breakpoints::of_data(),
-            followed: false,
-            awaited: false,
             last: Last::Nobody,
+            cycles: 0,
         }
     }
 
@@ -137,21 +147,51 @@ impl Thread {
         let admitted = |number: usize| self.admits(self.pmc[number], true);
         let amounts = [0, 1, 2, 3].map(|index| if admitted(index + 4) { amounts[index] } else { Some(0) });
         let asks = (4..8).filter(|number| self.pmc[*number] & INTERRUPTS != 0).fold(0, |bits, number| bits | 1 << number);
-        self.counters.add(&amounts, asks).interrupt
+        let before = self.counters.frozen();
+        let interrupt = self.counters.add(&amounts, asks).interrupt;
+        match self.counters.frozen() {
+            Some(true) if before != Some(true) => self.freeze(),
+            None => self.lose_sight(),
+            _ => {}
+        }
+        interrupt
     }
 
-    /// What captures may have done at an instruction.
-    pub(super) fn capture(&mut self, record: &Record) {
-        if self.counters.frozen() == Some(true) {
-            return;
+    /// Everything freezes: what was followed is not any more.
+    const fn freeze(&mut self) {
+        self.trace.interrupt();
+        self.addresses.stop();
+    }
+
+    /// Whether everything is frozen is not known.
+    const fn lose_sight(&mut self) {
+        self.addresses.forget();
+        self.trace.forget();
+    }
+
+    /// What the captures make of an instruction that took so many cycles.
+    pub(super) fn capture(&mut self, record: &Record, tags: &Tags, cycles: u64) -> Captures {
+        self.cycles += u128::from(cycles);
+        let mut captures = Captures { data: Some(0), instruction: Some(0), branches: Some(0) };
+        let Some(frozen) = self.counters.frozen() else {
+            self.lose_sight();
+            return Captures { data: None, instruction: None, branches: None };
+        };
+        if frozen {
+            return captures;
         }
-        let fetches = record.fetch.is_some() && self.admits(self.pmc[10], true);
-        self.followed |= record.memory.is_some() && self.admits(self.pmc[11], true);
-        self.awaited |= record.branch.is_some() && self.admits(self.pmc[12], false);
-        let lost = [(fetches, 0..=1), (self.followed, 2..=3), (self.followed, 17..=17), (self.awaited, 8..=16)];
-        for pmd in lost.into_iter().filter(|(lost, _)| *lost).flat_map(|(_, range)| range) {
-            self.pmd[pmd] = None;
+        if self.admits(self.pmc[10], true) && tags.range {
+            captures.instruction = Some(self.addresses.fetch(self.pmc[10], record));
         }
+        if self.admits(self.pmc[11], true) && tags.data {
+            captures.data = self.addresses.data(self.pmc[11], record, self.cycles);
+        }
+        if let Some(branch) = &record.branch {
+            let is_native = self.context.machine_state & INSTRUCTION_SET == 0;
+            let tagged = tags.opcodes[0] && is_native && self.admits(self.pmc[12], false);
+            captures.branches = Some(self.trace.branch(self.pmc[12], record, branch, tagged));
+        }
+        captures
     }
 
     /// The configuration whose pm hides a PMD from levels above 0 (SDM volume 2, 7.2.1).
@@ -175,11 +215,14 @@ impl Thread {
             Address::Pmd(number) => {
                 let number = usize::from(number);
                 let hidden = above && (self.context.machine_state & SECURE != 0 || self.governing(number) & PRIVILEGED != 0);
-                match self.pmd.get(number) {
-                    None => Some(0),
-                    Some(_) if hidden => Some(0),
-                    Some(_) if (4..=7).contains(&number) => self.counters.read(number),
-                    Some(value) => *value,
+                match number {
+                    0..=17 if hidden => Some(0),
+                    0 | 1 => self.addresses.fetch[number],
+                    2 | 3 => self.addresses.data[number - 2],
+                    4..=7 => self.counters.read(number),
+                    8..=16 => self.trace.read(number),
+                    17 => self.addresses.data[2],
+                    _ => Some(0),
                 }
             }
             _ => return Some(Err(Fault::Unclaimed)),
@@ -195,29 +238,44 @@ impl Thread {
             Address::Ibr(number) => self.ibr.write(number, value)?,
             Address::Dbr(number) => self.dbr.write(number, value)?,
             Address::Pmc(0) => {
+                let before = self.counters.frozen();
                 let status = self.counters.set_status(value);
+                if status & FREEZE != 0 && before != Some(true) {
+                    self.freeze();
+                }
                 // A freeze with an overflow raises one pulse (M44).
                 let overflows = status & OVERFLOWS;
                 return Ok((status & FREEZE != 0 && overflows != 0).then_some(overflows.trailing_zeros()));
             }
-            Address::Pmc(number) => {
-                let number = usize::from(number);
-                if let Some(register) = self.pmc.get_mut(number) {
-                    *register = value & kept(number);
-                }
-            }
-            Address::Pmd(number @ 4..=7) => self.counters.write(number.into(), value),
+            Address::Pmc(number) => self.configure(number.into(), value),
             Address::Pmd(number) => {
                 let number = usize::from(number);
-                if let Some(register) = self.pmd.get_mut(number) {
-                    *register = Some(match number {
-                        0 | 2 | 8..=15 | 17 => canonical(value) & held(number),
-                        _ => value & held(number),
-                    });
+                let value = value & held(number);
+                match number {
+                    0 => self.addresses.fetch[0] = Some(canonical(value)),
+                    1 => self.addresses.fetch[1] = Some(value),
+                    2 => self.addresses.data[0] = Some(canonical(value)),
+                    3 => self.addresses.data[1] = Some(value),
+                    4..=7 => self.counters.write(number, value),
+                    8..=16 => self.trace.write(number, value),
+                    17 => self.addresses.data[2] = Some(canonical(value)),
+                    _ => {}
                 }
             }
             _ => return Err(Fault::Unclaimed),
         }
         Ok(None)
+    }
+
+    fn configure(&mut self, number: usize, value: u64) {
+        let Some(register) = self.pmc.get_mut(number) else { return };
+        *register = value & kept(number);
+        match number {
+            // A monitor without a level follows nothing (D190).
+            11 if *register & 0xF == 0 => self.addresses.stop(),
+            // M55.
+            12 => self.trace.interrupt(),
+            _ => {}
+        }
     }
 }
