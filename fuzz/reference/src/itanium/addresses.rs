@@ -92,10 +92,7 @@ impl Addresses {
     fn load(&mut self, umask: u64, record: &Record, now: u128) -> Option<bool> {
         let traits = record.sample.traits;
         let Some(memory) = record.memory.filter(|memory| memory.load && !traits.contains(Traits::PAGE_WALKER)) else { return Some(false) };
-        let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
-        // The first level serves neither floating-point registers nor semaphores (M54).
-        let is_miss = !hit || traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
-        let is_followed = self.loads.follow(now, now + u128::from(if is_miss { memory.latency.max(1) } else { 1 }));
+        // What cannot be captured is not followed (D190), nor is anything while the unit mask captures nothing.
         // libpfm's codes: 7 is as 8 (M54).
         let least = match umask {
             0..=6 => 4 << umask,
@@ -104,6 +101,10 @@ impl Addresses {
             10 => 2048,
             _ => return Some(false),
         };
+        let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
+        // The first level serves neither floating-point registers nor semaphores (M54).
+        let is_miss = !hit || traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
+        let is_followed = self.loads.follow(now, now + u128::from(if is_miss { memory.latency.max(1) } else { 1 }));
         if is_miss && memory.latency >= least { is_followed } else { Some(false) }
     }
 }

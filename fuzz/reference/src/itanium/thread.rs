@@ -271,8 +271,10 @@ impl Thread {
         let Some(register) = self.pmc.get_mut(number) else { return };
         *register = value & kept(number);
         match number {
-            // A monitor without a level follows nothing (D190).
-            11 if *register & 0xF == 0 => self.addresses.stop(),
+            // A monitor of no load follows none (D207): without a level or instruction set, of translations, with an empty unit mask.
+            11 if *register & 0xF == 0 || *register >> 24 & 3 == 3 || *register >> 7 & 1 != 0 || *register >> 16 & 0xF > 10 => {
+                self.addresses.stop();
+            }
             // M55.
             12 => self.trace.interrupt(),
             _ => {}

@@ -11,29 +11,48 @@ pub(super) struct Trace {
     branches: Branches,
 }
 
-/// Whether PMC12 wants a branch that this stage of the prediction served.
-fn wants(pmc12: u64, branch: &Branch, traits: Traits) -> bool {
-    let has = |bit: u32| pmc12 >> bit & 1 != 0;
+/// What of a branch's prediction was wrong.
+#[derive(Clone, Copy)]
+struct Wrong {
+    path: bool,
+    target: bool,
+}
+
+impl Wrong {
+    /// Only the target of a branch that is taken is judged.
+    fn of(branch: &Branch) -> Wrong {
+        Wrong {
+            path: branch.prediction == Prediction::WrongDirection,
+            target: branch.prediction == Prediction::WrongTarget && branch.taken,
+        }
+    }
+
+    const fn any(self) -> bool {
+        self.path || self.target
+    }
+}
+
+/// Whether PMC12 wants a branch.
+const fn wants(pmc12: u64, branch: &Branch, wrong: Wrong, traits: Traits) -> bool {
+    let (tar, bpt, bac) = (pmc12 >> 7 & 1 != 0, pmc12 >> 14 & 1 != 0, pmc12 >> 15 & 1 != 0);
     let is_served = if traits.contains(Traits::PREDICTED_FIRST) {
-        has(7)
+        tar
     } else if traits.contains(Traits::PREDICTED_SECOND) {
-        has(14)
+        bpt
     } else {
-        has(15)
+        bac
     };
-    let is_path_wrong = branch.prediction == Prediction::WrongDirection;
-    // Only the target of a branch that is taken is judged.
-    let is_target_wrong = branch.prediction == Prediction::WrongTarget && branch.taken;
-    // pfmon's setting for all that is mispredicted.
-    let is_predicted = if pmc12 >> 10 & 0xF == 0b0101 {
-        is_path_wrong || is_target_wrong
-    } else if is_path_wrong {
+    let (tm, ptm, ppm) = (pmc12 >> 8 & 3, pmc12 >> 10 & 3, pmc12 >> 12 & 3);
+    let is_predicted = if ptm == 0b01 && ppm == 0b01 {
+        // pfmon's setting for all that is mispredicted.
+        wrong.any()
+    } else if wrong.path {
         // No prediction of the target is recorded then.
-        has(12) && has(11) && has(10)
+        ppm & 0b01 != 0 && ptm == 0b11
     } else {
-        has(13) && has(if is_target_wrong { 10 } else { 11 })
+        ppm & 0b10 != 0 && ptm & if wrong.target { 0b01 } else { 0b10 } != 0
     };
-    is_served && has(if branch.taken { 9 } else { 8 }) && is_predicted
+    is_served && tm & if branch.taken { 0b10 } else { 0b01 } != 0 && is_predicted
 }
 
 impl Trace {
@@ -59,20 +78,21 @@ impl Trace {
 
     /// A branch of a processor whose trace is enabled, tagged or not: how many are captured.
     pub(super) fn branch(&mut self, pmc12: u64, record: &Record, branch: &Branch, tagged: bool) -> u128 {
-        if !tagged || branch.kind.is_far() || !wants(pmc12, branch, record.sample.traits) {
+        let wrong = Wrong::of(branch);
+        if !tagged || branch.kind.is_far() || !wants(pmc12, branch, wrong, record.sample.traits) {
             self.interrupt();
             return 0;
         }
         let slot = record.slot.min(2);
         let (bundle, target) = (record.address & !0xF, branch.target & !0xF);
         let shown = u64::from(if branch.taken { slot } else { 3 }) << 2;
-        let wrong = u64::from(matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget)) << 1;
-        let source = canonical(bundle) | shown | wrong | 1;
+        let mp = u64::from(wrong.any()) << 1;
+        let source = canonical(bundle) | shown | mp | 1;
         match self.branches.capture(bundle, slot, branch.taken.then_some(target)) {
             Source::New => self.push(source),
             Source::Joins => match self.ring.last() {
                 // One entry has the first that is taken; what was predicted wrongly in the bundle stays.
-                Some(last) => *last = last.map(|last| last & !0b1100 | shown | wrong),
+                Some(last) => *last = last.map(|last| last & !0b1100 | shown | mp),
                 None => self.forget(),
             },
             Source::Replaces => match self.ring.last() {
