@@ -10,7 +10,7 @@ mod trace;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::event::{Drive, Entry, Internal, UnitMask};
-use vm_pmu_arch::feed::{Context, Record, Signal};
+use vm_pmu_arch::feed::{Context, Kind, Record, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 use crate::Reference;
@@ -50,16 +50,49 @@ fn of_entry(own: &Thread, entry: &Entry, signals: &[(Signal, u64)], captures: &C
     }
 }
 
-/// What counter `number` adds at an instruction, where nothing stops it.
-fn amount(own: &Thread, number: usize, signals: &[(Signal, u64)], tags: &Tags, captures: &Captures) -> Amount {
-    let Some((event, entries)) = own.chosen(number) else { return Some(0) };
+/// What counter `number` is told at an instruction, where nothing stops it.
+fn told(own: &Thread, entries: &[&Entry], signals: &[(Signal, u64)], tags: &Tags, captures: &Captures) -> Amount {
     let mut sum: Amount = Some(0);
     for entry in entries {
         let told = of_entry(own, entry, signals, captures);
         let passes = told == Some(0) || is_captured(entry.drive) || own.filter().lets_through(entry, Some(tags)) != Some(false);
         sum = sum.zip(if passes { told } else { Some(0) }).map(|(sum, told)| sum + told);
     }
-    own.threshold(number, event, sum)
+    sum
+}
+
+/// Whether single cycles of what comes cannot be told apart.
+fn is_blurred(entries: &[&Entry], signals: &[(Signal, u64)]) -> bool {
+    let own = entries.iter().flat_map(|entry| entry.signals);
+    own.into_iter().any(|signal| signal.kind() != Kind::Event && of(signals, *signal) != 0)
+}
+
+/// What an injection tells counter `number`, where nothing stops it.
+fn injected(own: &Thread, number: usize, event: &Entry, entries: &[&Entry], occurrence: Occurrence, amount: u64) -> Amount {
+    let configuration = own.pmc[number];
+    if u64::from(occurrence.select) != configuration >> 8 & 0x7F || amount == 0 {
+        return Some(0);
+    }
+    // The clock stands still, whoever says that it ticks.
+    if own.context.halted && entries.iter().any(|entry| entry.signals.contains(&Signal::Cycles)) {
+        return Some(0);
+    }
+    let programmed = (configuration >> 16 & 0xF) as u32;
+    let told = match event.shape {
+        UnitMask::None => Some(u128::from(amount)),
+        _ if entries.is_empty() => Some(0),
+        UnitMask::Ordinal if occurrence.umask != programmed => Some(0),
+        UnitMask::Ordinal => Some(u128::from(amount)),
+        _ => None,
+    };
+    // For a counter of captures no instruction need be reported.
+    let tags = own.last.tags().filter(|_| !entries.iter().any(|entry| is_captured(entry.drive)));
+    match entries.iter().try_fold(false, |any, entry| Some(any | own.filter().lets_through(entry, tags.as_ref())?)) {
+        _ if told == Some(0) => told,
+        Some(true) => told,
+        Some(false) => Some(0),
+        None => None,
+    }
 }
 
 impl Itanium {
@@ -101,9 +134,14 @@ impl Reference for Itanium {
     fn instruction(&mut self, thread: usize, signals: &[(Signal, u64)], record: &Record) {
         let own = &mut self.threads[thread];
         let tags = own.filter().look(record, &own.context);
-        let captures = own.capture(record, &tags, of(signals, Signal::Cycles));
+        let cycles = of(signals, Signal::Cycles);
+        let captures = own.capture(record, &tags, cycles);
         own.last = Last::Told(tags);
-        let amounts = [4, 5, 6, 7].map(|number| amount(own, number, signals, &tags, &captures));
+        let amounts = [4, 5, 6, 7].map(|number| {
+            let Some((event, entries)) = own.chosen(number) else { return Some(0) };
+            let told = told(own, &entries, signals, &tags, &captures);
+            own.counted(number, event, told, is_blurred(&entries, signals), cycles)
+        });
         self.add(thread, amounts);
     }
 
@@ -111,52 +149,29 @@ impl Reference for Itanium {
     fn devices(&mut self, _: &[(Signal, u64)]) {}
 
     fn inject(&mut self, thread: usize, occurrence: Occurrence, amount: u64) {
-        let own = &self.threads[thread];
+        let own = &mut self.threads[thread];
         let amounts = [4, 5, 6, 7].map(|number| {
-            let configuration = own.pmc[number];
-            if u64::from(occurrence.select) != configuration >> 8 & 0x7F || amount == 0 {
-                return Some(0);
-            }
             let Some((event, entries)) = own.chosen(number) else { return Some(0) };
-            // The clock stands still, whoever says that it ticks.
-            if own.context.halted && entries.iter().any(|entry| entry.signals.contains(&Signal::Cycles)) {
-                return Some(0);
-            }
-            let programmed = (configuration >> 16 & 0xF) as u32;
-            let told = match event.shape {
-                UnitMask::None => Some(u128::from(amount)),
-                _ if entries.is_empty() => Some(0),
-                UnitMask::Ordinal if occurrence.umask != programmed => Some(0),
-                UnitMask::Ordinal => Some(u128::from(amount)),
-                _ => None,
-            };
-            // For a counter of captures no instruction need be reported.
-            let tags = own.last.tags().filter(|_| !entries.iter().any(|entry| is_captured(entry.drive)));
-            let passes = entries.iter().try_fold(false, |any, entry| Some(any | own.filter().lets_through(entry, tags.as_ref())?));
-            let told = match passes {
-                _ if told == Some(0) => told,
-                Some(true) => told,
-                Some(false) => Some(0),
-                None => None,
-            };
-            own.threshold(number, event, told)
+            let told = injected(own, number, event, &entries, occurrence, amount);
+            own.counted(number, event, told, false, 0)
         });
         self.add(thread, amounts);
     }
 
     fn set_context(&mut self, thread: usize, context: Context) {
-        let own = &self.threads[thread];
+        let own = &mut self.threads[thread];
         if own.context.privilege != context.privilege {
             // A change is counted in the state that it leaves (docs/notes/itanium.md 2.1).
             let amounts = [4, 5, 6, 7].map(|number| {
                 let changes = |entry: &&Entry| matches!(entry.drive, Drive::Internal(Internal::PrivilegeChange(_)));
                 let chosen = own.chosen(number).filter(|(_, entries)| entries.iter().any(changes));
-                chosen.map_or(Some(0), |(event, _)| own.threshold(number, event, Some(1)))
+                chosen.map_or(Some(0), |(event, _)| own.counted(number, event, Some(1), false, 0))
             });
             self.add(thread, amounts);
         }
         if self.threads[thread].context != context {
             self.threads[thread].last.change();
+            self.threads[thread].lose_open_cycle();
         }
         self.threads[thread].context = context;
     }

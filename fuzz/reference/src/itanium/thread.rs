@@ -77,6 +77,8 @@ pub(super) struct Thread {
     pub(super) last: Last,
     /// Cycles that were told.
     cycles: u128,
+    /// What each counter with a threshold has seen of the cycle that is open.
+    open: [Amount; 4],
 }
 
 impl Thread {
@@ -93,6 +95,7 @@ impl Thread {
             dbr: Breakpoints::of_data(),
             last: Last::Nobody,
             cycles: 0,
+            open: [Some(0); 4],
         }
     }
 
@@ -130,22 +133,46 @@ impl Thread {
         Some((event, entries))
     }
 
-    /// The threshold of counter `number` lets nothing through, everything, or what only single cycles show.
-    pub(super) fn threshold(&self, number: usize, event: &Entry, told: Amount) -> Amount {
+    /// What counter `number` adds where an event brings `told` of it in a step, with so many cycles. `is_blurred` says that single cycles
+    /// of the step cannot be told apart.
+    pub(super) fn counted(&mut self, number: usize, event: &Entry, told: Amount, is_blurred: bool, cycles: u64) -> Amount {
         let width = if number < 6 { 7 } else { 3 };
-        match self.pmc[number] >> 20 & width {
-            0 => told,
-            // More than the threshold never come in a cycle.
-            least if least >= u64::from(event.max_per_cycle) => Some(0),
-            _ if told == Some(0) => Some(0),
-            _ => None,
+        let threshold = self.pmc[number] >> 20 & width;
+        let frozen = self.counters.frozen();
+        let is_stopped = frozen == Some(true) || !self.admits(self.pmc[number], true);
+        let open = &mut self.open[number - 4];
+        if is_stopped {
+            *open = open.filter(|open| *open == 0);
+            return Some(0);
         }
+        if threshold == 0 {
+            return told;
+        }
+        if threshold >= u64::from(event.max_per_cycle) {
+            // More than the threshold never come in a cycle.
+            return Some(0);
+        }
+        let told = if is_blurred { None } else { told };
+        *open = open.zip(told).filter(|_| frozen.is_some()).map(|(open, told)| open + told);
+        if cycles == 0 {
+            return Some(0);
+        }
+        if self.context.halted {
+            // Whether the cycle of a processor that stands still ends is not said.
+            *open = open.filter(|open| *open == 0);
+            return *open;
+        }
+        // What a step brings is its first cycle's.
+        open.replace(0).map(|value| u128::from(value > u128::from(threshold)))
+    }
+
+    /// What the open cycle has is not what one state of the thread let through.
+    pub(super) fn lose_open_cycle(&mut self) {
+        self.open = self.open.map(|open| open.filter(|open| *open == 0));
     }
 
     /// The counters grow by these amounts together. Returns the counter of the interrupt, if one is asked for; `Err` where that is not known.
     pub(super) fn add(&mut self, amounts: [Amount; 4]) -> Result<Option<u32>, ()> {
-        let admitted = |number: usize| self.admits(self.pmc[number], true);
-        let amounts = [0, 1, 2, 3].map(|index| if admitted(index + 4) { amounts[index] } else { Some(0) });
         let asks = (4..8).filter(|number| self.pmc[*number] & INTERRUPTS != 0).fold(0, |bits, number| bits | 1 << number);
         let before = self.counters.frozen();
         let interrupt = self.counters.add(&amounts, asks).interrupt;
@@ -235,11 +262,20 @@ impl Thread {
         let above = self.context.privilege != 0;
         match address {
             Address::Pmc(_) | Address::Pmd(_) | Address::Ibr(_) | Address::Dbr(_) if above => return Err(Fault::PrivilegedOperation),
-            Address::Ibr(number) => self.ibr.write(number, value)?,
-            Address::Dbr(number) => self.dbr.write(number, value)?,
+            Address::Ibr(number) => {
+                self.ibr.write(number, value)?;
+                self.lose_open_cycle();
+            }
+            Address::Dbr(number) => {
+                self.dbr.write(number, value)?;
+                self.lose_open_cycle();
+            }
             Address::Pmc(0) => {
                 let before = self.counters.frozen();
                 let status = self.counters.set_status(value);
+                if before != Some(status & FREEZE != 0) {
+                    self.lose_open_cycle();
+                }
                 if status & FREEZE != 0 && before != Some(true) {
                     self.freeze();
                 }
@@ -271,9 +307,15 @@ impl Thread {
         let Some(register) = self.pmc.get_mut(number) else { return };
         *register = value & kept(number);
         match number {
+            4..=7 => self.open[number - 4] = Some(0),
+            8 | 9 | 13 => self.lose_open_cycle(),
             // A monitor of no load follows none (D207): without a level or instruction set, of translations, with an empty unit mask.
-            11 if *register & 0xF == 0 || *register >> 24 & 3 == 3 || *register >> 7 & 1 != 0 || *register >> 16 & 0xF > 10 => {
-                self.addresses.stop();
+            11 => {
+                let register = *register;
+                self.lose_open_cycle();
+                if register & 0xF == 0 || register >> 24 & 3 == 3 || register >> 7 & 1 != 0 || register >> 16 & 0xF > 10 {
+                    self.addresses.stop();
+                }
             }
             // M55.
             12 => self.trace.interrupt(),
