@@ -31,7 +31,7 @@ impl Itanium {
     }
 
     /// Whether loads are followed, which takes time.
-    fn follows_loads(&self) -> bool {
+    pub(super) fn follows_loads(&self) -> bool {
         let pmc11 = self.configuration.pmc11;
         !pmc11.tlb() && data_capture::captures_anything(pmc11) && self.data_monitor().can_count()
     }

@@ -247,6 +247,10 @@ impl Itanium {
     fn write_pmc(&mut self, number: u8, value: u64, feed: &impl Feed) {
         if number != 0 {
             self.configuration.write(number, value);
+            if number == 11 && !self.follows_loads() {
+                // It is not known how long no load is followed.
+                self.tracker.release();
+            }
             if number == 12 {
                 // While nothing is captured, branches need not be reported.
                 self.last = Last::Nothing;

@@ -45,18 +45,27 @@ fn is_wrong(prediction: Prediction) -> bool {
     matches!(prediction, Prediction::WrongTarget | Prediction::WrongDirection)
 }
 
+/// How a branch was predicted, as far as it is judged: one that is not taken goes to no target that could be wrong.
+const fn judged(branch: &Branch) -> Prediction {
+    match branch.prediction {
+        Prediction::WrongTarget if !branch.taken => Prediction::Right,
+        prediction => prediction,
+    }
+}
+
 /// Captures a branch of IA-64 that the monitor of `pmc12` admits and the first opcode matcher tags, if its settings admit it. Returns
 /// whether it did. Other changes of the flow of instructions are not captured.
 pub(super) fn capture(pmc12: Pmc12, record: &Record, branch: &Branch, last: &mut Last, captures: &mut Captures) -> bool {
     let taken = pmc12.tm() >> u8::from(branch.taken) & 1 == 1;
-    let wanted = taken && is_prediction_wanted(pmc12, branch.prediction) && is_predicted_by(pmc12, record);
+    let prediction = judged(branch);
+    let wanted = taken && is_prediction_wanted(pmc12, prediction) && is_predicted_by(pmc12, record);
     if branch.kind.is_far() || !wanted {
         *last = Last::Nothing;
         return false;
     }
     let source = Source {
         bundle: record.address >> 4,
-        mispredicted: is_wrong(branch.prediction),
+        mispredicted: is_wrong(prediction),
         target: branch.taken.then_some(branch.target),
         extension: 0,
     };
@@ -130,6 +139,12 @@ mod tests {
     fn a_wrong_path_passes_only_where_targets_do_not_matter() {
         let with = |ptm: u64| is_captured(ALL & !0xC00 | ptm << 10, branch(true, Prediction::WrongDirection), Traits::empty());
         assert_eq!([0b00, 0b01, 0b10, 0b11].map(with), [false, false, false, true]);
+    }
+
+    #[test]
+    fn the_target_of_a_branch_that_is_not_taken_is_right() {
+        let with = |ptm: u64| is_captured(ALL & !0xC00 | ptm << 10, branch(false, Prediction::WrongTarget), Traits::empty());
+        assert_eq!([0b00, 0b01, 0b10, 0b11].map(with), [false, false, true, true]);
     }
 
     #[test]

@@ -2,21 +2,14 @@
 
 use vm_pmu_arch::feed::{BranchKind, DataSource, Memory, Record, Traits, Translation};
 
-use crate::ia64::Amount;
+use crate::ia64::{Amount, Loads};
 
 /// PMD32 to PMD36, where they are known, and the load that is followed.
 pub(super) struct Addresses {
     pub(super) pmd: [Option<u64>; 5],
-    /// When the load that is followed is over.
-    busy: Option<u128>,
-    /// Loads were passed over meanwhile.
-    skipped: bool,
-    /// Loads to pass over before another one is followed.
-    pass: u16,
+    loads: Loads,
     /// When a miss was captured last.
     captured: Option<u128>,
-    /// What the choice of loads is drawn from (M35).
-    draws: u16,
 }
 
 /// Bits of PMD33.stat, for a translation that is not in the first level.
@@ -31,7 +24,7 @@ const fn status(translation: Translation) -> Option<u64> {
 
 impl Addresses {
     pub(super) fn new() -> Addresses {
-        Addresses { pmd: [Some(0); 5], busy: None, skipped: false, pass: 0, captured: None, draws: 0xACE1 }
+        Addresses { pmd: [Some(0); 5], loads: Loads::new(), captured: None }
     }
 
     /// A PMD, 32 to 36.
@@ -51,12 +44,14 @@ impl Addresses {
 
     /// Everything freezes: a load that was followed is not any more.
     pub(super) fn stop(&mut self) {
-        (self.busy, self.captured) = (None, None);
+        self.loads.stop();
+        self.captured = None;
     }
 
     /// What captures would have left is not known.
     pub(super) fn forget(&mut self) {
         self.pmd = [None; 5];
+        self.loads.forget();
     }
 
     /// The I-EAR sees an instruction of its range: how often it captures.
@@ -114,15 +109,22 @@ impl Addresses {
         let traits = record.sample.traits;
         let Some(memory) = record.memory.filter(|memory| memory.load && !traits.contains(Traits::PAGE_WALKER)) else { return Some(0) };
         // What nothing lets through is not followed either (D190).
-        if !tagged || !self.follows(now) {
+        if !tagged {
             return Some(0);
         }
         let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
         let is_miss = !hit || traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
         // Of a hit this is known after a cycle.
-        self.busy = Some(now + u128::from(if is_miss { memory.latency.max(1) } else { 1 }));
-        let is_apart = self.captured.is_none_or(|captured| now >= captured + 7);
-        if !is_miss || !is_apart || umask > 10 || memory.latency < 4 << umask {
+        let end = now + u128::from(if is_miss { memory.latency.max(1) } else { 1 });
+        let is_followed = self.loads.follow(now, end);
+        if !is_miss || umask > 10 || memory.latency < 4 << umask || is_followed == Some(false) {
+            return Some(0);
+        }
+        if is_followed.is_none() {
+            self.forget();
+            return None;
+        }
+        if self.captured.is_some_and(|captured| now < captured + 7) {
             return Some(0);
         }
         self.captured = Some(now);
@@ -131,22 +133,6 @@ impl Addresses {
         self.put(32, Some(memory.address));
         self.locate(record);
         Some(1)
-    }
-
-    /// Whether the load that comes now is followed.
-    fn follows(&mut self, now: u128) -> bool {
-        if self.busy.is_some_and(|end| now < end) {
-            self.skipped = true;
-            return false;
-        }
-        self.busy = None;
-        if core::mem::take(&mut self.skipped) {
-            self.draws = self.draws >> 1 ^ if self.draws & 1 != 0 { 0xB400 } else { 0 };
-            self.pass = self.draws & 3;
-        }
-        let follows = self.pass == 0;
-        self.pass = self.pass.saturating_sub(1);
-        follows
     }
 
     /// An access whose translation is not in the first level (3.3.9.2).

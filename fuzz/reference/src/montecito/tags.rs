@@ -1,10 +1,10 @@
 //! Which instructions ranges and opcodes let through (3.3.5 to 3.3.7, M30 to M33).
 
 use vm_pmu_arch::event::{Channel, Drive, Entry, Internal, Qualifiers};
-use vm_pmu_arch::feed::{Context, ExecutionUnit, LineStates, Record};
+use vm_pmu_arch::feed::{Context, LineStates, Record};
 
 use super::registers::Registers;
-use crate::ia64::{Breakpoints, INSTRUCTION_SET};
+use crate::ia64::{Breakpoints, INSTRUCTION_SET, Slot};
 
 /// What constrains a thread's events.
 pub(super) struct Filter<'a> {
@@ -70,15 +70,12 @@ impl Filter<'_> {
             return true;
         }
         let matcher = self.registers.matcher(channel);
-        let of_type = match record.sample.unit {
-            ExecutionUnit::LoadStore => matcher.m,
-            ExecutionUnit::Branch => matcher.b,
-            ExecutionUnit::FixedPoint => matcher.i,
-            ExecutionUnit::VectorScalar => matcher.f,
-            ExecutionUnit::Fetch => false,
-            ExecutionUnit::Unknown if record.branch.is_some() => matcher.b,
-            ExecutionUnit::Unknown if record.memory.is_some() => matcher.m,
-            ExecutionUnit::Unknown => matcher.i,
+        let of_type = match Slot::of(record) {
+            Some(Slot::M) => matcher.m,
+            Some(Slot::I) => matcher.i,
+            Some(Slot::F) => matcher.f,
+            Some(Slot::B) => matcher.b,
+            None => false,
         };
         context.machine_state & INSTRUCTION_SET == 0 && of_type && (record.encoding ^ matcher.value) & !matcher.mask & ((1 << 41) - 1) == 0
     }

@@ -3,19 +3,11 @@
 use vm_pmu_arch::feed::{Branch, BranchKind, Prediction, Record, Traits};
 
 use super::buffer::Buffer;
-
-/// What the next branch may continue.
-#[derive(Clone, Copy)]
-enum Last {
-    /// A branch of this bundle and slot, which was not taken.
-    NotTaken(u64, u8),
-    /// A target in this bundle.
-    Target(u64),
-}
+use crate::ia64::{Branches, Source};
 
 /// The state of the trace.
 pub(super) struct Trace {
-    last: Option<Last>,
+    branches: Branches,
 }
 
 /// Whether PMC39 wants such a branch (Table 3-26 and the equation after it).
@@ -40,24 +32,24 @@ fn wants(pmc39: u64, branch: &Branch) -> bool {
 
 impl Trace {
     pub(super) fn new() -> Trace {
-        Trace { last: None }
+        Trace { branches: Branches::new() }
     }
 
     /// The next branch continues nothing.
     pub(super) fn interrupt(&mut self) {
-        self.last = None;
+        self.branches.interrupt();
     }
 
     /// An instruction of a thread whose trace is enabled: how many entries are new.
     pub(super) fn instruction(&mut self, pmc39: u64, record: &Record, tagged: bool, native: bool, buffer: &mut Buffer) -> u64 {
         let Some(branch) = record.branch else { return 0 };
-        let last = self.last.take();
         let is_selected = match branch.kind {
             BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => true,
             _ => tagged && wants(pmc39, &branch),
         };
         // ds is reserved.
         if !is_selected || !native || pmc39 >> 7 & 1 != 0 {
+            self.interrupt();
             return 0;
         }
         let traits = record.sample.traits;
@@ -70,23 +62,22 @@ impl Trace {
         let shown = if taken { slot } else { 3 };
         let source = bundle.wrapping_sub(if second { 16 } else { 0 }) | u64::from(shown) << 2 | u64::from(wrong) << 1 | 1;
         let nibble = u64::from(flushed) << 1 | u64::from(second);
+        let target = branch.target & !0xF;
         let mut new = 0;
-        match last {
-            Some(Last::NotTaken(own, before)) if own == bundle && before < slot => {
-                // One entry has the first that is taken; what was predicted wrongly in the bundle stays.
+        match self.branches.capture(bundle, slot, taken.then_some(target)) {
+            // One entry has the first that is taken; what was predicted wrongly in the bundle stays.
+            Source::Joins => {
                 buffer.amend(|entry, bits| (entry & !0b1100 | u64::from(shown) << 2 | source & 0b10, bits | nibble));
             }
-            Some(Last::Target(own)) if own == bundle => buffer.amend(|_, _| (source, nibble)),
-            _ => {
+            Source::Replaces => buffer.amend(|_, _| (source, nibble)),
+            Source::New => {
                 buffer.push(Some(source), nibble);
                 new += 1;
             }
         }
-        self.last = Some(Last::NotTaken(bundle, slot));
         if taken {
-            buffer.push(Some(branch.target & !0xF | 0b10), 0);
+            buffer.push(Some(target | 0b10), 0);
             new += 1;
-            self.last = Some(Last::Target(branch.target & !0xF));
         }
         new
     }
