@@ -14,7 +14,8 @@ const MOST_SLOTS: u64 = 10_000;
 
 /// The statement with what the reference sees as its expectation, or `None` where it does not know that.
 fn show(nests: &mut Nests, step: &NestStep) -> Option<NestStep> {
-    if nests.is_empty() && !matches!(step, NestStep::Chip(_)) {
+    // Chip 0 is there as soon as a statement needs a chip.
+    if nests.is_empty() && !matches!(step, NestStep::Chip(_) | NestStep::Hole(..) | NestStep::NoHole | NestStep::Refused(_)) {
         put(nests, &ChipSetting::default());
     }
     let place = |place: &MemoryPlace| match place {
