@@ -61,7 +61,7 @@ pub(crate) fn enter(source: Source, record: &Record, last: &mut Last, buffer: &m
     let entry = source.bundle << 4 | slot | if source.mispredicted { MISPREDICTED } else { 0 } | SOURCE;
     let entries = enter_source(entry, source.extension, record, *last, buffer);
     let Some(target) = source.target.map(|target| target & !0xF) else {
-        *last = Last::NotTaken { bundle: record.address, slot: record.slot };
+        *last = Last::NotTaken { bundle: record.address & !0xF, slot: record.slot };
         return entries;
     };
     buffer.push(target | MISPREDICTED, 0);
@@ -76,7 +76,7 @@ fn enter_source(source: u64, extension: u8, record: &Record, last: Last, buffer:
             buffer.replace_last(source, extension);
             0
         }
-        Last::NotTaken { bundle, slot } if bundle == record.address && slot < record.slot => {
+        Last::NotTaken { bundle, slot } if bundle == record.address & !0xF && slot < record.slot => {
             let (before, before_extension) = buffer.last();
             buffer.replace_last(source | before & MISPREDICTED, extension | before_extension);
             0

@@ -12,17 +12,17 @@ pub(crate) enum Slot {
 }
 
 impl Slot {
-    /// That of an instruction, if it has one. Where nobody told, it follows from the branch or the access to memory.
-    pub(crate) const fn of(record: &Record) -> Option<Slot> {
-        Some(match record.sample.unit {
+    /// That of an instruction. Where nobody told, it follows from the branch or the access to memory; nothing of IA-64 is finished by the
+    /// fetch unit.
+    pub(crate) const fn of(record: &Record) -> Slot {
+        match record.sample.unit {
             ExecutionUnit::LoadStore => Slot::M,
             ExecutionUnit::Branch => Slot::B,
             ExecutionUnit::FixedPoint => Slot::I,
             ExecutionUnit::VectorScalar => Slot::F,
-            ExecutionUnit::Fetch => return None,
-            ExecutionUnit::Unknown if record.branch.is_some() => Slot::B,
-            ExecutionUnit::Unknown if record.memory.is_some() => Slot::M,
-            ExecutionUnit::Unknown => Slot::I,
-        })
+            _ if record.branch.is_some() => Slot::B,
+            _ if record.memory.is_some() => Slot::M,
+            _ => Slot::I,
+        }
     }
 }

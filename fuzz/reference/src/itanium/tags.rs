@@ -95,11 +95,10 @@ impl Filter<'_> {
         let matcher = self.pmc[matcher_of(second)];
         let has = |bit: u32| matcher >> bit & 1 != 0;
         let of_type = match Slot::of(record) {
-            Some(Slot::B) => has(60),
-            Some(Slot::F) => has(61),
-            Some(Slot::I) => has(62),
-            Some(Slot::M) => has(63),
-            None => false,
+            Slot::B => has(60),
+            Slot::F => has(61),
+            Slot::I => has(62),
+            Slot::M => has(63),
         };
         // Bits 40:27 and 12:0 of the encoding, side by side.
         let encoding = record.encoding >> 27 & 0x3FFF;

@@ -307,8 +307,7 @@ impl Thread {
         let Some(register) = self.pmc.get_mut(number) else { return };
         *register = value & kept(number);
         match number {
-            4..=7 => self.open[number - 4] = Some(0),
-            8 | 9 | 13 => self.lose_open_cycle(),
+            4..=9 | 13 => self.lose_open_cycle(),
             // A monitor of no load follows none (D207): without a level or instruction set, of translations, with an empty unit mask.
             11 => {
                 let register = *register;

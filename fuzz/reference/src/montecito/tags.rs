@@ -71,11 +71,10 @@ impl Filter<'_> {
         }
         let matcher = self.registers.matcher(channel);
         let of_type = match Slot::of(record) {
-            Some(Slot::M) => matcher.m,
-            Some(Slot::I) => matcher.i,
-            Some(Slot::F) => matcher.f,
-            Some(Slot::B) => matcher.b,
-            None => false,
+            Slot::M => matcher.m,
+            Slot::I => matcher.i,
+            Slot::F => matcher.f,
+            Slot::B => matcher.b,
         };
         context.machine_state & INSTRUCTION_SET == 0 && of_type && (record.encoding ^ matcher.value) & !matcher.mask & ((1 << 41) - 1) == 0
     }
