@@ -75,13 +75,15 @@ def by_target(results: Sequence[Result]) -> list[str]:
 
 def by_fault(results: Sequence[Result]) -> list[str]:
     """One line for each fault."""
-    lines = heading(["fault", "what it breaks", "found by", "s", "executions", "test"], 3)[:1]
-    lines.append(row(["---", "---", "---", "---:", "---:", "---"]))
+    tested = any(result.tested for result in results)
+    last = (["test"], ["---"]) if tested else ([], [])
+    lines = [row(["fault", "what it breaks", "found by", "s", *last[0]]), row(["---", "---", "---", "---:", *last[1]])]
     for result in results:
         find = result.first
-        target, seconds, executed = ("-", "", "") if find is None else (f"`{find[0]}`", f"{find[1].seconds:.1f}", f"{find[1].executions:,}")
+        target, seconds = ("-", "") if find is None else (f"`{find[0]}`", f"{find[1].seconds:.1f}")
         caught = "" if not result.tested else "none" if result.caught is None else f"{result.caught[0]}: `{result.caught[1]}`"
-        lines.append(row([f"`{result.fault.title}`", result.fault.breaks.replace("|", "\\|"), target, seconds, executed, caught]))
+        cells = [f"`{result.fault.title}`", result.fault.breaks.replace("|", "\\|"), target, seconds]
+        lines.append(row([*cells, caught] if tested else cells))
     return lines
 
 
@@ -116,9 +118,9 @@ def digest(fault: Fault) -> str:
     return hashlib.sha256(fault.diff.encode()).hexdigest()[:16]
 
 
-def kept(results: Mapping[str, Result]) -> dict[str, object]:
-    """The results as JSON keeps them, for a later run that goes on."""
-    return {
+def kept(results: Mapping[str, Result], others: Mapping[str, object]) -> dict[str, object]:
+    """The results as JSON keeps them, for a later run that goes on, with those of an earlier run of `others`."""
+    return {**others} | {
         title: {
             "patch": digest(result.fault),
             "runs": {target: [run.found, run.seconds, run.executions] for target, run in result.runs.items()},
