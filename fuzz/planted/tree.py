@@ -42,6 +42,8 @@ class Tree:
 
     def __init__(self, root: Path, work: Path) -> None:
         self.root = root
+        # Programs are started in other folders.
+        work = work.resolve()
         self.folder = work / "tree"
         self.built = work / "build"
 

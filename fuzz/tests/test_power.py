@@ -135,6 +135,10 @@ class Copy(unittest.TestCase):
             self.assertEqual(self.file.read_text(), "begin\nzero\none\ntwo\nfour\nfive\nend\n")
         self.assertEqual(self.copy.read_text(), "begin\nzero\none\ntwo\nfour\nfive\nend\n")
 
+    def test_a_folder_that_is_named_from_here_is_the_same_elsewhere(self) -> None:
+        """Targets run in a folder of their own."""
+        self.assertTrue(Tree(ROOT, Path("work")).folder.is_absolute())
+
     def test_a_fault_is_taken_out_after_an_error(self) -> None:
         """So that the next one is alone."""
         with self.assertRaises(Failure), self.tree.planted([planted("k8/a")]):
