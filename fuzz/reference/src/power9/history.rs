@@ -47,8 +47,11 @@ impl History {
             return;
         }
         // 10 and 11 follow no source at hand; a direct branch has no target that could be wrong; and whether a computed branch is conditional
-        // is in its encoding alone.
-        let is_open = mmcra::ifm(register) > 1
+        // is in its encoding alone. An encoding of another form (B, I, XL) contradicts the kind.
+        let form = record.encoding >> 26 & 0x3F;
+        let is_contradicted = record.encoding != 0 && if is_direct { form != 16 && form != 18 } else { form != 19 };
+        let is_open = is_contradicted
+            || mmcra::ifm(register) > 1
             || is_direct && branch.prediction == Prediction::WrongTarget
             || filters(mmcra::FU) && !is_direct && record.encoding != 0;
         if is_open {
