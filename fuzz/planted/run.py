@@ -77,9 +77,11 @@ def edges(log: str) -> int:
 
 
 def shown(log: str) -> str:
-    """What a target printed of its find, from its own message on, without the stack."""
-    lines = [line for line in log.splitlines() if not re.match(r"#\d+\t|\s+\d+: |\s+at |stack backtrace:|note: ", line)]
-    return "\n".join(lines[-60:])
+    """What a target printed of its find: its own message without the stack, or the last lines where it has none."""
+    _, panicked, message = log.rpartition(" panicked at ")
+    lines = (message if panicked else log).splitlines()[1 if panicked else -60 :]
+    ends = (at for at, line in enumerate(lines) if re.match(r"stack backtrace:|note: |==\d+==", line))
+    return "\n".join(lines[: next(ends, None)]).strip()
 
 
 def used(process: int) -> float | None:

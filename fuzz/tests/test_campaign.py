@@ -19,7 +19,7 @@ for word in "$@"; do
 done
 printf input > "${prefix}crash-1"
 printf new > "$1/new"
-printf '#1\\tINITED cov: 12 ft: 3\\n#7\\tNEW    cov: 34 ft: 9\\nthe contract is broken with seed %s\\nstack backtrace:\\n   0: main\\n' "$seed"
+printf '#1\\tINITED cov: 12 ft: 3\\n#7\\tNEW    cov: 34 ft: 9\\n\\nthread main panicked at k8.rs:1:1:\\nthe contract is broken with seed %s\\nstack backtrace:\\n   0: main\\n' "$seed"
 exit 77
 """
 

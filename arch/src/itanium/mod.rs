@@ -248,7 +248,7 @@ impl Itanium {
         if number != 0 {
             self.configuration.write(number, value);
             if number == 11 && !self.follows_loads() {
-                // It is not known how long no load is followed.
+                // Nobody tells how long it stays off, so the load that it followed may have ended.
                 self.tracker.release();
             }
             if number == 12 {

@@ -310,7 +310,7 @@ impl Montecito {
                     self.retirement.stop();
                 }
                 if number == 40 && !self.follows_loads() {
-                    // It is not known how long it stays off.
+                    // Nobody tells how long it stays off, so the load that it followed may have ended.
                     self.tracker.release();
                 }
                 if matches!(number, 39 | 42) {

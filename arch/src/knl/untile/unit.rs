@@ -105,9 +105,8 @@ impl Unit {
         })
     }
 
-    /// The selects of the general counters, in their order, for COUNTER0_OCCUPANCY that of the queue that it follows; `None` for one that
-    /// counts a clock. An event by any other select changes
-    /// nothing when it is [injected](Unit::inject).
+    /// The selects of the general counters, in their order: of COUNTER0_OCCUPANCY that of the queue that it follows, and `None` for one
+    /// that counts a clock. An event by any other select changes nothing when it is [injected](Unit::inject).
     ///
     /// ```
     /// use vm_pmu_arch::knl::untile::{Clocks, Kind, Unit, UnitRegister};

@@ -1,6 +1,5 @@
 //! What the references of IA-64 processors have in common: fields of PSR, breakpoint registers, types of instructions, counters and their
-//! overflow, and what captures choose and enter (Itanium
-//! Architecture Software Developer's Manual, volume 2, 3.3.2, 7.1 and 7.2).
+//! overflow, and what captures choose and enter (Itanium Architecture Software Developer's Manual, volume 2, 3.3.2, 7.1 and 7.2).
 
 mod branches;
 mod breakpoints;
@@ -9,8 +8,7 @@ mod loads;
 mod opcodes;
 mod ring;
 
-use vm_pmu_arch::feed::Signal;
-
+pub(crate) use crate::clocks::amount_of as of;
 pub(crate) use branches::{Branches, Source};
 pub(crate) use breakpoints::Breakpoints;
 pub(crate) use counters::{Added, Counters, FREEZE};
@@ -28,7 +26,9 @@ pub(crate) const INSTRUCTION_SET: u64 = 1 << 34;
 /// How much a counter adds; `None` is not known.
 pub(crate) type Amount = Option<u128>;
 
-/// How much a signal grows in a step.
-pub(crate) fn of(signals: &[(Signal, u64)], signal: Signal) -> u64 {
-    signals.iter().filter(|(told, _)| *told == signal).map(|(_, amount)| *amount).sum()
+/// The interrupts asked for since the last call, sorted: thread and counter. From now on they are known unless `unsure`.
+pub(crate) fn take_sorted(asked: &mut Option<Vec<(usize, u32)>>, unsure: bool) -> Option<Vec<(usize, u32)>> {
+    let mut taken = core::mem::replace(asked, (!unsure).then(Vec::new))?;
+    taken.sort_unstable();
+    Some(taken)
 }

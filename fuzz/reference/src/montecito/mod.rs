@@ -19,7 +19,7 @@ use vm_pmu_arch::feed::{Context, Kind, Record, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
 use crate::Reference;
-use crate::ia64::{Amount, of};
+use crate::ia64::{self, Amount, of};
 use registers::INTERRUPTS;
 use selection::{Choice, choice};
 use tags::Told;
@@ -330,11 +330,6 @@ impl Reference for Montecito {
 
     fn take_interrupts(&mut self) -> Option<Vec<(usize, u32)>> {
         let unsure = self.threads.iter().any(|thread| thread.counters.frozen().is_none());
-        let asked = self.asked.take();
-        self.asked = (!unsure).then(Vec::new);
-        asked.map(|mut asked| {
-            asked.sort_unstable();
-            asked
-        })
+        ia64::take_sorted(&mut self.asked, unsure)
     }
 }

@@ -41,7 +41,7 @@ impl History {
             || filters(mmcra::FC) && is_call
             || filters(mmcra::FJ) && is_jump
             || filters(mmcra::FR) && branch.kind == Return
-            // 01 takes what writes the link register.
+            // 01 keeps jumps and returns out.
             || mmcra::ifm(register) == 1 && !is_call;
         if is_filtered {
             return;

@@ -5,6 +5,8 @@ use vm_pmu_arch::event::{Drive, Entry, Internal, Reloads, When};
 use vm_pmu_arch::feed::{Context, Kind, Record, Signal};
 use vm_pmu_arch::model::Occurrence;
 
+pub(super) use crate::clocks::amount_of as of;
+
 use super::alerts::Excuse;
 use super::bits::{mmcr0, mmcr1, mmcra, state};
 use super::history::History;
@@ -333,11 +335,6 @@ impl Thread {
             }
         }
     }
-}
-
-/// How much a signal grows in a step.
-pub(super) fn of(signals: &[(Signal, u64)], signal: Signal) -> u64 {
-    signals.iter().filter(|(told, _)| *told == signal).map(|(_, amount)| *amount).sum()
 }
 
 /// How often a signal is counted. In the cycle after a write of MMCR1 nothing is: events fall into the first cycle of a step, the cycles of
