@@ -3,7 +3,6 @@
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
@@ -11,6 +10,7 @@ use vm_pmu::topology::Machine;
 
 use crate::die::Choice;
 use crate::handle::{self, Handle};
+use crate::lock::{Mutex, MutexGuard};
 use crate::machine::{Callbacks, VM_PMU_MOST_THREADS};
 use crate::nodes::{VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute};
 use crate::places::Lists;
@@ -123,14 +123,12 @@ impl Drop for VmPmuCompanion {
 
 /// Takes the lock, which is free if the caller keeps the rules.
 fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<MutexGuard<'l, Follower<'static>>, Failure> {
-    match follower.try_lock() {
-        Ok(follower) => Ok(follower),
-        // An earlier call panicked, and left it in some state; no state is unsound.
-        Err(TryLockError::Poisoned(follower)) => Ok(follower.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(argument(format!(
+    // If an earlier call panicked, the follower is in some state of its own; no state is unsound.
+    follower.try_lock().ok_or_else(|| {
+        argument(format!(
             "the follower of thread {number} is in use by another call: one host thread at a time uses it, and no callback of its own"
-        ))),
-    }
+        ))
+    })
 }
 
 #[cold]

@@ -2,8 +2,8 @@
 //! there is not touched.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::lock::{Mutex, MutexGuard};
 use crate::pointer::writable;
 use crate::status::{Failure, argument};
 
@@ -22,7 +22,7 @@ pub(crate) trait Handle: Sized {
 static LIVING: Mutex<BTreeMap<usize, &'static str>> = Mutex::new(BTreeMap::new());
 
 fn living() -> MutexGuard<'static, BTreeMap<usize, &'static str>> {
-    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+    LIVING.lock()
 }
 
 /// Hands out `made`, for the caller to destroy.

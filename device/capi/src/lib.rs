@@ -52,6 +52,7 @@ pub mod instruction;
 pub mod layout;
 #[cfg(feature = "litmus")]
 pub mod litmus;
+mod lock;
 pub mod machine;
 #[cfg(feature = "memory")]
 pub mod memory;

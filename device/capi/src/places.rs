@@ -1,12 +1,12 @@
 //! The companion's counts for each place of memory and each interconnect.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
 
 use vm_pmu::Signal;
 use vm_pmu::companion::{Asked, CHANNELS, Carried, Interconnect, LINKS, PORTS, Place};
 
 use crate::companion::{VmPmuCompanion, companion};
+use crate::lock::Mutex;
 use crate::pointer::{Growing, put};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
@@ -22,10 +22,10 @@ impl<T> Default for Spare<T> {
 impl<T> Spare<T> {
     /// Passes what `fill` has put into the list to `tell`. A concurrent caller gets another list.
     fn through(&self, fill: impl FnOnce(&mut Vec<T>), tell: impl FnMut(T)) {
-        let mut list = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut list = std::mem::take(&mut *self.0.lock());
         fill(&mut list);
         list.drain(..).for_each(tell);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = list;
+        *self.0.lock() = list;
     }
 }
 
