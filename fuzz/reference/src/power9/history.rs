@@ -47,9 +47,14 @@ impl History {
             return;
         }
         // 10 and 11 follow no source at hand; a direct branch has no target that could be wrong; and whether a computed branch is conditional
-        // is in its encoding alone. An encoding of another form (B, I, XL) contradicts the kind.
-        let form = record.encoding >> 26 & 0x3F;
-        let is_contradicted = record.encoding != 0 && if is_direct { form != 16 && form != 18 } else { form != 19 };
+        // is in its encoding alone. An encoding of another form (B, I, XL), or that links where the kind does not, contradicts the kind.
+        let (form, links) = (record.encoding >> 26 & 0x3F, record.encoding & 1 != 0);
+        let has_form = match branch.kind {
+            Conditional => form == 16,
+            _ if is_direct => form == 16 || form == 18,
+            _ => form == 19,
+        };
+        let is_contradicted = record.encoding != 0 && (!has_form || links != is_call);
         let is_open = is_contradicted
             || mmcra::ifm(register) > 1
             || is_direct && branch.prediction == Prediction::WrongTarget
