@@ -46,6 +46,16 @@ impl Detector {
     }
 }
 
+impl Detector {
+    /// The clocks of a step that are outside one state, of which the step has `inside`. What is injected adds to these, as it does to what is
+    /// inside, and what exceeds the step is still to come (D217). Call it before [`pass`](Detector::pass), and set [`stay`](Detector::stay)
+    /// to the second number afterwards.
+    pub(crate) fn outside(&self, clocks: u64, inside: u64) -> (u64, u64) {
+        let inside = inside.saturating_add(self.stay);
+        (clocks.saturating_sub(inside), inside.saturating_sub(clocks))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

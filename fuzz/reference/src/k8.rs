@@ -122,6 +122,11 @@ impl Meaning {
     fn is_plain(&self, select: Select) -> bool {
         self.is_lone_state && select.mask() == 1 && !select.inverted()
     }
+
+    /// Whether the counter takes the clocks outside one state.
+    fn is_outside(&self, select: Select) -> bool {
+        self.is_lone_state && select.mask() == 1 && select.inverted() && !select.edge()
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -251,7 +256,11 @@ impl K8 {
             meaning.signals.iter().filter(|signal| signal.kind() != Kind::State).map(|signal| amount_of(signals, *signal)).sum();
         let states: Vec<u64> = of(Kind::State).map(|state| amount_of(signals, *state).min(clocks)).collect();
         let detector = &mut self.cores[core].counters[number].detector;
-        let (rises, satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
+        let outside = meaning.is_outside(select).then(|| detector.outside(clocks, states.iter().sum()));
+        let (rises, mut satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
+        if let Some((outside, stay)) = outside {
+            (satisfied, detector.stay) = (outside, stay);
+        }
         let adds_up = !select.edge() && (select.mask() == 0 || meaning.is_plain(select));
         let amount = match (select.edge(), select.mask()) {
             (true, _) if meaning.counts_entries(select) => meaning.entries.iter().map(|signal| amount_of(signals, *signal)).sum(),

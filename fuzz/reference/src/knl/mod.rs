@@ -197,7 +197,12 @@ impl Knl {
         // States of one selection exclude each other, so they follow each other (T7).
         let states = if meaning.is_state { vec![states.iter().sum()] } else { states };
         let detector = &mut self.threads[owner].detectors[counter];
-        let (rises, satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
+        let is_outside = meaning.is_state && select.mask() == 1 && select.counts_fewer() && !select.edge();
+        let outside = is_outside.then(|| detector.outside(clocks, states.iter().sum()));
+        let (rises, mut satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
+        if let Some((outside, stay)) = outside {
+            (satisfied, detector.stay) = (outside, stay);
+        }
         let amount = match (select.edge(), select.mask()) {
             (true, 0 | 1) if !meaning.entries.is_empty() && !select.counts_fewer() => {
                 meaning.entries.iter().map(|signal| amount_of(signals, *signal)).sum()
