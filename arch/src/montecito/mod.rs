@@ -327,7 +327,7 @@ impl Montecito {
             4..=15 => self.counters.set_count(usize::from(number), value),
             _ => {
                 self.captures.write(number, value);
-                if matches!(number, 38 | 48..=63) {
+                if matches!(number, 38..=39 | 48..=63) {
                     self.last = Last::Nothing;
                 }
             }
