@@ -93,6 +93,8 @@ mod lock;
 pub mod memory;
 #[cfg(feature = "knl")]
 pub mod pci;
+#[cfg(feature = "recording")]
+pub mod recording;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod topology;

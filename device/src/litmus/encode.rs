@@ -8,7 +8,7 @@ use vm_pmu_arch::feed::{Kind, LineStates, Record, Signal};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::{ContextField, Dialect};
-use super::{Litmus, Step, nest, untile};
+use super::{Beginning, Litmus, Step, nest, untile};
 
 /// The most statements of a program that a fuzzer runs.
 const MOST_STEPS: usize = 256;
@@ -99,6 +99,7 @@ impl Litmus {
             packages: machine.packages,
             threads: machine.threads,
             shared_counters: machine.shared_counters,
+            beginning: Beginning::default(),
             steps: (1..).zip(steps).collect(),
         };
         litmus.admit()?;

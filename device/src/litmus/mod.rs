@@ -22,6 +22,7 @@
 //! assert_eq!(litmus.run(), Ok(2)); // two expectations checked
 //! ```
 
+mod beginning;
 mod dialect;
 #[cfg(feature = "arbitrary")]
 mod encode;
@@ -38,6 +39,8 @@ mod record;
 mod request;
 mod run;
 mod shrink;
+#[cfg(feature = "snapshot")]
+mod span;
 mod subject;
 mod trial;
 mod untile;
@@ -51,7 +54,10 @@ use vm_pmu_arch::feed::{NestedStep, Record, Records, Request, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
+pub use beginning::Beginning;
 pub use dialect::{ContextField, PartField};
+#[cfg(feature = "recording")]
+pub(crate) use dialect::{changes, topmost};
 #[cfg(feature = "arbitrary")]
 pub use encode::DecodeError;
 #[cfg(feature = "arbitrary")]
@@ -59,6 +65,8 @@ pub use mutate::{Maker, random_bytes};
 pub use nest::{ChipSetting, Chips, MemoryPlace, NestStep};
 pub use parse::ParseError;
 pub use run::Failure;
+#[cfg(feature = "recording")]
+pub(crate) use run::Run;
 pub use trial::{Broken, Trial};
 pub use untile::{Configuration, UntileStep};
 
@@ -77,6 +85,8 @@ pub struct Litmus {
     pub threads: usize,
     /// Whether counters stay usable while another thread uses them for the package's unit.
     pub shared_counters: bool,
+    /// Where it begins and what its embedder supplies, where that is not the usual.
+    pub beginning: Beginning,
     /// The statements, each with its line in the file.
     pub steps: Vec<(usize, Step)>,
 }
@@ -121,7 +131,8 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | nested | sampled_outcomes ...`: the demand
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | nested | sampled_addresses |
+    /// sampled_outcomes ...`: the demand
     /// asks for records of exactly these instructions, and whether for requests and for outcomes of sampled instructions.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.
@@ -139,6 +150,11 @@ pub enum Step {
     Untile(UntileStep),
     /// A statement about the nest of a chip, whose counters post themselves into memory.
     Nest(NestStep),
+    /// `inject package SELECT[/UMASK] AMOUNT`: an event of the whole package without a signal.
+    InjectPackage(Occurrence, u64),
+    /// `levels SIGNAL=LEVEL ...`: which of these states hold right now, 1, or do not, 0, and no other is known; it is supplied if the demand asks
+    /// for levels.
+    Levels(Vec<(Signal, bool)>),
 }
 
 impl Litmus {
@@ -156,7 +172,7 @@ impl Step {
             Step::Feed(times, signals) | Step::Record(times, _, signals) => (*times, sum(signals)),
             Step::Devices(signals) => (1, sum(signals)),
             Step::Request(times, _) => (*times, 0),
-            Step::Inject(_, amount) => (1, *amount),
+            Step::Inject(_, amount) | Step::InjectPackage(_, amount) => (1, *amount),
             Step::Untile(step) => (1, untile::events(step)),
             Step::Nest(step) => nest::work(step),
             _ => (1, 0),
@@ -186,6 +202,8 @@ impl Step {
             | Step::Nested(_)
             | Step::Devices(_)
             | Step::Inject(..)
+            | Step::InjectPackage(..)
+            | Step::Levels(_)
             | Step::Watch(_)
             | Step::Pin(..)
             | Step::Save

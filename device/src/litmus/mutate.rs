@@ -144,6 +144,7 @@ impl Litmus {
             }
             Step::Devices(signals) => Step::Devices(self.amounts(1, signals, bytes)?.1),
             Step::Inject(occurrence, amount) => Step::Inject(*occurrence, number(*amount, bytes)?),
+            Step::InjectPackage(occurrence, amount) => Step::InjectPackage(*occurrence, number(*amount, bytes)?),
             Step::Context(fields) => {
                 let mut fields = fields.clone();
                 if let Some((_, value)) = pick(&mut fields, bytes)? {

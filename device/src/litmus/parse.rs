@@ -15,8 +15,9 @@ use vm_pmu_arch::feed::{Records, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::{NAMES, Part};
 
+use super::beginning;
 use super::dialect::Dialect;
-use super::{Configuration, Litmus, Step, nest, nested, record, request, untile};
+use super::{Beginning, Configuration, Litmus, Step, nest, nested, record, request, untile};
 
 /// Why a text is not a litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 31] = [
+const STATEMENTS: [(&str, &str); 32] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
@@ -53,7 +54,8 @@ const STATEMENTS: [(&str, &str); 31] = [
     ("request", "`request KIND` or `request KIND KEY=VALUE ...`"),
     ("nested", "`nested first guest=SIZE host=SIZE` or `nested LEVEL KEY=VALUE ...`"),
     ("devices", "`devices SIGNAL=AMOUNT ...`"),
-    ("inject", "`inject SELECT AMOUNT` or `inject SELECT/UMASK AMOUNT`"),
+    ("inject", "`inject SELECT AMOUNT`, `inject SELECT/UMASK AMOUNT` or `inject package SELECT/UMASK AMOUNT`"),
+    ("levels", "`levels SIGNAL=LEVEL ...`, each 0 or 1"),
     ("interrupts", "`interrupts none` or `interrupts COUNTER ...`"),
     ("lines", "`lines interrupt=LEVEL branch=LEVEL`, each 0 or 1"),
     ("late", "`late N`"),
@@ -63,7 +65,7 @@ const STATEMENTS: [(&str, &str); 31] = [
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
     (
         "records",
-        "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests, sampled_outcomes",
+        "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests, nested, sampled_addresses, sampled_outcomes",
     ),
     ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
@@ -126,6 +128,7 @@ struct Header {
     packages: Option<usize>,
     threads: Option<usize>,
     shared_counters: bool,
+    beginning: Beginning,
     /// The keys so far.
     keys: Vec<String>,
 }
@@ -144,9 +147,15 @@ impl Header {
             "packages" => self.packages = Some(at_least_one(value)?),
             "threads" => self.threads = Some(at_least_one(value)?),
             "share_counters" => self.shared_counters = flag(value)?,
+            "supplies" => self.beginning.supplies = Some(value.split_whitespace().map(signal).collect::<Result<_, _>>()?),
+            "supplies_records" => self.beginning.supplies_records = Some(which(&value.split_whitespace().collect::<Vec<_>>())?),
+            "levels" => self.beginning.states_levels = beginning::states_levels(value)?,
+            "frequencies" => self.beginning.frequencies = Some(beginning::frequencies(value)?),
+            "state" => self.beginning.state = beginning::bytes(value)?,
             _ => {
                 return Err(format!(
-                    "no header is called `{key}`: there are title, section, pmu, revision, packages, threads, share_counters"
+                    "no header is called `{key}`: there are title, section, pmu, revision, packages, threads, share_counters, supplies, \
+                     supplies_records, levels, frequencies, state"
                 ));
             }
         }
@@ -170,6 +179,7 @@ impl Header {
             packages,
             threads,
             shared_counters: self.shared_counters,
+            beginning: core::mem::take(&mut self.beginning),
             steps: Vec::new(),
         };
         litmus.builder().check().map_err(|refused| refused.to_string())?;
@@ -209,6 +219,15 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["repeat", times, "request", kind, details @ ..] => Ok(Step::Request(number(times)?, request::parse(kind, details)?)),
         ["nested", kind, details @ ..] => Ok(Step::Nested(nested::parse(kind, details)?)),
         ["devices", signals @ ..] if !signals.is_empty() => Ok(Step::Devices(amounts(signals)?)),
+        ["inject", "package", occurrence, amount] => Ok(Step::InjectPackage(self::occurrence(occurrence)?, number(amount)?)),
+        ["levels", states @ ..] if !states.is_empty() => {
+            let level = |(signal, level): (Signal, u64)| match level {
+                0 => Ok((signal, false)),
+                1 => Ok((signal, true)),
+                _ => Err(no_statement(line, "levels")),
+            };
+            amounts(states)?.into_iter().map(level).collect::<Result<_, _>>().map(Step::Levels)
+        }
         ["inject", occurrence, amount] => Ok(Step::Inject(self::occurrence(occurrence)?, number(amount)?)),
         ["interrupts", "none"] => Ok(Step::Interrupts(Vec::new())),
         ["interrupts", counters @ ..] if !counters.is_empty() => Ok(Step::Interrupts(numbers(counters)?)),
@@ -224,7 +243,7 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
             Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, false))
         }
         ["records", "none"] => Ok(Step::Records(Records::NONE)),
-        ["records", which @ ..] if !which.is_empty() => records(which).ok_or_else(|| no_statement(line, "records")),
+        ["records", words @ ..] if !words.is_empty() => which(words).map(Step::Records).map_err(|_| no_statement(line, "records")),
         ["match", "none"] => Ok(Step::Match(None)),
         ["match", value, mask] => Ok(Step::Match(Some((number(value)?, number(mask)?)))),
         ["epoch", "moved"] => Ok(Step::Epoch(true)),
@@ -269,8 +288,10 @@ fn lines(one: &str, other: &str) -> Option<Step> {
     Some(Step::Lines(Lines { interrupt: level("interrupt")?, event_based_branch: level("branch")? }))
 }
 
-fn records(words: &[&str]) -> Option<Step> {
+/// The kinds of records that these words name.
+fn which(words: &[&str]) -> Result<Records, String> {
     let which = |word: &&str| match *word {
+        "none" => Some(Records::NONE),
         "at_deadline" => Some(Records::AT_DEADLINE),
         "taken_branches" => Some(Records::TAKEN_BRANCHES),
         "branches" => Some(Records::BRANCHES),
@@ -279,10 +300,12 @@ fn records(words: &[&str]) -> Option<Step> {
         "every" => Some(Records::EVERY),
         "requests" => Some(Records::REQUESTS),
         "nested" => Some(Records::NESTED),
+        "sampled_addresses" => Some(Records::SAMPLED_ADDRESSES),
         "sampled_outcomes" => Some(Records::SAMPLED_OUTCOMES),
         _ => None,
     };
-    words.iter().map(which).try_fold(Records::NONE, |all, which| Some(all.with(which?))).map(Step::Records)
+    let refused = |word: &str| format!("no records are called `{word}`");
+    words.iter().try_fold(Records::NONE, |all, word| Ok(all.with(which(word).ok_or_else(|| refused(word))?)))
 }
 
 /// The message for a line that is not a statement: the form of the statement of its first word, or the list of statements.

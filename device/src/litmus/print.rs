@@ -29,6 +29,7 @@ impl fmt::Display for Litmus {
         if self.shared_counters {
             writeln!(formatter, "share_counters: yes")?;
         }
+        self.beginning.print(formatter)?;
         writeln!(formatter)?;
         self.steps.iter().try_for_each(|(_, step)| writeln!(formatter, "{}", Printed { step, part: self.part }))
     }
@@ -84,6 +85,7 @@ pub(super) fn which(records: Records) -> String {
         (records.every, " every"),
         (records.requests, " requests"),
         (records.nested, " nested"),
+        (records.sampled_addresses, " sampled_addresses"),
         (records.sampled_outcomes, " sampled_outcomes"),
         (records.is_none(), " none"),
     ];
@@ -115,6 +117,13 @@ impl fmt::Display for Printed<'_> {
             Step::Request(1, told) => write!(out, "request {}", request::print(told)),
             Step::Request(times, told) => write!(out, "repeat {times} request {}", request::print(told)),
             Step::Devices(signals) => write!(out, "devices{}", list(signals)),
+            Step::InjectPackage(occurrence, amount) => {
+                write!(out, "inject package {:#x}/{:#x} {amount}", occurrence.select, occurrence.umask)
+            }
+            Step::Levels(levels) => {
+                write!(out, "levels")?;
+                levels.iter().try_for_each(|(signal, holds)| write!(out, " {}={}", signal.name(), u8::from(*holds)))
+            }
             Step::Inject(occurrence, amount) => write!(out, "inject {:#x}/{:#x} {amount}", occurrence.select, occurrence.umask),
             Step::Interrupts(counters) if counters.is_empty() => write!(out, "interrupts none"),
             Step::Interrupts(counters) => {
@@ -158,6 +167,7 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+    use crate::litmus::Beginning;
 
     #[test]
     fn a_printed_program_names_its_revision_unless_it_is_the_usual_one() {
@@ -180,6 +190,7 @@ mod tests {
             packages: 1,
             threads: 1,
             shared_counters: false,
+            beginning: Beginning::default(),
             steps: vec![(1, Step::Save)],
         };
         assert_eq!(program.to_string().parse::<Litmus>().map(|again| again.part), Ok(part));

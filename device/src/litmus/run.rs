@@ -15,7 +15,7 @@ use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal, SignalSet};
 use super::dialect::Dialect;
 use super::levels::Levels;
 use super::print::{pin_numbers, which};
-use super::{ContextField, Litmus, Step, nest, untile};
+use super::{ContextField, Litmus, Step, beginning, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -43,7 +43,7 @@ impl core::error::Error for Failure {}
 const MAX_REPEAT: u64 = 10_000_000;
 
 /// What the threads requested.
-struct Requests {
+pub(crate) struct Requests {
     threads: Vec<Mutex<Asked>>,
 }
 
@@ -81,56 +81,93 @@ impl Litmus {
     /// # Errors
     /// The first expectation that failed.
     pub fn run(&self) -> Result<usize, Failure> {
-        let requests = || Requests { threads: (0..self.packages * self.threads).map(|_| Mutex::default()).collect() };
-        let build = || self.builder().build(requests()).map_err(|refused| Failure { line: 0, message: refused.to_string() });
-        let mut machine = build()?;
-        let epochs = |machine: &Machine<Requests>| -> Vec<u32> {
-            (0..machine.threads()).filter_map(|number| machine.thread(number)).map(|thread| thread.demand().epoch()).collect()
-        };
-        let mut known = epochs(&machine);
-        let mut chips = nest::Chips::new(self.packages, self.threads);
-        let mut levels = Levels::new(machine.threads(), SignalSet::ALL);
-        let mut current = 0;
-        let mut checked = 0;
-        for (line, step) in &self.steps {
-            let failure = |message: String| Failure { line: *line, message };
-            match step {
-                Step::Thread(number) if *number < machine.threads() => current = *number,
-                Step::Thread(number) => return Err(failure(format!("there is no thread {number}: the machine has {}", machine.threads()))),
-                Step::Save => {
-                    let next = build()?;
-                    move_over(&machine, &next).map_err(failure)?;
-                    machine = next;
-                    known = epochs(&machine);
-                    chips.save();
+        let mut run = Run::new(self)?;
+        self.steps.iter().try_for_each(|(line, step)| run.execute(*line, step))?;
+        Ok(run.checked)
+    }
+
+    pub(crate) fn builder(&self) -> Builder {
+        let builder = Builder::of(self.part).packages(self.packages).threads(self.threads);
+        self.beginning.build(if self.shared_counters { builder.share_counters() } else { builder })
+    }
+}
+
+/// A program that runs.
+pub(crate) struct Run<'a> {
+    litmus: &'a Litmus,
+    pub(crate) machine: Machine<Requests>,
+    /// The epochs of the threads' demands when they were last looked at.
+    known: Vec<u32>,
+    chips: nest::Chips,
+    levels: Levels,
+    /// The thread that statements are about.
+    pub(super) current: usize,
+    checked: usize,
+}
+
+impl<'a> Run<'a> {
+    /// The machine of a program before its first statement.
+    pub(crate) fn new(litmus: &'a Litmus) -> Result<Run<'a>, Failure> {
+        let machine = build(litmus)?;
+        litmus.beginning.load(&machine).map_err(|message| Failure { line: 0, message })?;
+        Ok(Run {
+            litmus,
+            known: epochs(&machine),
+            chips: nest::Chips::new(litmus.packages, litmus.threads),
+            levels: Levels::new(machine.threads(), SignalSet::ALL),
+            machine,
+            current: 0,
+            checked: 0,
+        })
+    }
+
+    /// Executes the statement of this line.
+    pub(crate) fn execute(&mut self, line: usize, step: &Step) -> Result<(), Failure> {
+        let failure = |message: String| Failure { line, message };
+        match step {
+            Step::Thread(number) if *number < self.machine.threads() => self.current = *number,
+            Step::Thread(number) => {
+                return Err(failure(format!("there is no thread {number}: the machine has {}", self.machine.threads())));
+            }
+            Step::Save => {
+                let next = build(self.litmus)?;
+                move_over(&self.machine, &next).map_err(failure)?;
+                self.machine = next;
+                self.known = epochs(&self.machine);
+                self.chips.save();
+            }
+            Step::Epoch(expected) => {
+                let now = epochs(&self.machine);
+                if (now.get(self.current) != self.known.get(self.current)) != *expected {
+                    let word = |moved| if moved { "has moved" } else { "is the same" };
+                    return Err(failure(format!("the epoch of the demand {}, expected that it {}", word(!expected), word(*expected))));
                 }
-                Step::Epoch(expected) => {
-                    let now = epochs(&machine);
-                    if (now.get(current) != known.get(current)) != *expected {
-                        let word = |moved| if moved { "has moved" } else { "is the same" };
-                        return Err(failure(format!("the epoch of the demand {}, expected that it {}", word(!expected), word(*expected))));
-                    }
-                    if let (Some(known), Some(now)) = (known.get_mut(current), now.get(current)) {
-                        *known = *now;
-                    }
-                    checked += 1;
+                if let (Some(known), Some(now)) = (self.known.get_mut(self.current), now.get(self.current)) {
+                    *known = *now;
                 }
-                Step::Nest(step) => checked += usize::from(nest::obey(&mut chips, step).map_err(failure)?),
-                step => {
-                    let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
-                    checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
-                    levels.note(current, step);
-                    levels.supply(&machine);
+                self.checked += 1;
+            }
+            Step::Nest(step) => self.checked += usize::from(nest::obey(&mut self.chips, step).map_err(failure)?),
+            step => {
+                let thread = self.machine.thread(self.current).ok_or_else(|| failure("the machine has no thread".into()))?;
+                self.checked += usize::from(obey(&self.machine, thread, step).map_err(failure)?);
+                if !self.litmus.beginning.states_levels {
+                    self.levels.note(self.current, step);
+                    self.levels.supply(&self.machine);
                 }
             }
         }
-        Ok(checked)
+        Ok(())
     }
+}
 
-    pub(super) fn builder(&self) -> Builder {
-        let builder = Builder::of(self.part).packages(self.packages).threads(self.threads);
-        if self.shared_counters { builder.share_counters() } else { builder }
-    }
+fn build(litmus: &Litmus) -> Result<Machine<Requests>, Failure> {
+    let requests = Requests { threads: (0..litmus.packages * litmus.threads).map(|_| Mutex::default()).collect() };
+    litmus.builder().build(requests).map_err(|refused| Failure { line: 0, message: refused.to_string() })
+}
+
+fn epochs(machine: &Machine<Requests>) -> Vec<u32> {
+    (0..machine.threads()).filter_map(|number| machine.thread(number)).map(|thread| thread.demand().epoch()).collect()
 }
 
 /// Moves every thread of `from` to `to`, with the requests that have not been checked yet.
@@ -213,6 +250,14 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
         }
         Step::Inject(occurrence, amount) => {
             thread.inject(*occurrence, *amount);
+            return Ok(false);
+        }
+        Step::InjectPackage(occurrence, amount) => {
+            machine.inject_package(thread.package(), *occurrence, *amount);
+            return Ok(false);
+        }
+        Step::Levels(levels) => {
+            beginning::supply(thread, levels);
             return Ok(false);
         }
         Step::Interrupts(expected) => {

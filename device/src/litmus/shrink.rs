@@ -121,6 +121,7 @@ fn simpler(step: &Step) -> Vec<Step> {
         }
         Step::Request(times, request) => numbers(*times).filter(|times| *times != 0).map(|times| Step::Request(times, *request)).collect(),
         Step::Inject(occurrence, amount) => numbers(*amount).map(|amount| Step::Inject(*occurrence, amount)).collect(),
+        Step::InjectPackage(occurrence, amount) => numbers(*amount).map(|amount| Step::InjectPackage(*occurrence, amount)).collect(),
         Step::Context(fields) => {
             let without = |place: usize| {
                 let mut fewer = fields.clone();

@@ -10,7 +10,7 @@ use vm_pmu_arch::registry::{Part, State};
 
 use super::dialect::Dialect;
 use super::levels::Levels;
-use super::{ContextField, Litmus, Step, nest, untile};
+use super::{ContextField, Litmus, Step, beginning, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{BuildError, Builder, Machine, Thread};
 use crate::untile::UntileState;
@@ -270,6 +270,10 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Inject(occurrence, amount) => {
             thread.inject(*occurrence, *amount);
         }
+        Step::InjectPackage(occurrence, amount) => {
+            machine.inject_package(thread.package(), *occurrence, *amount);
+        }
+        Step::Levels(levels) => beginning::supply(thread, levels),
         Step::Watch(pins) => thread.watch_pins(*pins),
         Step::Pin(pin, _) => seen.pins = Some(thread.pin_toggles(*pin)),
         Step::Reset(reset) => thread.reset(*reset),

@@ -47,6 +47,8 @@ impl<L: InterruptLine> Thread<'_, L> {
     /// It takes as long as the overflows and pins that become visible on the way, however many cycles it is and whatever counters do with
     /// single cycles. Signals that are no states would be events in every cycle: with one of them single cycles are served one by one.
     pub fn advance(&self, cycles: u64, states: &[Signal]) {
+        #[cfg(feature = "recording")]
+        self.watched_cycles(cycles, states);
         let may_promise = cycles > FEW_CYCLES && states.iter().all(|signal| signal.kind() == Kind::State);
         let states_of_all = if may_promise { SignalSet::from_iter(states.iter().copied()) } else { SignalSet::EMPTY };
         let steady = Steady { states: &states_of_all, member: self.core.member };

@@ -157,6 +157,8 @@ impl Builder {
             per_package: self.threads,
             lenient: self.lenient,
             extension: self.options.of_machine(self.part),
+            #[cfg(feature = "recording")]
+            seat: super::witness::Seat::default(),
             line,
         };
         for thread in 0..machine.threads() {

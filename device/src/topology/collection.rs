@@ -134,6 +134,8 @@ impl<L: InterruptLine> Machine<L> {
 impl<L: InterruptLine> CoreCollection<'_, L> {
     /// PDBAR is written, as OPAL_IMC_COUNTERS_INIT does: [`Collection::init`].
     pub fn init(&self, address: u64) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.init(address));
         self.follow_up(changed);
     }
@@ -146,12 +148,16 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// The engine starts: events from now on are counted.
     pub fn start(&self) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         let ((), changed) = self.collector.with(&self.package.extension_running, Collection::start);
         self.follow_up(changed);
     }
 
     /// The engine stops: [`Collection::stop`]. To have all counts in memory, [post](CoreCollection::post) them first.
     pub fn stop(&self) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.stop(&self.totals()));
         self.follow_up(changed);
     }
@@ -170,6 +176,8 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// Posts every so many cycles of the core from now on, at least one.
     pub fn set_interval(&self, cycles: u64) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         self.collector.collection.lock().set_interval(cycles);
     }
 
@@ -181,12 +189,16 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// Advances the core by `cycles`, and posts if that comes due: [`Collection::advance`].
     pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         let drawn = self.collector.collection.lock().draw_due(cycles, &self.totals());
         self.write(drawn, memory)
     }
 
     /// Posts everything that was counted up to now, if the engine runs.
     pub fn post<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         let drawn = self.collector.collection.lock().draw(&self.totals());
         self.write(drawn, memory)
     }
@@ -203,6 +215,8 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// An event without a signal happened in thread `thread` of the core: [`Collection::inject`].
     pub fn inject(&self, thread: usize, offset: u32, amount: u64) -> bool {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, super::witness::Call::Other);
         self.is_running() && self.collector.collection.lock().inject(thread, offset, amount)
     }
 

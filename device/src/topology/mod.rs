@@ -31,6 +31,8 @@ mod thread;
 #[cfg(feature = "knl")]
 mod untile;
 mod view;
+#[cfg(feature = "recording")]
+pub(crate) mod witness;
 
 pub use builder::Builder;
 #[cfg(feature = "power9")]
@@ -58,6 +60,8 @@ use common::Common;
 use extension::{Extension, Packages};
 use interest::{Change, Interest};
 use view::Steady;
+#[cfg(feature = "recording")]
+use witness::{Call, Told};
 
 /// What a thread, or a package's devices, did, and the deadlines that apply to it.
 #[derive(Debug)]
@@ -227,6 +231,8 @@ pub struct Machine<L> {
     lenient: bool,
     /// What the part has in addition to its packages.
     extension: Option<Box<dyn Extension>>,
+    #[cfg(feature = "recording")]
+    seat: witness::Seat,
     line: L,
 }
 
@@ -325,6 +331,8 @@ impl<L: InterruptLine> Machine<L> {
 
     /// A deadline of the devices of package `number` has been reached.
     pub fn service_devices(&self, package: usize) {
+        #[cfg(feature = "recording")]
+        self.watched(package.saturating_mul(self.per_package), Call::Service);
         if let Some(shared) = self.packages.get(package) {
             self.service_wide(package, shared, &shared.devices, None);
         }
@@ -334,6 +342,8 @@ impl<L: InterruptLine> Machine<L> {
     /// controllers afterwards. The list is the only allocation that a machine makes after it was built; [`Thread::state`] makes none.
     #[must_use]
     pub fn states(&self) -> Vec<State> {
+        #[cfg(feature = "recording")]
+        self.watched(0, Call::Save);
         (0..self.threads()).filter_map(|number| self.thread(number)).map(|thread| thread.state()).collect()
     }
 
@@ -344,6 +354,8 @@ impl<L: InterruptLine> Machine<L> {
     /// [`RestoreError`] when there are not as many states as threads, or they belong to another part.
     pub fn restore(&self, states: &[State]) -> Result<(), RestoreError> {
         self.accepts(states)?;
+        #[cfg(feature = "recording")]
+        self.is_restored();
         for (number, state) in states.iter().enumerate() {
             let Some(thread) = self.thread(number) else { continue };
             let before = thread.lines();
@@ -392,6 +404,8 @@ impl<L: InterruptLine> Machine<L> {
     /// whether one has.
     pub fn inject_package(&self, package: usize, occurrence: Occurrence, amount: u64) -> bool {
         let first = package.saturating_mul(self.per_package);
+        #[cfg(feature = "recording")]
+        self.watched(first, Call::InjectPackage(occurrence, amount));
         let mut taken = false;
         for thread in (first..first.saturating_add(self.per_package)).filter_map(|number| self.thread(number)) {
             taken |= thread.inject_own(occurrence, amount);
@@ -482,9 +496,13 @@ impl<L: InterruptLine> Machine<L> {
             self.log_overflows(thread, alerts.overflows);
         }
         if let (Some(_), Some(core)) = (alerts.lines, self.cores.get(thread)) {
+            #[cfg(feature = "recording")]
+            self.tells(|| Told::Lines(thread, core.lines()));
             self.update_lines(thread, core);
         }
         if alerts.pins != 0 {
+            #[cfg(feature = "recording")]
+            self.tells(|| Told::Pins(thread, alerts.pins));
             self.line.pins(thread, alerts.pins);
         }
         // A part with levels requests an interrupt by raising one.
@@ -495,6 +513,8 @@ impl<L: InterruptLine> Machine<L> {
         }
         let mut interrupts = alerts.interrupts;
         while interrupts != 0 {
+            #[cfg(feature = "recording")]
+            self.tells(|| Told::Raised(thread, interrupts.trailing_zeros()));
             self.line.raise(thread, interrupts.trailing_zeros());
             interrupts &= interrupts - 1;
         }

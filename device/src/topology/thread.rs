@@ -17,6 +17,8 @@ use vm_pmu_arch::registry::{Pmu, State};
 
 use super::extension::{Extension, Packages};
 use super::view::{Steady, View};
+#[cfg(feature = "recording")]
+use super::witness::{Call, Shown};
 use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
 
@@ -119,6 +121,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// A deadline has been reached: counts up to now, delivers what is due, sets new deadlines.
     pub fn service(&self) {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Service);
         self.service_steadily(None);
     }
 
@@ -133,7 +137,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
+        #[cfg(feature = "recording")]
+        let place = self.watched(Call::Read(address));
         let read = self.read_unlogged(address);
+        #[cfg(feature = "recording")]
+        self.machine.showed(place, || Shown::Read(read));
         if log::log_enabled!(log::Level::Trace) {
             self.log_read(address, read);
         }
@@ -180,10 +188,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
+        #[cfg(feature = "recording")]
+        let place = self.watched(Call::Write(address, value));
         let written = match self.extension_at(address) {
             Some(extension) => self.with_extension(address, || extension.write(address, value)),
             None => self.with_claims(|pmu, view| pmu.write(address, value, view)),
         };
+        #[cfg(feature = "recording")]
+        self.machine.showed(place, || Shown::Written(written));
         if log::log_enabled!(log::Level::Debug) {
             self.log_write(address, value, written);
         }
@@ -250,6 +262,10 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The thread enters a new state. Events that were reported before this call occurred in the old one.
     pub fn set_context(&self, context: Context) {
+        #[cfg(feature = "recording")]
+        if self.machine.is_watched() {
+            self.watched(Call::Context(&self.context(), &context));
+        }
         let mut pmu = self.core.pmu.lock();
         // The short way, for most changes of privilege or of masked interrupts. An extension that follows the thread needs every state.
         let running = self.package.is_extension_running();
@@ -279,6 +295,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// the package count it too. Returns whether one of the thread's own counters did. For events of the whole package call
     /// [`Machine::inject_package`].
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Inject(occurrence, amount));
         let (taken, tags) = self.with(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injection_tags()));
         for thread in self.others_of(&self.package.observers) {
             thread.with(|pmu, view| pmu.inject_from_sibling(occurrence, amount, tags, view));
@@ -307,6 +325,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// Reports the record of one instruction, where the demand asks for it: after its signals have been added and, if it reached a
     /// deadline, before [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Record(record));
         let (tags, effects) = self.with(|pmu, view| {
             // The tags of the instruction, read before the record can freeze a counter.
             let tags = self.package.records.load(Acquire).then(|| pmu.tag(record));
@@ -319,6 +339,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// A request of this thread left its core's caches: the counters of its package that follow requests count it. Call it where the
     /// demand asks for it, after the signals of the instruction that made it have been added.
     pub fn request(&self, request: &Request) {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Request(request));
         let from = u8::try_from(self.core.member).unwrap_or(u8::MAX);
         self.with(|pmu, view| pmu.request(request, from, view));
         for thread in self.others_of(&self.package.requests) {
@@ -333,6 +355,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// A table walker of this thread made a step of a nested translation. Call it where the demand asks for it
     /// ([`Records::nested`](vm_pmu_arch::feed::Records)), after the signals of the instruction have been added.
     pub fn nested(&self, step: &NestedStep) {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Nested(step));
         self.with(|pmu, view| pmu.nested(step, view));
     }
 
@@ -393,6 +417,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let more = self.with(|pmu, view| {
                 let more = pmu.demand().levels().difference(&asked);
                 if more.is_empty() {
+                    #[cfg(feature = "recording")]
+                    self.watched(Call::Levels(&known, &holding));
                     pmu.supply_levels(|state| known.contains(state).then(|| holding.contains(state)), view);
                 }
                 more
@@ -413,6 +439,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Brings the registers to their values after a reset.
     pub fn reset(&self, reset: Reset) {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Reset(reset));
         self.with_claims(|pmu, view| pmu.reset(reset, view));
     }
 
@@ -449,13 +477,20 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Sets a deadline at every toggle of these pins, one bit each.
     pub fn watch_pins(&self, pins: u32) {
+        #[cfg(feature = "recording")]
+        self.watched(Call::WatchPins(pins));
         self.with(|pmu, view| pmu.watch_pins(pins, view));
     }
 
     /// How often pin `pin` has toggled; its level is the lowest bit.
     #[must_use]
     pub fn pin_toggles(&self, pin: u32) -> u64 {
-        self.with(|pmu, view| pmu.pin_toggles(pin, view))
+        #[cfg(feature = "recording")]
+        let place = self.watched(Call::PinToggles(pin));
+        let toggles = self.with(|pmu, view| pmu.pin_toggles(pin, view));
+        #[cfg(feature = "recording")]
+        self.machine.showed(place, || Shown::Toggles(toggles));
+        toggles
     }
 
     /// The levels of the lines that stay raised until the guest acts, as last reported to the [line](InterruptLine::lines).

@@ -5,6 +5,8 @@ use vm_pmu_arch::feed::Request;
 use vm_pmu_arch::registry::Part;
 
 use super::extension::{Extension, Packages, as_type};
+#[cfg(feature = "recording")]
+use super::witness::{BoxesCall, Call, Shown};
 use super::{BuildError, Builder, Machine};
 use crate::die::Die;
 use crate::irq::InterruptLine;
@@ -160,6 +162,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [17, 9, 12]);
     /// ```
     pub fn advance(&self, cycles: u64) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::Pass(cycles)));
         let mut left = cycles;
         while left != 0 {
             let tiles;
@@ -177,6 +181,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// Advances one clock by `clocks`, for an embedder that keeps the clocks itself. Each overflow on the way comes at its own clock: its
     /// interrupts are delivered there, before the rest of the clocks.
     pub fn tick(&self, domain: Domain, clocks: u64) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::Tick(domain, clocks)));
         let mut left = clocks;
         while left != 0 {
             let tiles;
@@ -198,6 +204,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [100; 3]);
     /// ```
     pub fn tick_all(&self, clocks: u64) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Other);
         let mut left = clocks;
         while left != 0 {
             let tiles;
@@ -215,6 +223,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// Event `select` with sub-event `umask` occurs in a box, `each` times in every one of the next `clocks` clocks. Returns whether a
     /// counter counts it.
     pub fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::Happen { unit, select, umask, each, clocks }));
         self.deliver(self.boxes.inject(unit, select, umask, each, clocks))
     }
 
@@ -222,6 +232,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// ends is one more or less. Always report it, as a counter that starts later counts the entries that are there. An embedder that did
     /// not report it can correct the level with [`set_queue`](Untile::set_queue). Returns whether a counter follows it.
     pub fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> bool {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::ChangeQueue { unit, select, umask, change }));
         self.deliver(self.boxes.change_queue(unit, select, umask, change))
     }
 
@@ -242,11 +254,15 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// assert_eq!(untile.pci_read(0, 5, 6, 0xA0, 4), 30);
     /// ```
     pub fn set_queue(&self, unit: UnitId, select: u8, umask: u8, level: u64) -> bool {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::SetQueue { unit, select, umask, level }));
         self.deliver(self.boxes.set_queue(unit, select, umask, level))
     }
 
     /// Reports a request at a CHA. Always report that it enters and that it leaves. Returns whether a counter counts it.
     pub fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> bool {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::Transact(cha, transaction, stage)));
         self.deliver(self.boxes.transact(cha, transaction, stage))
     }
 
@@ -273,12 +289,16 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// assert_eq!(untile.read(counter), Ok(1));
     /// ```
     pub fn carry(&self, message: &Message) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Other);
         self.machine.interrupt_packages(self.boxes.carry_one(*message));
     }
 
     /// The messages that a request of tile `tile`, for a line that CHA `home` orders, makes in the mesh. It is in addition to
     /// [`transact`](Untile::transact).
     pub fn carry_request(&self, request: &Request, tile: u8, home: u8) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Other);
         self.machine.interrupt_packages(self.boxes.carry_request(request, tile, home));
     }
 
@@ -298,11 +318,15 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// assert_eq!(untile.pci_read(0, 5, 6, 0xA0, 4), 1);
     /// ```
     pub fn device(&self, access: DeviceAccess, home: u8, hit: bool) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Other);
         self.machine.interrupt_packages(self.boxes.device(access, None, home, hit));
     }
 
     /// The same for the line at `physical`: the CHA then knows requests for the same line, and the tile that has it from its snoop filter.
     pub fn device_at(&self, access: DeviceAccess, physical: u64, home: u8, hit: bool) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Other);
         self.machine.interrupt_packages(self.boxes.device(access, Some(physical), home, hit));
     }
 
@@ -311,7 +335,12 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// # Errors
     /// [`Fault::Unclaimed`] when the untile has nothing there.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
-        self.deliver(self.boxes.read(address))
+        #[cfg(feature = "recording")]
+        let place = self.machine.watched(0, Call::Read(address));
+        let read = self.deliver(self.boxes.read(address));
+        #[cfg(feature = "recording")]
+        self.machine.showed(place, || Shown::Read(read));
+        read
     }
 
     /// Writes what is at `address`: a model-specific register or a dword of configuration space.
@@ -320,7 +349,12 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// [`Fault::Unclaimed`] when the untile has nothing there; [`Fault::GeneralProtection`] for bits that a model-specific register
     /// refuses, and for a register that is read only.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        self.deliver(self.boxes.write(address, value, u64::MAX))
+        #[cfg(feature = "recording")]
+        let place = self.machine.watched(0, Call::Write(address, value));
+        let written = self.deliver(self.boxes.write(address, value, u64::MAX));
+        #[cfg(feature = "recording")]
+        self.machine.showed(place, || Shown::Written(written));
+        written
     }
 
     /// Where the functions of configuration space are: those of boxes, and those that an operating system must find before it probes for
@@ -343,13 +377,20 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     #[must_use]
     pub fn pci_read(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8) -> u32 {
         let Some((address, shift, mask)) = dword(bus, device, function, offset, size) else { return u32::MAX };
-        let value = self.read(Address::Pci(address)).unwrap_or(u64::MAX);
-        (value >> shift) as u32 & mask
+        #[cfg(feature = "recording")]
+        let place = self.machine.watched(0, Call::Boxes(BoxesCall::PciRead((bus, device, function, offset, size))));
+        let value = self.deliver(self.boxes.read(Address::Pci(address))).unwrap_or(u64::MAX);
+        let value = (value >> shift) as u32 & mask;
+        #[cfg(feature = "recording")]
+        self.machine.showed(place, || Shown::Pci(value));
+        value
     }
 
     /// A write of `size` bytes (1, 2 or 4) of configuration space, as on a bus: ignored where no function is.
     pub fn pci_write(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8, value: u32) {
         if let Some((address, shift, mask)) = dword(bus, device, function, offset, size) {
+            #[cfg(feature = "recording")]
+            self.machine.watched(0, Call::Boxes(BoxesCall::PciWrite((bus, device, function, offset, size), value)));
             let (value, mask) = (u64::from(value & mask) << shift, u64::from(mask) << shift);
             // No function answers: the bus drops the write.
             let _ = self.deliver(self.boxes.write(Address::Pci(address), value, mask));
@@ -358,6 +399,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
 
     /// Brings every register to its value after power-on, when every queue is empty.
     pub fn reset(&self) {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Boxes(BoxesCall::Reset));
         self.boxes.reset();
     }
 
@@ -370,6 +413,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// Makes the boxes remember `state` instead. Returns whether it fits; a state that does not changes nothing.
     #[must_use]
     pub fn restore(&self, state: &UntileState) -> bool {
+        #[cfg(feature = "recording")]
+        self.machine.is_restored();
         self.boxes.restore(state)
     }
 

@@ -269,7 +269,7 @@ impl References {
                 Step::Context(_) => package.set_context(thread, context),
                 Step::Reset(reset) => package.reset(thread, *reset),
                 Step::Nested(step) if !package.nested(thread, step) => return None,
-                Step::Untile(_) | Step::Nest(_) => return None,
+                Step::Untile(_) | Step::Nest(_) | Step::InjectPackage(..) | Step::Levels(_) => return None,
                 _ => {}
             }
         }

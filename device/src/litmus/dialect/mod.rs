@@ -209,6 +209,35 @@ impl Dialect {
     }
 }
 
+/// The changes of fields that lead from one context to another. `ticks` of the time base have been reported. A privilege level that follows
+/// from another register is not among them.
+#[cfg(feature = "recording")]
+pub(crate) fn changes(part: Part, from: Context, to: Context, ticks: u64) -> Vec<(ContextField, u64)> {
+    let value = |field: ContextField, context: &Context| match field {
+        ContextField::Privilege => Some(context.privilege.into()),
+        ContextField::Halted => Some(context.halted.into()),
+        ContextField::Foreground => Some(context.foreground.into()),
+        ContextField::MachineState => Some(context.machine_state),
+        ContextField::Control => Some(context.control),
+        ContextField::TimeBase => Some(context.time_base.wrapping_add(ticks)),
+        ContextField::Part(_) => None,
+    };
+    let mut changed: Vec<(ContextField, u64)> = Vec::new();
+    for (_, field) in Dialect::of(part).fields {
+        let new = value(*field, &to).filter(|new| value(*field, &from) != Some(*new));
+        if let Some(new) = new.filter(|_| !changed.iter().any(|(known, _)| known == field)) {
+            changed.push((*field, new));
+        }
+    }
+    changed
+}
+
+/// The changes of a context that make every register of `part` readable.
+#[cfg(feature = "recording")]
+pub(crate) fn topmost(part: Part) -> &'static [(ContextField, u64)] {
+    Dialect::of(part).topmost
+}
+
 fn mask(bits: u32) -> u64 {
     u64::MAX.checked_shr(64 - bits.min(64)).unwrap_or(0)
 }

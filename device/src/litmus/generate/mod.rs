@@ -21,7 +21,7 @@ use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::Dialect;
-use super::{ContextField, Litmus, Step};
+use super::{Beginning, ContextField, Litmus, Step};
 
 /// The most statements of one program.
 const MAX_STEPS: usize = 64;
@@ -148,6 +148,7 @@ impl Litmus {
             packages: 1,
             threads: *bytes.choose(driver.threads)?,
             shared_counters: bytes.arbitrary::<bool>()? && part.shape().shares_counters,
+            beginning: Beginning::default(),
             steps: Vec::new(),
         };
         let entries = part.catalogue().entries;
@@ -373,6 +374,7 @@ mod tests {
                 packages: 1,
                 threads: 1,
                 shared_counters: false,
+                beginning: Beginning::default(),
                 steps: vec![(1, step.clone())],
             };
             let text = alloc::string::ToString::to_string(&program);

@@ -11,7 +11,7 @@ use vm_pmu_arch::registry::Part;
 
 use super::MAX_STEPS;
 use crate::litmus::nest::{ChipSetting, MemoryPlace, NestStep};
-use crate::litmus::{Litmus, Step};
+use crate::litmus::{Beginning, Litmus, Step};
 
 /// How many events a program uses.
 const EVENTS: usize = 4;
@@ -41,6 +41,7 @@ impl Litmus {
             packages: 1,
             threads: 4,
             shared_counters: false,
+            beginning: Beginning::default(),
             steps: (1..).zip(steps).collect(),
         })
     }

@@ -9,7 +9,7 @@ use vm_pmu_arch::registry::Part;
 
 use super::MAX_STEPS;
 use crate::litmus::untile::{self, Configuration, UntileStep};
-use crate::litmus::{ContextField, Litmus, Step};
+use crate::litmus::{Beginning, ContextField, Litmus, Step};
 use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId, UnitRegister};
 
 /// The most boxes of one program.
@@ -84,6 +84,7 @@ impl Litmus {
             packages: 2,
             threads: 1,
             shared_counters: false,
+            beginning: Beginning::default(),
             steps: (1..).zip(steps).collect(),
         })
     }

@@ -1,0 +1,170 @@
+//! Recordings: what an embedder did with a machine, as the program of a litmus file.
+//!
+//! A machine that records keeps every access to registers, what was fed, every context, injection, record and request, in the order in which
+//! they came, and what the guest saw: values, faults, interrupts, levels. [`Litmus::run`] then does the same to a new machine and stops where
+//! it shows something else: a fault that somebody met in their emulator arrives as a file. (Feature `recording`.)
+//!
+//! ```
+//! use vm_pmu::Signal;
+//! use vm_pmu::topology::Builder;
+//!
+//! let machine = Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
+//! machine.start_recording(1_000).unwrap();
+//! let cpu = machine.thread(0).unwrap();
+//! cpu.wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
+//! cpu.retire(&[Signal::InstructionsRetired], 1);
+//! assert_eq!(cpu.rdpmc(0), Ok(1));
+//! let recording = machine.stop_recording().unwrap();
+//!
+//! let text = recording.litmus.to_string();
+//! assert!(text.contains("write PerfEvtSel0 0x4200c0\nfeed instructions_retired=1 cycles=1\nread rdpmc:0x0 = 0x1\n"), "{text}");
+//! assert!(recording.litmus.run().is_ok());
+//! ```
+//!
+//! It is for a person who looks for a fault: a recording allocates memory as it grows, and each call looks at every signal. A machine that does
+//! not record looks at a flag in each call. Where several host threads use a machine at once, calls stand in the order in which they began;
+//! what they did to each other may have been in another. Of what a thread adds to its totals only the next call tells, so what several
+//! threads added between two calls stands one thread after the other, the one that calls last.
+
+mod recorder;
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::any::Any;
+
+use vm_pmu_arch::feed::{Records, Signal, SignalSet};
+
+use crate::irq::{InterruptLine, Unconnected};
+use crate::litmus::{Beginning, ContextField, Failure, Litmus, Run, Step, topmost};
+use crate::snapshot::SnapshotError;
+use crate::topology::{Machine, Thread};
+use crate::untile::Frequencies;
+use recorder::Recorder;
+
+/// What a machine [recorded](crate::recording).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recording {
+    /// The program. Its title and section may be changed.
+    pub litmus: Litmus,
+    /// How many calls it lacks, for which litmus files have no statement: messages of a mesh, accesses of devices, posting into memory.
+    pub left_out: u64,
+    /// It ends early: it became too long, or the machine was restored.
+    pub is_cut: bool,
+}
+
+impl<L: InterruptLine> Machine<L> {
+    /// Records from now on what is done with the machine, up to `most` statements: see [`recording`](crate::recording). What it recorded before
+    /// is dropped. (Feature `recording`.)
+    ///
+    /// # Errors
+    /// [`SnapshotError`], if what the machine remembers cannot be saved: the recording begins with it.
+    pub fn start_recording(&self, most: usize) -> Result<(), SnapshotError> {
+        drop(self.unseat());
+        let (signals, records) = (self.supplied(), self.supplied_records());
+        let beginning = Beginning {
+            supplies: (signals != SignalSet::ALL).then_some(signals),
+            supplies_records: Some(records).filter(|records| *records != Records::ALL),
+            states_levels: true,
+            frequencies: self.untile().map(|boxes| boxes.frequencies()).filter(|frequencies| *frequencies != Frequencies::default()),
+            state: Vec::new(),
+        };
+        let mut litmus = Litmus {
+            title: "A recording".into(),
+            section: "what a guest and its embedder did".into(),
+            part: self.part(),
+            packages: self.packages(),
+            threads: self.threads().checked_div(self.packages()).unwrap_or(1),
+            shared_counters: self.shares_counters(),
+            beginning,
+            steps: Vec::new(),
+        };
+        let state = self.save()?;
+        let is_new = litmus.builder().build(Unconnected).is_ok_and(|new| new.save().is_ok_and(|new| new == state));
+        if !is_new {
+            litmus.beginning.state = state;
+        }
+        let mut recorder = Recorder::new(litmus, most, self);
+        for thread in (0..self.threads()).filter_map(|number| self.thread(number)) {
+            // A time base is its ticks and an offset: a new machine has no ticks yet.
+            let ticks = thread.totals().get(Signal::TimeBaseTicks);
+            if ticks != 0 {
+                let value = thread.context().time_base.wrapping_add(ticks);
+                recorder.say(thread.number(), Step::Context([(ContextField::TimeBase, value)].into()));
+            }
+        }
+        self.seat(Box::new(recorder));
+        Ok(())
+    }
+
+    /// Whether the machine [records](Machine::start_recording). (Feature `recording`.)
+    #[must_use]
+    pub fn is_recording(&self) -> bool {
+        self.is_watched()
+    }
+
+    /// Records no more. Returns what was recorded, with what every register has at the end; nothing if the machine did not record. (Feature
+    /// `recording`.)
+    #[must_use]
+    pub fn stop_recording(&self) -> Option<Recording> {
+        // This is recorded as well: it counts up to now.
+        let state = self.save();
+        let witness: Box<dyn Any> = self.unseat()?;
+        let mut recorder = *witness.downcast::<Recorder>().ok()?;
+        recorder.end(self);
+        if !recorder.is_cut() {
+            let end = recorder.litmus().builder().build(Unconnected).ok().zip(state.ok());
+            if let Some((end, state)) = end
+                && end.load(&state).is_ok()
+            {
+                (0..end.threads()).filter_map(|number| end.thread(number)).for_each(|thread| read_all(thread, end.part(), &mut recorder));
+            }
+        }
+        Some(recorder.finish())
+    }
+}
+
+/// Reads every register of a thread from where all can be read.
+fn read_all<L: InterruptLine>(thread: Thread<'_, L>, part: crate::Part, recorder: &mut Recorder) {
+    let changes = topmost(part);
+    let context = changes.iter().fold(thread.context(), |context, (field, value)| field.set(part, context, *value, 0));
+    thread.set_context(context);
+    recorder.say(thread.number(), Step::Context(changes.to_vec()));
+    for register in thread.registers() {
+        if let Ok(value) = thread.read(register.address) {
+            recorder.say(thread.number(), Step::Read(register.address, Ok(value)));
+        }
+    }
+}
+
+impl Litmus {
+    /// Runs the program on a machine that [records](crate::recording): what it shows is stated in the program that this returns, whether the
+    /// program expected it or not. Statements about the nests of chips are left out, as no machine sees them. (Feature `recording`.)
+    ///
+    /// ```
+    /// use vm_pmu::litmus::Litmus;
+    ///
+    /// let text = "title: t\npmu: k8\nsection: s\nwrite PerfCtr0 5\nread PerfCtr0 = 0\n";
+    /// let recording = text.parse::<Litmus>().unwrap().recorded().unwrap();
+    /// assert!(recording.litmus.to_string().contains("read PerfCtr0 = 0x5\n"));
+    /// ```
+    ///
+    /// # Errors
+    /// The machine cannot be built or saved.
+    pub fn recorded(&self) -> Result<Recording, Failure> {
+        let mut run = Run::new(self)?;
+        let refused = |error: &dyn core::fmt::Display| Failure { line: 0, message: error.to_string() };
+        run.machine.start_recording(usize::MAX).map_err(|error| refused(&error))?;
+        for (line, step) in &self.steps {
+            match step {
+                // The machine goes on itself: another one would not record.
+                Step::Save => run.machine.save().map(drop).map_err(|error| refused(&error))?,
+                Step::Nest(_) => {}
+                // What it expects does not matter.
+                step => drop(run.execute(*line, step)),
+            }
+        }
+        run.machine.stop_recording().ok_or_else(|| refused(&"the machine did not record"))
+    }
+}
