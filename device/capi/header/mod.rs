@@ -43,6 +43,7 @@ const SOURCES: &[&str] = &[
     "layout",
     "catalogue",
     "litmus",
+    "recording",
 ];
 
 /// Types that functions take as plain numbers.

@@ -2105,6 +2105,11 @@ typedef struct VmPmuMachine VmPmuMachine;
 typedef struct VmPmuPlatform VmPmuPlatform;
 
 /**
+ * A recording, as text. Callers only get pointers to it.
+ */
+typedef struct VmPmuRecording VmPmuRecording;
+
+/**
  * What a machine, a chip or a companion remembers, as bytes. Callers only get pointers to it.
  */
 typedef struct VmPmuSnapshot VmPmuSnapshot;
@@ -5100,6 +5105,50 @@ VmPmuStatus vm_pmu_signal(uint32_t number, VmPmuText *name, VmPmuText *summary);
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked);
+
+/**
+ * Records from now on what is done with the machine, up to `most` statements: accesses, what is fed, contexts, injections, records and
+ * requests, and what the guest sees. What was recorded before is dropped. It allocates memory as it grows, and every call takes longer.
+ *
+ * VM_PMU_STATUS_ERROR_SNAPSHOT when what the machine remembers cannot be saved: the recording begins with it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_recording_start(const VmPmuMachine *machine, size_t most);
+
+/**
+ * Records no more, and writes to `recording` what was recorded. It lives until vm_pmu_recording_destroy().
+ *
+ * VM_PMU_STATUS_ERROR_ARGUMENT when the machine does not record.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_recording_stop(const VmPmuMachine *machine, VmPmuRecording **recording);
+
+/**
+ * Writes to `text` and `length` where the text of the recording is, a litmus file without a byte of value 0 at its end, and how many bytes it
+ * has. They are valid until the recording is destroyed. Writes to `left_out`, which may be null, how many calls it lacks, for which litmus
+ * files have no statement, and to `is_cut`, which may be null, whether it ends early.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_recording_text(const VmPmuRecording *recording,
+                                  const char **text,
+                                  size_t *length,
+                                  uint64_t *left_out,
+                                  bool *is_cut);
+
+/**
+ * Destroys a recording. Null is allowed and does nothing.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold; a recording is one that vm_pmu_recording_stop() made and that has not been
+ * destroyed.
+ */
+VmPmuStatus vm_pmu_recording_destroy(VmPmuRecording *recording);
 
 #ifdef __cplusplus
 }  // extern "C"

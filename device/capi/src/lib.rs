@@ -68,6 +68,8 @@ pub mod places;
 pub mod platform;
 mod pointer;
 pub mod record;
+#[cfg(feature = "litmus")]
+pub mod recording;
 mod reentry;
 pub mod registers;
 #[cfg(all(feature = "companion", feature = "knl"))]

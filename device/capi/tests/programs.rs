@@ -269,6 +269,13 @@ fn a_c_program_replays_litmus_files() {
 }
 
 #[test]
+fn a_c_program_records_what_is_done_with_a_machine() {
+    if is_there("cc", "a_c_program_records_what_is_done_with_a_machine") {
+        compile_and_run("cc", "recording.c", "recording", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_cpp_program_drives_machines() {
     if is_there("c++", "a_cpp_program_drives_machines") {
         compile_and_run("c++", "machine.cpp", "machine", "-std=c++11", &shared());

@@ -21,8 +21,9 @@ pub struct Beginning {
     pub supplies: Option<SignalSet>,
     /// `supplies_records: none | at_deadline | ...`: it [supplies](Builder::supplies_records) these kinds of records alone.
     pub supplies_records: Option<Records>,
-    /// `levels: stated`: statements say which states hold when the demand asks for it. Otherwise that follows from what was fed last.
-    pub states_levels: bool,
+    /// `recording: yes`: statements say which states hold when the demand asks for it, and each record that was reported. Otherwise levels follow
+    /// from what was fed last, and an instruction that is fed has a record if one is wanted.
+    pub is_recording: bool,
     /// `frequencies: cpu=N uclk=N eclk=N dclk=N`: how fast the clocks of the [boxes](crate::topology::Builder::frequencies) run.
     pub frequencies: Option<Frequencies>,
     /// `state: BYTES`: the machine remembers this, a [snapshot](Machine::save) in hexadecimal. Empty for a new machine.
@@ -65,8 +66,8 @@ impl Beginning {
         if let Some(records) = self.supplies_records {
             writeln!(formatter, "supplies_records:{}", which(records))?;
         }
-        if self.states_levels {
-            writeln!(formatter, "levels: stated")?;
+        if self.is_recording {
+            writeln!(formatter, "recording: yes")?;
         }
         if let Some(Frequencies { cpu, uclk, eclk, dclk }) = self.frequencies {
             writeln!(formatter, "frequencies: cpu={cpu} uclk={uclk} eclk={eclk} dclk={dclk}")?;
@@ -77,15 +78,6 @@ impl Beginning {
             writeln!(formatter)?;
         }
         Ok(())
-    }
-}
-
-/// The value of the header `levels`.
-pub(super) fn states_levels(value: &str) -> Result<bool, String> {
-    match value {
-        "stated" => Ok(true),
-        "fed" => Ok(false),
-        _ => Err(format!("`{value}` is neither stated nor fed")),
     }
 }
 
@@ -138,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_again() {
-        let text = format!("{HEADER}supplies: cycles instructions_retired\nsupplies_records: at_deadline memory\nlevels: stated\nsave\n");
+        let text = format!("{HEADER}supplies: cycles instructions_retired\nsupplies_records: at_deadline memory\nrecording: yes\nsave\n");
         let litmus: Litmus = text.parse().expect("a litmus file");
         assert_eq!(litmus.to_string().parse::<Litmus>().map(|again| again.beginning), Ok(litmus.beginning));
     }

@@ -149,13 +149,13 @@ impl Header {
             "share_counters" => self.shared_counters = flag(value)?,
             "supplies" => self.beginning.supplies = Some(value.split_whitespace().map(signal).collect::<Result<_, _>>()?),
             "supplies_records" => self.beginning.supplies_records = Some(which(&value.split_whitespace().collect::<Vec<_>>())?),
-            "levels" => self.beginning.states_levels = beginning::states_levels(value)?,
+            "recording" => self.beginning.is_recording = flag(value)?,
             "frequencies" => self.beginning.frequencies = Some(beginning::frequencies(value)?),
             "state" => self.beginning.state = beginning::bytes(value)?,
             _ => {
                 return Err(format!(
                     "no header is called `{key}`: there are title, section, pmu, revision, packages, threads, share_counters, supplies, \
-                     supplies_records, levels, frequencies, state"
+                     supplies_records, recording, frequencies, state"
                 ));
             }
         }

@@ -150,8 +150,9 @@ impl<'a> Run<'a> {
             Step::Nest(step) => self.checked += usize::from(nest::obey(&mut self.chips, step).map_err(failure)?),
             step => {
                 let thread = self.machine.thread(self.current).ok_or_else(|| failure("the machine has no thread".into()))?;
-                self.checked += usize::from(obey(&self.machine, thread, step).map_err(failure)?);
-                if !self.litmus.beginning.states_levels {
+                let feeds_records = !self.litmus.beginning.is_recording;
+                self.checked += usize::from(obey(&self.machine, thread, step, feeds_records).map_err(failure)?);
+                if !self.litmus.beginning.is_recording {
                     self.levels.note(self.current, step);
                     self.levels.supply(&self.machine);
                 }
@@ -195,8 +196,8 @@ fn carry(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String>
     to.restore(&from.states()).map_err(|error| error.to_string())
 }
 
-/// Executes one step of `thread`; returns whether it checked something.
-fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
+/// Executes one step of `thread`; returns whether it checked something. What is fed has records where some are wanted if `feeds_records`.
+fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step, feeds_records: bool) -> Result<bool, String> {
     match step {
         Step::Thread(_) | Step::Save | Step::Epoch(_) | Step::Nest(_) => return Ok(false),
         Step::Context(fields) => {
@@ -215,11 +216,11 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             return Err(format!("{times} repetitions are too many: {MAX_REPEAT} is the most"));
         }
         Step::Feed(times, signals) => {
-            execute(thread, *times, &Record::at(0), signals);
+            execute(thread, *times, feeds_records.then_some(&Record::at(0)), signals);
             return Ok(false);
         }
         Step::Record(times, record, signals) => {
-            execute(thread, *times, record, signals);
+            execute(thread, *times, Some(record), signals);
             return Ok(false);
         }
         Step::Request(times, request) => {
@@ -349,8 +350,8 @@ fn check_demand(thread: Thread<'_, Requests>, expected: &[Signal], per_cycle: bo
 }
 
 /// Executes `times` instructions: all signals of each, then its record if one is wanted, then the deadlines.
-fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &[(Signal, u64)]) {
-    let occasion = Occasion::of(record);
+fn execute(thread: Thread<'_, Requests>, times: u64, record: Option<&Record>, signals: &[(Signal, u64)]) {
+    let record = record.map(|record| (record, Occasion::of(record)));
     let look = || (thread.epoch(), thread.demand().records());
     let (mut epoch, mut wanted) = look();
     for _ in 0..times {
@@ -358,7 +359,7 @@ fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &
             thread.totals().add(*signal, *amount);
         }
         let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
-        if wanted.wants(reached, occasion) {
+        if let Some((record, _)) = record.filter(|(_, occasion)| wanted.wants(reached, *occasion)) {
             thread.record(record);
         }
         if reached {

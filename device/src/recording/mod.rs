@@ -17,7 +17,7 @@
 //! let recording = machine.stop_recording().unwrap();
 //!
 //! let text = recording.litmus.to_string();
-//! assert!(text.contains("write PerfEvtSel0 0x4200c0\nfeed instructions_retired=1 cycles=1\nread rdpmc:0x0 = 0x1\n"), "{text}");
+//! assert!(text.contains("write PerfEvtSel0 0x4200c0\nfeed cycles=1 instructions_retired=1\nread rdpmc:0x0 = 0x1\n"), "{text}");
 //! assert!(recording.litmus.run().is_ok());
 //! ```
 //!
@@ -66,7 +66,7 @@ impl<L: InterruptLine> Machine<L> {
         let beginning = Beginning {
             supplies: (signals != SignalSet::ALL).then_some(signals),
             supplies_records: Some(records).filter(|records| *records != Records::ALL),
-            states_levels: true,
+            is_recording: true,
             frequencies: self.untile().map(|boxes| boxes.frequencies()).filter(|frequencies| *frequencies != Frequencies::default()),
             state: Vec::new(),
         };

@@ -1,6 +1,7 @@
 //! What a run of a guest showed, whatever engine ran it.
 
 use serde::Serialize;
+use vm_pmu::recording::Recording;
 pub use vm_pmu_board::report::{Action, Count, Interrupts, Posted, Trace};
 pub use vm_pmu_guests::protocol::{Check, Sample};
 
@@ -39,6 +40,9 @@ pub struct Report {
     /// The first register accesses and interrupts, as many as were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Trace>,
+    /// What was done with the PMUs, if that was recorded.
+    #[serde(skip)]
+    pub recording: Option<Recording>,
     /// Where samples fell, if the guest took any.
     pub samples: Vec<Sample>,
     /// The registers at the end.

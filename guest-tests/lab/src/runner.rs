@@ -61,6 +61,8 @@ pub struct Options {
     pub big_endian: bool,
     /// How many register accesses and interrupts of each CPU are kept for the report.
     pub trace: usize,
+    /// At most so many statements of a recording of what is done with the PMUs are kept for the report; none if 0.
+    pub recording: usize,
     /// After so many steps the run is saved, with its PMUs and companion, and continues in a new machine.
     pub save_at: Option<u64>,
     /// The engine of that machine; the same if there is none.
@@ -84,6 +86,7 @@ impl Default for Options {
             buffered: false,
             big_endian: false,
             trace: 0,
+            recording: 0,
             save_at: None,
             go_on_with: None,
         }
@@ -424,6 +427,14 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         Part::K8(_) | Part::Knl(_) => {}
     }
     x86::run_image(&x86::Job { part, name, image, cpus, clock }, options)
+}
+
+/// Has PMUs record from the beginning, if that is wanted.
+fn start_recording<L: vm_pmu::irq::InterruptLine>(pmus: &vm_pmu::topology::Machine<L>, options: &Options) -> Result<(), RunError> {
+    if options.recording == 0 {
+        return Ok(());
+    }
+    pmus.start_recording(options.recording).map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))
 }
 
 /// The report of a run before anything of it is known.

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::UntileStep;
+use super::{Configuration, UntileStep};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Untile};
 use crate::untile::Domain;
@@ -23,7 +23,8 @@ pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &Unt
             Err(format!("{} counts, expected otherwise", if *expected { "nothing" } else { "a counter" }))
         }
         UntileStep::Read(place, expected) if seen != u64::from(*expected) => {
-            Err(format!("{place:x?} gave {seen:#x}, expected {expected:#x}"))
+            let Configuration { bus, device, function, offset, size } = place;
+            Err(format!("pci:{bus:02x}:{device:02x}.{function}:{offset:#x}/{size} gave {seen:#x}, expected {expected:#x}"))
         }
         UntileStep::Listens(..) | UntileStep::Counting(_) | UntileStep::Read(..) => Ok(true),
         _ => Ok(false),

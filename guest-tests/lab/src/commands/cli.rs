@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::difference::DiffArguments;
+use crate::commands::replay::ReplayArguments;
+
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
 #[command(name = "pmulab", version, max_term_width = 100)]
@@ -31,6 +34,10 @@ pub enum Command {
     Litmus(LitmusArguments),
     /// Compute metrics from counts, or say which events to count for them
     Metrics(MetricsArguments),
+    /// Do again what was recorded, and show the first difference, or cut a stretch out of a recording
+    Replay(ReplayArguments),
+    /// Show where the accesses of two recordings differ
+    Diff(DiffArguments),
 }
 
 /// A form of output.
@@ -70,6 +77,12 @@ pub struct RunArguments {
     /// Show the first COUNT register accesses and interrupts of each CPU
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub trace: usize,
+    /// Write what is done with the PMUs into FILE, a litmus file with what the guest saw: `pmulab replay` does the same again
+    #[arg(long, value_name = "FILE", conflicts_with = "save_at")]
+    pub record: Option<PathBuf>,
+    /// The most statements of such a recording
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, requires = "record")]
+    pub record_most: usize,
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,

@@ -64,7 +64,8 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
     })
 }
 
-fn read(file: &Path) -> Result<Litmus, Error> {
+/// The program of a file.
+pub(super) fn read(file: &Path) -> Result<Litmus, Error> {
     let text = files::read_text(file).map_err(|error| error.to_string());
     let litmus = text.and_then(|text| text.parse().map_err(|error: vm_pmu::litmus::ParseError| error.to_string()));
     litmus.map_err(|error| Error::usage(format!("{}: {error}", file.display())))

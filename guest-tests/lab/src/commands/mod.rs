@@ -6,12 +6,14 @@
 pub mod cli;
 pub mod decode;
 pub mod demo;
+pub mod difference;
 pub mod encode;
 pub mod guests;
 pub mod list;
 pub mod litmus;
 pub mod metrics;
 pub mod render;
+pub mod replay;
 pub mod run;
 mod stack;
 
@@ -67,6 +69,8 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
+        Some(Command::Replay(arguments)) => replay::replay(arguments, output),
+        Some(Command::Diff(arguments)) => difference::diff(arguments, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }
 }

@@ -3,7 +3,7 @@
 //! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::commands::cli::{CycleSource, Format, RunArguments, Switch};
 use crate::commands::{FAILED, PASSED, USAGE, litmus, metrics, render};
@@ -31,14 +31,40 @@ pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_
     match requests.as_slice() {
         [request] if arguments.guests.iter().all(|guest| guest != ALL) => {
             let report = runner.run(request).map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
+            let kept = arguments.record.as_deref().map(|file| keep(file, &report, request)).transpose()?;
             match arguments.format {
-                Format::Table => render::report(&report, output)?,
+                Format::Table => {
+                    render::report(&report, output)?;
+                    kept.map_or(Ok(()), |kept| writeln!(output, "\n{kept}"))?;
+                }
                 Format::Json => output.json(&render::Whole::new(&report))?,
             }
             Ok(if report.passed { PASSED } else { FAILED })
         }
+        _ if arguments.record.is_some() => Err(Error::usage("a recording is of one guest: name one with --guest")),
         requests => several(requests, arguments.format, runner, output),
     }
+}
+
+/// Writes the recording of a run into a file; says what it has, in one line.
+fn keep(file: &Path, report: &Report, request: &RunRequest) -> Result<String, Error> {
+    let Some(mut recording) = report.recording.clone() else {
+        return Err(Error::usage(format!("the engine {} does not record: leave out --record", request.engine)));
+    };
+    recording.litmus.title = format!("A recording of {}", report.guest);
+    std::fs::write(file, recording.litmus.to_string())
+        .map_err(|error| Error::usage(format!("{} cannot be written: {error}", file.display())))?;
+    let mut line = format!("Recorded {} in {}", counted(recording.litmus.steps.len(), "statement"), file.display());
+    if recording.is_cut {
+        line.push_str(": there were more; --record-most sets how many are kept");
+    }
+    if recording.left_out != 0 {
+        line.push_str(&format!(
+            "; left out: {} of the mesh, of devices or of posting, which a litmus file cannot state",
+            counted(recording.left_out as usize, "call")
+        ));
+    }
+    Ok(line + ".")
 }
 
 /// Runs guests and sums each up.
@@ -101,6 +127,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         chips_per_group: arguments.chips_per_group,
         buffered: arguments.buffered,
         trace: arguments.trace,
+        recording: if arguments.record.is_some() { arguments.record_most } else { 0 },
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,
         save_at: arguments.save_at,

@@ -6,7 +6,7 @@ use vm_pmu::layout::Layout;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
+use super::{Options, RAM, RunError, begin, judge_clock, registers, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
@@ -63,6 +63,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let followed = followed.map(|builder| builder.clock(clock));
     let supply = supply(part, followed.as_ref());
     let pmus = layout.pmus().supplies(supply.signals).supplies_records(supply.records).build(lines.clone()).map_err(RunError::Pmus)?;
+    start_recording(&pmus, options)?;
     let companion = followed.map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
     let attach = |index: usize| {
@@ -87,6 +88,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), options.engine);
+    report.recording = pmus.stop_recording();
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();

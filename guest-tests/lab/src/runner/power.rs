@@ -9,7 +9,7 @@ use vm_pmu::{Part, Signal};
 #[cfg(feature = "unicorn")]
 use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
+use super::{Options, RAM, RunError, begin, judge_clock, registers, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
@@ -69,6 +69,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let supply = supply(part, followed.as_ref());
     let builder = layout.pmus().supplies(supply.signals).supplies_records(supply.records).pace(pace());
     let pmus = builder.build(lines.clone()).map_err(RunError::Pmus)?;
+    start_recording(&pmus, options)?;
     let companion = followed.map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
     let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
@@ -121,6 +122,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), stage.engine);
+    report.recording = pmus.stop_recording();
     report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
     let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; extra.len()];

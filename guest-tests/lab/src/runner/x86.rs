@@ -12,7 +12,7 @@ use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
-use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, verdict};
+use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Devices, Topology, pace, supplies};
@@ -77,6 +77,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         return surroundings.save(&machine).map(Outcome::Saved).map_err(RunError::Migrate);
     }
     let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
+    report.recording = surroundings.pmus.stop_recording();
     surroundings.tell(&mut machine, &mut report);
     let status = match exit {
         Exit::Status { status, .. } => Some(status),
@@ -199,6 +200,7 @@ impl Surroundings {
             builder = builder.frequencies(Frequencies::EQUAL);
         }
         let pmus = Arc::new(builder.build(lines.clone()).map_err(RunError::Pmus)?);
+        start_recording(&pmus, options)?;
         // A package may have more threads than the machine has CPUs.
         for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
             thread.set_context(Context { halted: true, ..thread.context() });
