@@ -1,7 +1,8 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
-//! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
+//! [`symbols`] has what lies at
+//! an address of an ELF file. [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
 //! `pmulab`.
 #![forbid(unsafe_code)]
 
@@ -18,4 +19,5 @@ pub mod report;
 pub mod request;
 pub mod runner;
 pub mod suggest;
+pub mod symbols;
 pub mod text;
