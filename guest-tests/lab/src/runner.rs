@@ -22,7 +22,8 @@ use vm_pmu::{Address, Part, Signal};
 
 use crate::files;
 use crate::number::grouped;
-use crate::report::{Check, Register, Report};
+use crate::report::{Check, Position, Register, Report};
+use crate::symbols::Symbols;
 use vm_pmu_engines::x86::{Image, ImageError, MachineError};
 use vm_pmu_guests as guests;
 
@@ -239,7 +240,7 @@ impl fmt::Display for RunError {
                 f.write_str(&names.join(", "))
             }
             Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
-            Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
+            Self::BadImage { path, error } => write!(f, "{path} is not a guest: {}", refused(error)),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
             Self::NeedsCompanion { guest } => {
                 write!(f, "the guest {guest} counts events that only the companion supplies: leave out `--companion off`")
@@ -272,6 +273,18 @@ impl fmt::Display for RunError {
     }
 }
 
+/// Why a file is no guest of a part, and of which parts it is one.
+pub(crate) fn refused(error: &ImageError) -> String {
+    let parts: &[&str] = match error {
+        ImageError::WrongMachine { machine: 62, .. } => &["k8", "knl"],
+        ImageError::WrongMachine { machine: 21, .. } => &["power9"],
+        ImageError::WrongMachine { machine: 50, .. } => &["itanium", "montecito"],
+        _ => &[],
+    };
+    let parts: Vec<String> = parts.iter().map(|part| format!("`--pmu {part}`")).collect();
+    if parts.is_empty() { error.to_string() } else { format!("{error}; for it, choose {}", parts.join(" or ")) }
+}
+
 impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -302,7 +315,9 @@ impl std::error::Error for RunError {
 pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
     let chosen = choose(pmu, guest, options)?;
     let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
-    run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
+    let mut report = run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)?;
+    report.locate(&chosen.symbols);
+    Ok(report)
 }
 
 /// Runs `guest` as [`run`] does, with a further PMU for each of `extra`, which counts what that encoding programs, independently of the
@@ -314,9 +329,12 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
             let chosen = choose(pmu, guest, options)?;
-            let Chosen { image, cpus, chips, clock, big_endian } = &chosen;
+            let Chosen { image, symbols, cpus, chips, clock, big_endian } = &chosen;
             let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
-            power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra }, &options)
+            let job = power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra };
+            let (mut report, counts) = power::run_image(&job, &options)?;
+            report.locate(symbols);
+            Ok((report, counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
             Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
@@ -347,6 +365,8 @@ pub fn count_image(
 /// A guest to run.
 struct Chosen {
     image: Image,
+    /// Those of a file.
+    symbols: Symbols,
     cpus: usize,
     chips: usize,
     clock: Clock,
@@ -365,13 +385,14 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
-            Ok(Chosen { image, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
+            let symbols = Symbols::default();
+            Ok(Chosen { image, symbols, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
         }
         None => {
-            let (image, little_endian) = load(pmu, guest)?;
+            let (image, symbols, little_endian) = load(pmu, guest)?;
             // A file of POWER says itself which it is.
             let big_endian = if pmu == POWER9 { !little_endian } else { options.big_endian };
-            Ok(Chosen { image, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
+            Ok(Chosen { image, symbols, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
         }
     }
 }
@@ -391,8 +412,8 @@ fn part(pmu: &str, options: &Options) -> Result<Part, RunError> {
 /// The PMU whose guests are POWER code.
 const POWER9: &str = "power9";
 
-/// Loads an ELF file; whether it is little-endian.
-fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
+/// Loads an ELF file; what it says of its addresses, and whether it is little-endian.
+fn load(pmu: &str, path: &str) -> Result<(Image, Symbols, bool), RunError> {
     let looks_like_a_path = path.contains(['/', '\\', '.']);
     if !looks_like_a_path && !Path::new(path).exists() {
         return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
@@ -403,7 +424,8 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
         Some(Part::Itanium(_) | Part::Montecito(_)) => Image::ia64_elf(&bytes).map(|image| (image, true)),
         Some(Part::K8(_) | Part::Knl(_)) | None => Image::elf(&bytes).map(|image| (image, true)),
     };
-    image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })
+    let (image, little_endian) = image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })?;
+    Ok((image, Symbols::of(&bytes).unwrap_or_default(), little_endian))
 }
 
 /// Runs an image on `cpus` CPUs; `name` is the guest's in the report. With [`Clock::Embedder`] every step is one cycle.
@@ -465,6 +487,11 @@ fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topol
         Some(Register { thread: index, name: register.name.to_owned(), value })
     };
     thread.registers().iter().filter(shown).filter_map(value).collect()
+}
+
+/// Where the threads are, of which `address` knows the addresses.
+fn positions(threads: usize, address: impl Fn(usize) -> Option<u64>) -> Vec<Position> {
+    (0..threads).filter_map(|thread| Some(Position { thread, address: address(thread)? })).collect()
 }
 
 /// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.

@@ -36,7 +36,7 @@ pub struct Place {
 }
 
 impl fmt::Display for Place {
-    /// `symbol+offset (file:line)`, each as far as it is known.
+    /// `symbol+offset (file:line)`, each as far as it is known; the file without its folder.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(symbol) = &self.symbol {
             f.write_str(symbol)?;
@@ -45,7 +45,8 @@ impl fmt::Display for Place {
             }
         }
         let space = if self.symbol.is_some() { " " } else { "" };
-        match (&self.file, self.line) {
+        let file = self.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+        match (file, self.line) {
             (Some(file), Some(line)) => write!(f, "{space}({file}:{line})"),
             (Some(file), None) => write!(f, "{space}({file})"),
             _ => Ok(()),

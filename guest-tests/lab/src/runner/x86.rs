@@ -12,7 +12,7 @@ use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
-use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, verdict};
+use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, positions, registers, stages, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Devices, Topology, pace, supplies};
@@ -94,6 +94,14 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Cycles::Engine => options.steps(),
         Cycles::Tsc => format!("{} s", options.seconds),
     });
+    if status.is_none() {
+        // Delivering a fault that nothing handles can leave the instruction that caused it.
+        let fault = |index| match &exit {
+            Exit::Failed { cpu, stop } if *cpu == index => stop.address(),
+            _ => None,
+        };
+        report.positions = positions(cpus, |index| fault(index).or_else(|| machine.cpu(index).map(|cpu| cpu.rip())));
+    }
     (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks);
     Ok(Outcome::Ended(report))
 }

@@ -265,9 +265,10 @@ fn a_row_of_the_line_table_reaches_to_the_next() {
 }
 
 #[test]
-fn a_file_of_another_folder_is_told_with_it() {
+fn a_file_of_another_folder_is_known_with_it_and_shown_without() {
     let symbols = File::new(X86_64).section(".debug_line", 0, version_4(TEXT)).read();
-    assert_eq!(shown(&symbols, TEXT + 8), "(lib/spin.h:3)");
+    let place = symbols.at(TEXT + 8).unwrap();
+    assert_eq!((place.to_string(), place.file.as_deref()), ("(spin.h:3)".to_owned(), Some("lib/spin.h")));
 }
 
 #[test]
