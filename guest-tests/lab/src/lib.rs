@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+mod debug;
 pub mod dialect;
 pub mod engines;
 pub mod entries;

@@ -20,6 +20,7 @@ use vm_pmu::arch::registry::NAMES;
 use vm_pmu::companion::{self, Clock};
 use vm_pmu::{Address, Part, Signal};
 
+pub use crate::debug::DebugError;
 use crate::files;
 use crate::number::grouped;
 use crate::report::{Check, Position, Register, Report};
@@ -66,6 +67,8 @@ pub struct Options {
     pub save_at: Option<u64>,
     /// The engine of that machine; the same if there is none.
     pub go_on_with: Option<Engine>,
+    /// Where a debugger is waited for, which runs the guest: host and port.
+    pub gdb: Option<String>,
 }
 
 impl Default for Options {
@@ -87,6 +90,7 @@ impl Default for Options {
             trace: 0,
             save_at: None,
             go_on_with: None,
+            gdb: None,
         }
     }
 }
@@ -105,6 +109,22 @@ impl Options {
     /// The most steps, in words.
     fn steps(&self) -> String {
         format!("{} steps", grouped(self.limit))
+    }
+
+    /// # Errors
+    /// [`RunError::NotWithGdb`] for what a debugger cannot run.
+    fn check_gdb(&self, part: Part, cpus: usize) -> Result<(), RunError> {
+        let against = [
+            (matches!(part, Part::Itanium(_) | Part::Montecito(_)), "gdb runs guests of x86 and POWER: leave out `--gdb`"),
+            (self.engine != Engine::Interpreter, "gdb runs guests on the interpreter: leave out `--engine`"),
+            (cpus != 1, "gdb runs guests of one CPU alone"),
+            (self.parallel, "gdb runs guests in turn: leave out `--parallel`"),
+            (self.save_at.is_some(), "a guest that gdb runs is not saved: leave out `--save-at`"),
+        ];
+        match against.into_iter().find(|(holds, _)| *holds && self.gdb.is_some()) {
+            Some((_, reason)) => Err(RunError::NotWithGdb { reason }),
+            None => Ok(()),
+        }
     }
 
     /// # Errors
@@ -220,6 +240,13 @@ pub enum RunError {
         /// Why not, and what to do.
         reason: &'static str,
     },
+    /// A debugger cannot run it.
+    NotWithGdb {
+        /// Why not, and what to do.
+        reason: &'static str,
+    },
+    /// No debugger could be waited for.
+    Debug(DebugError),
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -268,6 +295,8 @@ impl fmt::Display for RunError {
             }
             Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),
+            Self::NotWithGdb { reason } => f.write_str(reason),
+            Self::Debug(error) => error.fmt(f),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it out"),
         }
     }
@@ -296,6 +325,7 @@ impl std::error::Error for RunError {
             Self::PowerMachine(error) => Some(error),
             Self::Ia64Machine(error) => Some(error),
             Self::Migrate(error) => Some(error),
+            Self::Debug(error) => Some(error),
             _ => None,
         }
     }
@@ -436,6 +466,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
     options.check_cycles()?;
+    options.check_gdb(part, cpus)?;
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[] }, options).map(|(report, _)| report);
@@ -493,6 +524,9 @@ fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topol
 fn positions(threads: usize, address: impl Fn(usize) -> Option<u64>) -> Vec<Position> {
     (0..threads).filter_map(|thread| Some(Position { thread, address: address(thread)? })).collect()
 }
+
+/// What is told of a run that a debugger ended.
+const KILLED: &str = "gdb ended it";
 
 /// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.
 fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {

@@ -9,7 +9,8 @@ use vm_pmu::{Part, Signal};
 #[cfg(feature = "unicorn")]
 use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, judge_clock, positions, registers, verdict};
+use super::{KILLED, Options, RAM, RunError, begin, judge_clock, positions, registers, verdict};
+use crate::debug;
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
@@ -115,7 +116,22 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         rig.restore(&saved.machine, &saved.attached).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
     let limits = Limits::steps(stage.steps);
+    let mut killed = false;
     let exit = match stage.engine {
+        _ if options.gdb.is_some() => {
+            let address = options.gdb.as_deref().unwrap_or_default();
+            let (pmu, little_endian) = (|| registers(0, &first), !options.big_endian);
+            let debuggee =
+                debug::Power { machine: &mut *rig.machine, lines: &lines, descriptions: first.registers(), pmu: &pmu, little_endian };
+            match debug::serve(address, debuggee, stage.steps).map_err(RunError::Debug)? {
+                debug::Ended::Run(exit) => exit,
+                debug::Ended::Detached(left) => vm_pmu_board::power::run(rig.machine, Limits::steps(left)),
+                debug::Ended::Killed => {
+                    killed = true;
+                    Exit::Limit
+                }
+            }
+        }
         #[cfg(feature = "unicorn")]
         Engine::Unicorn => {
             let refused = |reason| RunError::Engine { engine: stage.engine, reason };
@@ -158,6 +174,9 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.pc()));
     }
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    if killed {
+        KILLED.clone_into(&mut report.ending);
+    }
     if refused != 0 {
         (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of counters that are posted there"));
     }
