@@ -241,6 +241,28 @@ fn an_interrupt_that_nothing_handles_is_told_with_its_function_and_line() {
     assert_eq!((&report["samples"][0]["label"], &report["places"][0]["line"]), (&"unexpected".into(), &4.into()));
 }
 
+#[test]
+fn an_interruption_of_ia_64_that_nothing_handles_is_told_with_its_function_and_line() {
+    if !are_there(&["ia64-linux-gnu-as"], "an_interruption_of_ia_64_that_nothing_handles_is_told_with_its_function_and_line") {
+        return;
+    }
+    let folder = folder();
+    let source = "\t.text\n\t.global main#\n\t.proc main#\nmain:\tnop.m 0\n\tnop.i 0\n\tbreak.i 0 ;;\n\t.endp main#\n";
+    fs::write(folder.path().join("break.s"), source).expect("it can be written");
+    script(
+        folder.path(),
+        "own=guest-tests/own
+        ia64-linux-gnu-as -g -x -o break.o break.s
+        ia64-linux-gnu-as -g -x -o start.o $own/ia64/start.s
+        ia64-linux-gnu-ld -static -T $own/ia64/guest.ld -o break.elf start.o break.o",
+    );
+    let report = report(folder.path(), &["--pmu", "montecito", "--guest", "break.elf"]);
+    // The bundle's last slot.
+    let place = &report["places"][0];
+    assert_eq!((&report["samples"][0]["label"], &place["symbol"], &place["offset"]), (&"unexpected".into(), &"main".into(), &2.into()));
+    assert_eq!(place["line"], 6);
+}
+
 /// Runs an image for ten steps; where the CPU was then.
 fn position_after_ten_steps(pmu: &str, image: &Image) -> u64 {
     let options = Options { limit: 10, ..Options::default() };
