@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Endianness, elf};
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
+use object::{Endian, Endianness, SectionIndex, elf};
 
 use super::memory::{Memory, MemoryError};
 
@@ -27,6 +27,8 @@ pub struct Image {
     pub segments: Vec<Segment>,
     /// Address of the first instruction.
     pub entry: u64,
+    /// What GPR 2 of POWER holds at the entry, for a file of the first ELF ABI: its entry is a descriptor, which says so.
+    pub toc: u64,
 }
 
 /// Why an image cannot be read or loaded.
@@ -144,13 +146,36 @@ fn machine_of(file: &[u8], little_endian: bool) -> Option<u16> {
     Some(if little_endian { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
 }
 
+/// The first instruction and the TOC base of the function whose descriptor lies at `address` of `.opd`, if it does (64-bit PowerPC ELF ABI
+/// Supplement 1.9, section 3.2.5).
+fn descriptor(file: &[u8], address: u64) -> Option<(u64, u64)> {
+    let parsed = ElfFile64::<Endianness>::parse(file).ok()?;
+    let (endian, sections) = (parsed.endian(), parsed.elf_section_table());
+    let names = sections.section(SectionIndex(parsed.elf_header().e_shstrndx(endian).0.into())).ok()?.data(endian, file).ok()?;
+    let named = |section: &&elf::SectionHeader64<Endianness>| {
+        names.get(section.sh_name(endian) as usize..).is_some_and(|name| name.starts_with(b".opd\0"))
+    };
+    let section = sections.iter().find(named)?;
+    let offset = usize::try_from(address.checked_sub(section.sh_addr(endian))?).ok()?;
+    let words = section.data(endian, file).ok()?.get(offset..)?.first_chunk::<16>()?.as_chunks::<8>().0;
+    let word = |index: usize| words.get(index).map(|word| endian.read_u64(*word));
+    Some((word(0)?, word(1)?))
+}
+
 impl Image {
+    /// The first address after all segments.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        let end = |segment: &Segment| segment.address.saturating_add(segment.size.max(segment.bytes.len() as u64));
+        self.segments.iter().map(end).max().unwrap_or(0)
+    }
+
     /// An image of code that is loaded, and starts, at `address`.
     #[must_use]
     pub fn raw(address: u64, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
-        Self { segments: vec![Segment { address, bytes, size, executable: true }], entry: address }
+        Self { segments: vec![Segment { address, bytes, size, executable: true }], entry: address, toc: 0 }
     }
 
     /// Adds bytes at a physical address.
@@ -182,13 +207,17 @@ impl Image {
     }
 
     /// The PT_LOAD segments of a 64-bit POWER ELF executable of either byte order, at their physical addresses, and whether it is
-    /// little-endian. The entry is the address of the first instruction, whatever the file's ABI.
+    /// little-endian. An entry that is a descriptor, in `.opd` of the first ELF ABI, leads to the first instruction.
     ///
     /// # Errors
     ///
     /// The variant of [`ImageError`] with the reason why the file is not one.
     pub fn power_elf(file: &[u8]) -> Result<(Self, bool), ImageError> {
-        Self::read(file, elf::EM_PPC64, ByteOrder::Either)
+        let (mut image, little_endian) = Self::read(file, elf::EM_PPC64, ByteOrder::Either)?;
+        if let Some((entry, toc)) = descriptor(file, image.entry) {
+            (image.entry, image.toc) = (entry, toc);
+        }
+        Ok((image, little_endian))
     }
 
     /// The image, and whether it is little-endian.
@@ -245,7 +274,7 @@ impl Image {
         if segments.is_empty() {
             return Err(ImageError::Empty);
         }
-        Ok((Self { segments, entry: header.e_entry(endian) }, little_endian))
+        Ok((Self { segments, entry: header.e_entry(endian), toc: 0 }, little_endian))
     }
 
     /// Copies the image into RAM below `usable`.

@@ -58,6 +58,44 @@ fn an_executable_of_another_machine_is_refused_with_what_would_be_right() {
     assert_eq!(said, "an ELF file for machine 4660: guests of this part are for x86-64 (machine 62)");
 }
 
+/// [`elf`] of POWER with a section `.opd` at 2000h, of a descriptor: the code at 1234h, the TOC base 8765h, no environment.
+fn with_descriptor(entry: u64) -> Vec<u8> {
+    let mut file = elf(POWER, 1);
+    let descriptor = file.len() as u64;
+    file.extend([0x1234u64, 0x8765, 0].map(u64::to_le_bytes).concat());
+    let names = file.len() as u64;
+    file.extend(b"\0.opd\0");
+    let headers = file.len() as u64;
+    // Name, type, flags, address, place in the file, size, link, information, alignment, bytes of an entry.
+    for (name, kind, address, at, size) in [(0u32, 0u32, 0u64, 0u64, 0u64), (1, 1, 0x2000, descriptor, 24), (0, 3, 0, names, 6)] {
+        file.extend([name, kind].map(u32::to_le_bytes).concat());
+        file.extend([0, address, at, size, 0, 0, 0].map(u64::to_le_bytes).concat());
+    }
+    file[24..32].copy_from_slice(&entry.to_le_bytes());
+    file[40..48].copy_from_slice(&headers.to_le_bytes());
+    // Three sections, of which the last has the names.
+    file[60..64].copy_from_slice(&[3, 0, 2, 0]);
+    file
+}
+
+#[test]
+fn an_entry_that_is_a_descriptor_leads_to_its_code_and_toc_base() {
+    let (image, _) = Image::power_elf(&with_descriptor(0x2000)).unwrap();
+    assert_eq!((image.entry, image.toc), (0x1234, 0x8765));
+}
+
+#[test]
+fn an_entry_outside_of_descriptors_is_code() {
+    let (image, _) = Image::power_elf(&with_descriptor(0x1000)).unwrap();
+    assert_eq!((image.entry, image.toc), (0x1000, 0));
+}
+
+#[test]
+fn an_image_ends_where_its_last_segment_does() {
+    let image = Image::raw(0x2000, [0; 8]).with(0x1000, [0; 16]);
+    assert_eq!(image.end(), 0x2008);
+}
+
 #[test]
 fn the_machine_is_said_before_class_and_byte_order() {
     let mut i386 = elf(3, 1);

@@ -429,6 +429,6 @@ impl Kernel {
         if !self.user.is_empty() {
             segments.push(segment(USER_CODE, self.user, true));
         }
-        Ok(Image { segments, entry: KERNEL_CODE })
+        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() })
     }
 }

@@ -69,7 +69,7 @@ fn said(error: RunError) -> String {
     match error {
         // The message already begins with the path.
         RunError::Unreadable { error, .. } => format!("it cannot be read: {error}"),
-        RunError::BadImage { error, .. } => format!("it is not a guest: {error}"),
+        RunError::BadImage { error, .. } => format!("it is not a guest: {}", runner::refused(&error)),
         error => error.to_string(),
     }
 }

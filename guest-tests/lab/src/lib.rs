@@ -1,11 +1,13 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
-//! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
+//! [`symbols`] has what lies at
+//! an address of an ELF file. [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
 //! `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
+mod debug;
 pub mod dialect;
 pub mod engines;
 pub mod entries;
@@ -18,4 +20,5 @@ pub mod report;
 pub mod request;
 pub mod runner;
 pub mod suggest;
+pub mod symbols;
 pub mod text;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use vm_pmu::recording::Recording;
+
+use crate::symbols::{Place, Symbols};
 pub use vm_pmu_board::report::{Action, Count, Interrupts, Posted, Trace};
 pub use vm_pmu_guests::protocol::{Check, Sample};
 
@@ -26,6 +28,12 @@ pub struct Report {
     /// no instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<u64>,
+    /// Where each thread was at the end, unless the guest ended by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Position>,
+    /// What lies at the addresses of positions, accesses, interrupts and samples, as far as the guest's file says it; by address.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Located>,
     /// What the guest wrote to its console.
     pub console: String,
     /// What the guest checked.
@@ -47,6 +55,46 @@ pub struct Report {
     pub samples: Vec<Sample>,
     /// The registers at the end.
     pub registers: Vec<Register>,
+}
+
+impl Report {
+    /// Says what lies at the addresses that the report has.
+    pub fn locate(&mut self, symbols: &Symbols) {
+        let positions = self.positions.iter().map(|position| position.address);
+        let traced = self.trace.iter().map(|one| one.address);
+        let sampled = self.samples.iter().map(|sample| sample.address);
+        let mut addresses: Vec<u64> = positions.chain(traced).chain(sampled).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let located = |address| symbols.at(address).map(|place| Located { address, place });
+        self.places = addresses.into_iter().filter_map(located).collect();
+    }
+
+    /// What lies at an address, if the report says it.
+    #[must_use]
+    pub fn place(&self, address: u64) -> Option<&Place> {
+        let index = self.places.binary_search_by_key(&address, |located| located.address).ok()?;
+        self.places.get(index).map(|located| &located.place)
+    }
+}
+
+/// Where a thread was when the run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Position {
+    /// The hardware thread.
+    pub thread: usize,
+    /// The address of its next instruction, or of the one that stopped it.
+    pub address: u64,
+}
+
+/// What lies at an address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Located {
+    /// The address.
+    pub address: u64,
+    /// The symbol and the line.
+    #[serde(flatten)]
+    pub place: Place,
 }
 
 /// A register at the end of the run.

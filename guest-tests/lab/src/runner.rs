@@ -20,9 +20,11 @@ use vm_pmu::arch::registry::NAMES;
 use vm_pmu::companion::{self, Clock};
 use vm_pmu::{Address, Part, Signal};
 
+pub use crate::debug::DebugError;
 use crate::files;
 use crate::number::grouped;
-use crate::report::{Check, Register, Report};
+use crate::report::{Check, Position, Register, Report};
+use crate::symbols::Symbols;
 use vm_pmu_engines::x86::{Image, ImageError, MachineError};
 use vm_pmu_guests as guests;
 
@@ -67,6 +69,8 @@ pub struct Options {
     pub save_at: Option<u64>,
     /// The engine of that machine; the same if there is none.
     pub go_on_with: Option<Engine>,
+    /// Where a debugger is waited for, which runs the guest: host and port.
+    pub gdb: Option<String>,
 }
 
 impl Default for Options {
@@ -89,6 +93,7 @@ impl Default for Options {
             recording: 0,
             save_at: None,
             go_on_with: None,
+            gdb: None,
         }
     }
 }
@@ -107,6 +112,22 @@ impl Options {
     /// The most steps, in words.
     fn steps(&self) -> String {
         format!("{} steps", grouped(self.limit))
+    }
+
+    /// # Errors
+    /// [`RunError::NotWithGdb`] for what a debugger cannot run.
+    fn check_gdb(&self, part: Part, cpus: usize) -> Result<(), RunError> {
+        let against = [
+            (matches!(part, Part::Itanium(_) | Part::Montecito(_)), "gdb runs guests of x86 and POWER: leave out `--gdb`"),
+            (self.engine != Engine::Interpreter, "gdb runs guests on the interpreter: leave out `--engine`"),
+            (cpus != 1, "gdb runs guests of one CPU alone"),
+            (self.parallel, "gdb runs guests in turn: leave out `--parallel`"),
+            (self.save_at.is_some(), "a guest that gdb runs is not saved: leave out `--save-at`"),
+        ];
+        match against.into_iter().find(|(holds, _)| *holds && self.gdb.is_some()) {
+            Some((_, reason)) => Err(RunError::NotWithGdb { reason }),
+            None => Ok(()),
+        }
     }
 
     /// # Errors
@@ -222,6 +243,13 @@ pub enum RunError {
         /// Why not, and what to do.
         reason: &'static str,
     },
+    /// A debugger cannot run it.
+    NotWithGdb {
+        /// Why not, and what to do.
+        reason: &'static str,
+    },
+    /// No debugger could be waited for.
+    Debug(DebugError),
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -242,7 +270,7 @@ impl fmt::Display for RunError {
                 f.write_str(&names.join(", "))
             }
             Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
-            Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
+            Self::BadImage { path, error } => write!(f, "{path} is not a guest: {}", refused(error)),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
             Self::NeedsCompanion { guest } => {
                 write!(f, "the guest {guest} counts events that only the companion supplies: leave out `--companion off`")
@@ -270,9 +298,23 @@ impl fmt::Display for RunError {
             }
             Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),
+            Self::NotWithGdb { reason } => f.write_str(reason),
+            Self::Debug(error) => error.fmt(f),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it out"),
         }
     }
+}
+
+/// Why a file is no guest of a part, and of which parts it is one.
+pub(crate) fn refused(error: &ImageError) -> String {
+    let parts: &[&str] = match error {
+        ImageError::WrongMachine { machine: 62, .. } => &["k8", "knl"],
+        ImageError::WrongMachine { machine: 21, .. } => &["power9"],
+        ImageError::WrongMachine { machine: 50, .. } => &["itanium", "montecito"],
+        _ => &[],
+    };
+    let parts: Vec<String> = parts.iter().map(|part| format!("`--pmu {part}`")).collect();
+    if parts.is_empty() { error.to_string() } else { format!("{error}; for it, choose {}", parts.join(" or ")) }
 }
 
 impl std::error::Error for RunError {
@@ -286,6 +328,7 @@ impl std::error::Error for RunError {
             Self::PowerMachine(error) => Some(error),
             Self::Ia64Machine(error) => Some(error),
             Self::Migrate(error) => Some(error),
+            Self::Debug(error) => Some(error),
             _ => None,
         }
     }
@@ -305,7 +348,9 @@ impl std::error::Error for RunError {
 pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
     let chosen = choose(pmu, guest, options)?;
     let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
-    run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
+    let mut report = run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)?;
+    report.locate(&chosen.symbols);
+    Ok(report)
 }
 
 /// Runs `guest` as [`run`] does, with a further PMU for each of `extra`, which counts what that encoding programs, independently of the
@@ -317,9 +362,12 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
             let chosen = choose(pmu, guest, options)?;
-            let Chosen { image, cpus, chips, clock, big_endian } = &chosen;
+            let Chosen { image, symbols, cpus, chips, clock, big_endian } = &chosen;
             let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
-            power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra }, &options)
+            let job = power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra };
+            let (mut report, counts) = power::run_image(&job, &options)?;
+            report.locate(symbols);
+            Ok((report, counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
             Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
@@ -350,6 +398,8 @@ pub fn count_image(
 /// A guest to run.
 struct Chosen {
     image: Image,
+    /// Those of a file.
+    symbols: Symbols,
     cpus: usize,
     chips: usize,
     clock: Clock,
@@ -368,13 +418,14 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
-            Ok(Chosen { image, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
+            let symbols = Symbols::default();
+            Ok(Chosen { image, symbols, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
         }
         None => {
-            let (image, little_endian) = load(pmu, guest)?;
+            let (image, symbols, little_endian) = load(pmu, guest)?;
             // A file of POWER says itself which it is.
             let big_endian = if pmu == POWER9 { !little_endian } else { options.big_endian };
-            Ok(Chosen { image, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
+            Ok(Chosen { image, symbols, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
         }
     }
 }
@@ -394,8 +445,8 @@ fn part(pmu: &str, options: &Options) -> Result<Part, RunError> {
 /// The PMU whose guests are POWER code.
 const POWER9: &str = "power9";
 
-/// Loads an ELF file; whether it is little-endian.
-fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
+/// Loads an ELF file; what it says of its addresses, and whether it is little-endian.
+fn load(pmu: &str, path: &str) -> Result<(Image, Symbols, bool), RunError> {
     let looks_like_a_path = path.contains(['/', '\\', '.']);
     if !looks_like_a_path && !Path::new(path).exists() {
         return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
@@ -406,7 +457,8 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
         Some(Part::Itanium(_) | Part::Montecito(_)) => Image::ia64_elf(&bytes).map(|image| (image, true)),
         Some(Part::K8(_) | Part::Knl(_)) | None => Image::elf(&bytes).map(|image| (image, true)),
     };
-    image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })
+    let (image, little_endian) = image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })?;
+    Ok((image, Symbols::of(&bytes).unwrap_or_default(), little_endian))
 }
 
 /// Runs an image on `cpus` CPUs; `name` is the guest's in the report. With [`Clock::Embedder`] every step is one cycle.
@@ -417,6 +469,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
     options.check_cycles()?;
+    options.check_gdb(part, cpus)?;
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[] }, options).map(|(report, _)| report);
@@ -477,6 +530,14 @@ fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topol
     };
     thread.registers().iter().filter(shown).filter_map(value).collect()
 }
+
+/// Where the threads are, of which `address` knows the addresses.
+fn positions(threads: usize, address: impl Fn(usize) -> Option<u64>) -> Vec<Position> {
+    (0..threads).filter_map(|thread| Some(Position { thread, address: address(thread)? })).collect()
+}
+
+/// What is told of a run that a debugger ended.
+const KILLED: &str = "gdb ended it";
 
 /// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.
 fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {

@@ -40,7 +40,8 @@ pub struct Config {
 /// What the CPUs find in their registers when they start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entry {
-    /// GPR 3 holds the CPU's number, GPR 4 the number of CPUs, GPR 5 the end of usable RAM.
+    /// GPR 3 holds the CPU's number, GPR 4 the number of CPUs, GPR 5 the end of usable RAM. GPR 12 holds the entry's address, from which a
+    /// function of the second ELF ABI makes its TOC base; GPR 2 holds that of a file of the first ABI.
     #[default]
     Plain,
     /// What firmware hands over: GPR 3 holds the address of the device tree, GPR 6 the magic number of ePAPR, GPR 7 the bytes of RAM, GPR 8
@@ -222,7 +223,10 @@ impl<O: Observer> Machine<O> {
                     core.spr[usize::from(spr::PIR)] = u64::from(*pir);
                 }
                 match config.entry {
-                    Entry::Plain => core.gpr[3..=5].copy_from_slice(&[index as u64, config.cpus as u64, usable]),
+                    Entry::Plain => {
+                        core.gpr[3..=5].copy_from_slice(&[index as u64, config.cpus as u64, usable]);
+                        (core.gpr[2], core.gpr[12]) = (image.toc, core.pc);
+                    }
                     Entry::DeviceTree { tree, base, firmware } => {
                         core.gpr[3] = tree;
                         core.gpr[6..=9].copy_from_slice(&[EPAPR, config.ram, base, firmware]);

@@ -126,6 +126,20 @@ pub enum Stop {
     },
 }
 
+impl Stop {
+    /// The address of the instruction that caused it, if one did.
+    #[must_use]
+    pub fn address(&self) -> Option<u64> {
+        match self {
+            Self::Status(_) | Self::Observer => None,
+            Self::Unsupported { rip, .. }
+            | Self::UnsupportedMode { rip, .. }
+            | Self::Executor { rip, .. }
+            | Self::TripleFault { rip, .. } => Some(*rip),
+        }
+    }
+}
+
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

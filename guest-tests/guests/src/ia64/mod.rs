@@ -503,7 +503,7 @@ impl Kernel {
             segments.push(Segment { address, size: bytes.len() as u64, bytes, executable: true });
         }
         segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data, executable: false });
-        Ok(Image { segments, entry: KERNEL_CODE })
+        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() })
     }
 }
 

@@ -120,6 +120,9 @@ pub struct RunArguments {
     /// Run the guest big-endian; for this project's guests of POWER
     #[arg(long)]
     pub big_endian: bool,
+    /// Wait for gdb at this address, and run the guest as it says; needs a guest of one CPU, on x86 or POWER
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:1234", conflicts_with_all = ["metrics", "parallel"])]
+    pub gdb: Option<String>,
     /// Whether the companion models caches, translation, prediction and timing of the part, which the engine lacks
     #[arg(long, value_enum, default_value_t)]
     pub companion: Switch,

@@ -54,7 +54,7 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     writeln!(output, "vm-pmu: performance counters for guests of machines that have none\n")?;
     say(BEGINNING, output)?;
     writeln!(output)?;
-    render::trace(&interrupted.pmu, &example(&interrupted.trace), output)?;
+    render::trace(&interrupted.pmu, &example(&interrupted.trace), |_| None, output)?;
     writeln!(output)?;
     say(&verdict(&interrupted), output)?;
     if let Ok(sampled) = run(runner, SAMPLED) {

@@ -17,6 +17,7 @@ use crate::text;
 pub use trace::trace;
 
 use crate::report::{Check, Count, Register, Report, Sample};
+use crate::symbols::Place;
 
 /// A report with its registers taken apart, for programs.
 #[derive(Serialize)]
@@ -58,18 +59,28 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     console(report, output)?;
     if !report.trace.is_empty() {
         writeln!(output, "\nRegister accesses and interrupts")?;
-        trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), output)?;
+        trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), |address| report.place(address), output)?;
     }
     counts(&report.counts, output)?;
     interrupts(report, output)?;
-    samples(&report.samples, output)?;
+    samples(&report.samples, |address| report.place(address), output)?;
     checks(&report.checks, output)?;
     registers(report, output)?;
     writeln!(output)?;
     for line in text::wrap(&report.ending, output.width) {
         writeln!(output, "{line}")?;
     }
+    positions(report, output)?;
     writeln!(output, "{}", verdict(report.passed))?;
+    Ok(())
+}
+
+/// Shows where the threads were at the end, a line each.
+fn positions(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    for position in &report.positions {
+        let place = report.place(position.address).map_or_else(String::new, |place| format!(", {place}"));
+        writeln!(output, "  CPU {} was at {:#x}{place}", position.thread, position.address)?;
+    }
     Ok(())
 }
 
@@ -155,10 +166,16 @@ fn interrupts(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
 /// The most places that the histogram of samples shows.
 const PLACES: usize = 20;
 
-fn samples(samples: &[Sample], output: &mut Output<'_>) -> Result<(), Error> {
+fn samples<'a>(samples: &[Sample], place: impl Fn(u64) -> Option<&'a Place>, output: &mut Output<'_>) -> Result<(), Error> {
     if samples.is_empty() {
         return Ok(());
     }
+    // A guest's own name for a place comes before that of its file.
+    let named = |sample: &Sample| match (sample.label.as_str(), place(sample.address)) {
+        (label, None) => label.to_owned(),
+        ("", Some(place)) => place.to_string(),
+        (label, Some(place)) => format!("{label}: {place}"),
+    };
     let total: u64 = samples.iter().fold(0, |sum, sample| sum.saturating_add(sample.hits));
     let mut shown: Vec<&Sample> = samples.iter().collect();
     shown.sort_by_key(|sample| (std::cmp::Reverse(sample.hits), sample.address));
@@ -169,14 +186,15 @@ fn samples(samples: &[Sample], output: &mut Output<'_>) -> Result<(), Error> {
     let hits: Vec<String> = shown.iter().map(|sample| grouped(sample.hits)).collect();
     let address = text::widest(addresses.iter().map(String::as_str));
     let hit = text::widest(hits.iter().map(String::as_str));
-    let label = text::widest(shown.iter().map(|sample| sample.label.as_str()));
+    let labels: Vec<String> = shown.iter().map(|sample| named(sample)).collect();
+    let label = text::widest(labels.iter().map(String::as_str));
     let most = shown.iter().map(|sample| sample.hits).max().unwrap_or(0);
     let room = output.width.saturating_sub(address + hit + label + 18).clamp(8, 48);
-    for ((sample, address_text), hit_text) in shown.iter().zip(&addresses).zip(&hits) {
+    for (((sample, label_text), address_text), hit_text) in shown.iter().zip(&labels).zip(&addresses).zip(&hits) {
         let share = if total == 0 { 0.0 } else { sample.hits as f64 * 100.0 / total as f64 };
         let gap = if label == 0 { 0 } else { label + 2 };
         let bar = text::bar(sample.hits, most, room);
-        let line = format!("  {address_text:>address$}  {:<gap$}{hit_text:>hit$}  {share:5.1} %  {bar}", sample.label);
+        let line = format!("  {address_text:>address$}  {label_text:<gap$}{hit_text:>hit$}  {share:5.1} %  {bar}");
         writeln!(output, "{}", line.trim_end())?;
     }
     if !rest.is_empty() {
@@ -305,6 +323,11 @@ impl SummaryColumns {
         let indent = if indent + 24 > output.width { 6 } else { indent };
         for line in text::hanging(&lead, indent, ending, output.width) {
             writeln!(output, "{}", line.trim_end())?;
+        }
+        for position in &report.positions {
+            if let Some(place) = report.place(position.address) {
+                writeln!(output, "      CPU {} was at {place}", position.thread)?;
+            }
         }
         for check in report.checks.iter().filter(|check| !check.passed()) {
             writeln!(output, "      {}: seen {}, expected {}", check.name, value(check.seen), expected(check))?;

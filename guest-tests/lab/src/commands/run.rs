@@ -132,6 +132,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         big_endian: arguments.big_endian,
         save_at: arguments.save_at,
         go_on_with: next.and_then(Engine::named),
+        gdb: arguments.gdb.clone(),
         ..Options::default()
     };
     let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };

@@ -6,7 +6,7 @@ use vm_pmu::layout::Layout;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, judge_clock, registers, start_recording, verdict};
+use super::{Options, RAM, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
@@ -108,6 +108,9 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Exit::Status { status, .. } => Some(status),
         _ => None,
     };
+    if status.is_none() {
+        report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.ip()));
+    }
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
     Ok(Outcome::Ended(report))
 }

@@ -9,7 +9,8 @@ use vm_pmu::{Part, Signal};
 #[cfg(feature = "unicorn")]
 use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, judge_clock, registers, start_recording, verdict};
+use super::{KILLED, Options, RAM, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
+use crate::debug;
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
@@ -28,6 +29,15 @@ pub(super) struct Job<'a> {
     pub(super) clock: Clock,
     /// What further PMUs count in addition to the guest's own.
     pub(super) extra: &'a [Encoding],
+}
+
+/// The most bytes of memory that an image can have the machine have.
+const MOST_RAM: u64 = 1 << 30;
+
+/// Bytes of memory: enough for an image at the linker's default addresses, which begin at 256 MiB, and as much above it as any guest has.
+fn ram(image: &Image) -> u64 {
+    let end = image.end();
+    if end <= RAM / 2 || end > MOST_RAM - RAM { RAM } else { end.next_multiple_of(RAM) + RAM }
 }
 
 /// The report of a run, and the counts of PMC1 to PMC6 of each further PMU, added up over all threads.
@@ -61,7 +71,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         layout = layout.packages_per_group(options.chips_per_group);
     }
     // Of several chips each has its part of memory, the last one all that is left.
-    let layout = if packages > 1 { layout.memory_per_package(RAM / packages.next_power_of_two() as u64) } else { layout };
+    let layout = if packages > 1 { layout.memory_per_package(ram(image) / packages.next_power_of_two() as u64) } else { layout };
     let followed = layout.companion().filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
@@ -72,7 +82,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     start_recording(&pmus, options)?;
     let companion = followed.map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
-    let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
+    let plain = Config { ram: ram(image), cpus, little_endian: !options.big_endian, ..Config::default() };
     let config = match &firmware {
         Some(firmware) => Config { entry: firmware.entry(), pirs: firmware.pirs().to_vec(), ..plain },
         None => plain,
@@ -107,7 +117,22 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         rig.restore(&saved.machine, &saved.attached).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
     let limits = Limits::steps(stage.steps);
+    let mut killed = false;
     let exit = match stage.engine {
+        _ if options.gdb.is_some() => {
+            let address = options.gdb.as_deref().unwrap_or_default();
+            let (pmu, little_endian) = (|| registers(0, &first), !options.big_endian);
+            let debuggee =
+                debug::Power { machine: &mut *rig.machine, lines: &lines, descriptions: first.registers(), pmu: &pmu, little_endian };
+            match debug::serve(address, debuggee, stage.steps).map_err(RunError::Debug)? {
+                debug::Ended::Run(exit) => exit,
+                debug::Ended::Detached(left) => vm_pmu_board::power::run(rig.machine, Limits::steps(left)),
+                debug::Ended::Killed => {
+                    killed = true;
+                    Exit::Limit
+                }
+            }
+        }
         #[cfg(feature = "unicorn")]
         Engine::Unicorn => {
             let refused = |reason| RunError::Engine { engine: stage.engine, reason };
@@ -147,7 +172,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Exit::Status { status, .. } => Some(status),
         _ => None,
     };
+    if status.is_none() {
+        report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.pc()));
+    }
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    if killed {
+        KILLED.clone_into(&mut report.ending);
+    }
     if refused != 0 {
         (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of counters that are posted there"));
     }

@@ -12,7 +12,11 @@ use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
-use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, start_recording, verdict};
+use super::{
+    Cycles, Engine, KILLED, MigrateError, Options, RAM, RunError, begin, judge_clock, positions, registers, stages, start_recording,
+    verdict,
+};
+use crate::debug;
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Devices, Topology, pace, supplies};
@@ -70,6 +74,15 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
     }
     let exit = match options.cycles {
+        Cycles::Engine if options.gdb.is_some() => match surroundings.debug(&mut machine, options, stage.steps)? {
+            Some(exit) => exit,
+            None => {
+                let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
+                surroundings.tell(&mut machine, &mut report);
+                KILLED.clone_into(&mut report.ending);
+                return Ok(Outcome::Ended(report));
+            }
+        },
         Cycles::Engine => vm_pmu_board::x86::run(&mut machine, Limits::steps(stage.steps)),
         Cycles::Tsc => run_freely(&mut machine, job, options)?,
     };
@@ -95,6 +108,14 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Cycles::Engine => options.steps(),
         Cycles::Tsc => format!("{} s", options.seconds),
     });
+    if status.is_none() {
+        // Delivering a fault that nothing handles can leave the instruction that caused it.
+        let fault = |index| match &exit {
+            Exit::Failed { cpu, stop } if *cpu == index => stop.address(),
+            _ => None,
+        };
+        report.positions = positions(cpus, |index| fault(index).or_else(|| machine.cpu(index).map(|cpu| cpu.rip())));
+    }
     (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks);
     Ok(Outcome::Ended(report))
 }
@@ -329,6 +350,19 @@ impl Surroundings {
         let (Some(companion), Some(bytes)) = (&self.companion, bytes) else { return Ok(()) };
         let mut followers: Vec<_> = machine.observers_mut().filter_map(Cpu::companion_mut).collect();
         companion.load_snapshot(&bytes.0, &mut followers)
+    }
+
+    /// Has a debugger run the machine; nothing if it ended the run.
+    fn debug(&self, machine: &mut Machine<Cpu<'_>>, options: &Options, steps: u64) -> Result<Option<Exit>, RunError> {
+        let Some(thread) = self.pmus.thread(0) else { return Ok(None) };
+        let address = options.gdb.as_deref().unwrap_or_default();
+        let pmu = || registers(0, &thread);
+        let debuggee = debug::X86 { machine: &mut *machine, lines: &self.lines, descriptions: thread.registers(), pmu: &pmu };
+        Ok(match debug::serve(address, debuggee, steps).map_err(RunError::Debug)? {
+            debug::Ended::Run(exit) => Some(exit),
+            debug::Ended::Detached(left) => Some(vm_pmu_board::x86::run(machine, Limits::steps(left))),
+            debug::Ended::Killed => None,
+        })
     }
 
     /// Tells what a run has shown that is over.

@@ -21,6 +21,8 @@ fn overflow() -> Report {
     Report {
         companion: "off".to_owned(),
         trace: Vec::new(),
+        positions: Vec::new(),
+        places: Vec::new(),
         guest: "overflow".into(),
         pmu: "k8".into(),
         engine: "interpreter".into(),
@@ -109,7 +111,7 @@ fn no_line_is_wider_than_the_output() {
 fn many_samples_are_cut_to_the_places_with_most() {
     let many: Vec<Sample> =
         (0..30).map(|place| Sample { address: 0x1000 + place, label: String::new(), hits: if place == 29 { 500 } else { 1 } }).collect();
-    let text = shown(|output| samples(&many, output));
+    let text = shown(|output| samples(&many, |_| None, output));
     assert!(text.contains("0x101d  500"), "{text}");
     assert!(text.ends_with("and 10 at 10 other places\n"), "{text}");
 }
@@ -117,7 +119,7 @@ fn many_samples_are_cut_to_the_places_with_most() {
 #[test]
 fn samples_without_a_hit_have_no_bar() {
     let none = [Sample { address: 0, label: String::new(), hits: 0 }];
-    assert_eq!(shown(|output| samples(&none, output)), "\nWhere 0 samples fell\n  0x0  0    0.0 %\n");
+    assert_eq!(shown(|output| samples(&none, |_| None, output)), "\nWhere 0 samples fell\n  0x0  0    0.0 %\n");
 }
 
 #[test]

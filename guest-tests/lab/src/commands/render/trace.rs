@@ -10,13 +10,14 @@ use crate::error::Error;
 use crate::number::grouped;
 use crate::output::Output;
 use crate::report::{Action, Trace};
+use crate::symbols::Place;
 use crate::text;
 
-/// Shows `trace`: after how many instructions, where, and what it was, in the words of `pmu`'s manual.
+/// Shows `trace`: after how many instructions, and what it was, in the words of `pmu`'s manual; and where, if `place` knows what lies there.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn trace(pmu: &str, trace: &[&Trace], output: &mut Output<'_>) -> Result<(), Error> {
+pub fn trace<'a>(pmu: &str, trace: &[&Trace], place: impl Fn(u64) -> Option<&'a Place>, output: &mut Output<'_>) -> Result<(), Error> {
     let part = select::part(pmu).ok();
     let several = trace.iter().any(|one| one.thread != 0);
     let instructions: Vec<String> = trace.iter().map(|one| grouped(one.instruction)).collect();
@@ -25,6 +26,11 @@ pub fn trace(pmu: &str, trace: &[&Trace], output: &mut Output<'_>) -> Result<(),
     for (one, instruction) in trace.iter().zip(&instructions) {
         let thread = if several { format!("CPU {}: ", one.thread) } else { String::new() };
         let (what, meaning) = words(part, &one.action, one.address);
+        let meaning = match place(one.address) {
+            Some(place) if meaning.is_empty() => format!("at {place}"),
+            Some(place) => format!("{meaning}; at {place}"),
+            None => meaning,
+        };
         let lead = format!("  {instruction:>width$}  {thread}{what:<32}");
         let beside = text::columns(&lead) + 2;
         let indent = if beside + 24 > output.width { width + 6 } else { beside };
