@@ -193,6 +193,9 @@ pub struct EncodeArguments {
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,
+    /// Spread events that cannot be counted together over groups that can
+    #[arg(long)]
+    pub groups: bool,
     /// What to count, one counter each in order
     #[arg(value_name = "EVENT[:UMASK...][:MODIFIER...]", required = true)]
     pub events: Vec<String>,

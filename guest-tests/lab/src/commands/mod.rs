@@ -7,6 +7,7 @@ pub mod cli;
 pub mod decode;
 pub mod demo;
 pub mod encode;
+pub mod groups;
 pub mod guests;
 pub mod list;
 pub mod litmus;
