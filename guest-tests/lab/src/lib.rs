@@ -1,8 +1,8 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
-//! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
-//! `pmulab`.
+//! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`suite`] has the litmus files
+//! that the program carries. [`commands`] is the program `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
@@ -18,4 +18,5 @@ pub mod report;
 pub mod request;
 pub mod runner;
 pub mod suggest;
+pub mod suite;
 pub mod text;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::explain::arguments::ExplainArguments;
+
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
 #[command(name = "pmulab", version, max_term_width = 100)]
@@ -23,6 +25,8 @@ pub enum Command {
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them
     List(ListArguments),
+    /// Say what an event, register, field, signal, code or address is
+    Explain(ExplainArguments),
     /// Explain register values, field by field
     Decode(DecodeArguments),
     /// Show the register writes that count events

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod decode;
 pub mod demo;
 pub mod encode;
+pub mod explain;
 pub mod groups;
 pub mod guests;
 pub mod list;
@@ -42,7 +43,7 @@ where
 {
     let status = match Cli::try_parse_from(arguments) {
         Ok(cli) => perform(&cli, runner, output, errors).and_then(|status| output.finish().map(|()| status)),
-        Err(error) => return explain(&error, output, errors),
+        Err(error) => return tell(&error, output, errors),
     };
     status.unwrap_or_else(|error| {
         let _ = output.finish();
@@ -52,7 +53,7 @@ where
 }
 
 /// Prints help where it was asked for, and what is wrong with a command line otherwise.
-fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
+fn tell(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
     let text = error.render();
     // If the text cannot be written, that cannot be reported either.
     let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
@@ -65,6 +66,7 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Run(arguments)) => run::run(arguments, runner, output),
         Some(Command::Guests(arguments)) => guests::guests(arguments, runner, output),
         Some(Command::List(arguments)) => list::list(arguments, output),
+        Some(Command::Explain(arguments)) => explain::explain(arguments, output),
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
