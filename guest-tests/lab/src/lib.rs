@@ -14,6 +14,7 @@ mod files;
 pub mod metrics;
 pub mod number;
 pub mod output;
+pub mod progress;
 pub mod report;
 pub mod request;
 pub mod runner;
