@@ -2,10 +2,11 @@
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
 //! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`suite`] has the litmus files
-//! that the program carries. [`commands`] is the program `pmulab`.
+//! that the program carries, and [`conformance`] what they cover. [`commands`] is the program `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod conformance;
 pub mod dialect;
 pub mod engines;
 pub mod entries;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::conformance::arguments::ConformanceArguments;
 use crate::commands::explain::arguments::ExplainArguments;
 use crate::commands::litmus::arguments::LitmusArguments;
 
@@ -32,6 +33,8 @@ pub enum Command {
     Decode(DecodeArguments),
     /// Show the register writes that count events
     Encode(EncodeArguments),
+    /// Show what of each PMU is tested, and what is not modelled
+    Conformance(ConformanceArguments),
     /// Run litmus files, begin one, or make a failing one smaller
     Litmus(LitmusArguments),
     /// Compute metrics from counts, or say which events to count for them

@@ -4,6 +4,7 @@
 //! nearest names that would be right.
 
 pub mod cli;
+pub mod conformance;
 pub mod decode;
 pub mod demo;
 pub mod encode;
@@ -70,6 +71,7 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
+        Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }
 }

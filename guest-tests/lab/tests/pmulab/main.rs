@@ -1,5 +1,6 @@
 //! The program `pmulab`, as a user at a prompt or a script sees it.
 
+mod conformance;
 mod explain;
 mod groups;
 mod knl;
