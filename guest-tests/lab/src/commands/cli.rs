@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::conformance::arguments::ConformanceArguments;
 use crate::commands::explain::arguments::ExplainArguments;
 use crate::commands::litmus::arguments::LitmusArguments;
+use crate::commands::shell::{CompletionsArguments, ManArguments};
 
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
@@ -39,6 +40,10 @@ pub enum Command {
     Litmus(LitmusArguments),
     /// Compute metrics from counts, or say which events to count for them
     Metrics(MetricsArguments),
+    /// Print what completes commands and options in a shell
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write one of each command
+    Man(ManArguments),
 }
 
 /// A form of output.

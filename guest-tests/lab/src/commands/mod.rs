@@ -16,6 +16,7 @@ pub mod litmus;
 pub mod metrics;
 pub mod render;
 pub mod run;
+pub mod shell;
 mod stack;
 
 use std::io::Write as _;
@@ -72,6 +73,8 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
         Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
+        Some(Command::Completions(arguments)) => shell::completions(arguments, output),
+        Some(Command::Man(arguments)) => shell::man(arguments, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }
 }

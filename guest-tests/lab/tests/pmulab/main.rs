@@ -7,6 +7,7 @@ mod knl;
 mod litmus;
 mod moved;
 mod nest;
+mod shell;
 
 use std::process::Output;
 
