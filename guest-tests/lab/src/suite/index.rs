@@ -93,7 +93,7 @@ impl Index {
         self.at(self.fields.get(&(address, low)))
     }
 
-    /// The files that select an event or unit mask, or have it occur without a signal.
+    /// The files that select an event or unit mask, have it occur without a signal, or look at the cell to which it is posted.
     pub fn of_event(&self, key: Key) -> impl Iterator<Item = &File> {
         self.at(self.events.get(&key))
     }
@@ -148,11 +148,8 @@ impl Making {
                 self.occurs(found, occurrence.umask);
             }
             Step::Untile(step) => self.untile(step),
-            Step::Nest(NestStep::Happen(event, _)) => {
-                let offset = Some(event.offset());
-                let found = self.index.part.catalogue().events().find(|entry| entry.unit == "nest" && entry.offset == offset);
-                self.occurs(found.map(|entry| (entry, &[] as &[Entry])), 0);
-            }
+            Step::Nest(NestStep::Happen(event, _)) => self.posted(event.offset()),
+            Step::Nest(NestStep::Register(cell, _)) => self.posted(*cell),
             _ => {}
         }
     }
@@ -169,6 +166,12 @@ impl Making {
             | UntileStep::SetQueue { unit, select, umask, .. } => self.occurs(in_box(*unit, *select), u32::from(*umask)),
             _ => {}
         }
+    }
+
+    /// What is posted to a cell of the nest's region occurs, or is looked at.
+    fn posted(&mut self, offset: u32) {
+        let found = self.index.part.catalogue().events().find(|entry| entry.unit == "nest" && entry.offset == Some(offset));
+        self.occurs(found.map(|entry| (entry, &[] as &[Entry])), 0);
     }
 
     fn occurs(&mut self, found: Option<(&'static Entry, &'static [Entry])>, umask: u32) {

@@ -119,3 +119,12 @@ fn events_and_unit_masks_of_every_part_are_explained() {
         }
     }
 }
+
+#[test]
+fn what_a_chip_posts_has_its_offsets_and_its_litmus_files() {
+    // Table 6-10 of the guide: PM_PB_CYC is posted at 80h, and in the flexible mode 10000h further.
+    let event = &meanings(&["PM_PB_CYC"])[0];
+    assert_eq!((&event["codes"][0]["code"], &event["codes"][1]["code"]), (&0x80.into(), &0x1_0080.into()));
+    let text = shown(&["explain", "PM_PB_CYC"]);
+    assert!(text.contains("\n  posted at   0x80, 0x10080\n") && !text.contains("counted by"), "{text}");
+}

@@ -8,8 +8,8 @@ use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::{Part, Signal};
 
 use super::meaning::{
-    Code, Driven, EventMeaning, FieldMeaning, FieldRow, Meaning, MetricMeaning, RegisterMeaning, SelectMeaning, SignalMeaning, Tested,
-    UnitMask,
+    Code, Driven, EventMeaning, FieldMeaning, FieldRow, Meaning, MetricMeaning, POSTED, RegisterMeaning, SelectMeaning, SignalMeaning,
+    Tested, UnitMask,
 };
 use super::{access, names_of};
 use crate::commands::encode;
@@ -205,7 +205,7 @@ impl Place {
                 let above = if self.part.cpuid().is_some() && !entry.fixed { entry.umask.unwrap_or(0) } else { 0 };
                 u64::from(above) << 8 | u64::from(entry.select)
             }),
-            place: if entry.offset.is_some() { "posted into memory".to_owned() } else { dialect.place(&dialect.counters(entry)) },
+            place: if entry.offset.is_some() { POSTED.to_owned() } else { dialect.place(&dialect.counters(entry)) },
         };
         // Every code of a name counts the same: a name that was asked for by one has them all.
         let all = catalogue.entries.iter().filter(|other| (other.unit, other.name, other.umask) == (entry.unit, entry.name, entry.umask));

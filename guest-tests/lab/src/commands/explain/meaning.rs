@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use super::access::Access;
 
+/// The place of what no counter counts.
+pub(super) const POSTED: &str = "posted into memory";
+
 /// What a word means.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

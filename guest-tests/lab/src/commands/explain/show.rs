@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use super::Explained;
-use super::meaning::{EventMeaning, FieldMeaning, Meaning, MetricMeaning, RegisterMeaning, SelectMeaning, SignalMeaning, Tested, some};
+use super::meaning::{
+    EventMeaning, FieldMeaning, Meaning, MetricMeaning, POSTED, RegisterMeaning, SelectMeaning, SignalMeaning, Tested, some,
+};
 use crate::error::Error;
 use crate::number::{counted, grouped};
 use crate::output::Output;
@@ -98,7 +100,11 @@ fn of_event(event: &EventMeaning, long: bool, output: &mut Output<'_>) -> Result
         [only] => vec![only.place.clone()],
         many => many.iter().map(|code| format!("{:#x} on {}", code.code, code.place)).collect(),
     };
-    row("counted by", &places.join(", "), output)?;
+    let offsets: Vec<String> = event.codes.iter().map(|code| format!("{:#x}", code.code)).collect();
+    match event.codes.iter().all(|code| code.place == POSTED) {
+        true => row("posted at", &offsets.join(", "), output)?,
+        false => row("counted by", &places.join(", "), output)?,
+    }
     row("restricted", &event.restrictions, output)?;
     let width = text::widest(event.unit_masks.iter().map(|mask| mask.name)).min(24);
     for (index, mask) in event.unit_masks.iter().enumerate() {
