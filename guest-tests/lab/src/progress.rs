@@ -26,23 +26,22 @@ impl Progress {
         Progress { noun, whole, is_shown: false, next }
     }
 
-    /// So many are done.
-    pub fn at(&mut self, done: usize) {
+    /// So many are done. What `output` holds back is written first, so that the line stands below it.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn at(&mut self, done: usize, output: &mut impl Write) -> io::Result<()> {
         if self.next.is_some_and(|next| Instant::now() >= next) {
+            output.flush()?;
             self.next = Some(Instant::now() + PAUSE);
             self.is_shown = true;
             // A line that cannot be shown is no reason to stop.
             let _ = write!(io::stderr(), "\r{done} of {} {}\x1b[K", self.whole, self.noun);
         }
+        Ok(())
     }
 
-    /// Takes the line away while something else is written.
-    pub fn aside<T>(&mut self, write: impl FnOnce() -> T) -> T {
-        self.finish();
-        write()
-    }
-
-    /// Takes the line away.
+    /// Takes the line away, before anything else is written.
     pub fn finish(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             let _ = write!(io::stderr(), "\r\x1b[K");

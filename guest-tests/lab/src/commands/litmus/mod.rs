@@ -66,15 +66,15 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
     let mut progress = Progress::new("litmus files", sources.len());
     let (mut outcomes, mut checked) = (Vec::new(), 0);
     for (at, source) in sources.iter().enumerate() {
-        progress.at(at);
+        progress.at(at, output)?;
         let outcome = source.run();
         checked += outcome.expectations.unwrap_or(0);
+        progress.finish();
         if arguments.format == Format::Table {
-            progress.aside(|| show(&outcome, source, arguments.failures, output, errors))?;
+            show(&outcome, source, arguments.failures, output, errors)?;
         }
         outcomes.push(outcome);
     }
-    progress.finish();
     let count = |word: &str| outcomes.iter().filter(|outcome| outcome.outcome == word).count();
     let (passed, failed, wrong) = (count(OK), count(FAIL), count(WRONG));
     match arguments.format {
