@@ -19,13 +19,40 @@ use super::beginning;
 use super::dialect::Dialect;
 use super::{Beginning, Configuration, Litmus, Step, nest, nested, record, request, untile};
 
-/// Why a text is not a litmus file: the line and what would be right.
+/// Why a text is not a litmus file: the place and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The line, from 1; 0 for the file as a whole.
     pub line: usize,
+    /// The first of its characters that is wrong, from 1; 0 for the file as a whole.
+    pub column: usize,
+    /// How many characters are.
+    pub length: usize,
     /// What is wrong, and what would be right.
     pub message: String,
+}
+
+impl ParseError {
+    /// What is wrong with a line. A message quotes the wrong words first, as they are in the line; otherwise the whole line is meant.
+    fn new(number: usize, line: &str, message: String) -> ParseError {
+        let statement = without_comment(line).trim_end();
+        let quoted = message.split('`').nth(1).filter(|quoted| !quoted.is_empty());
+        let found = quoted.and_then(|quoted| Some((whole_words(statement, quoted)?, quoted)));
+        let start = statement.len() - statement.trim_start().len();
+        let (at, wrong) = found.unwrap_or((start, statement.trim_start()));
+        let column = 1 + statement.get(..at).unwrap_or("").chars().count();
+        ParseError { line: number, column, length: wrong.chars().count(), message }
+    }
+}
+
+/// Where `words` begin in a line, neither before nor after a letter or a digit.
+fn whole_words(line: &str, words: &str) -> Option<usize> {
+    let is_apart = |at: &usize| {
+        let before = line.get(..*at).and_then(|before| before.chars().next_back());
+        let after = line.get(*at + words.len()..).and_then(|after| after.chars().next());
+        ![before, after].into_iter().flatten().any(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    line.match_indices(words).map(|(at, _)| at).find(is_apart)
 }
 
 impl fmt::Display for ParseError {
@@ -85,26 +112,67 @@ impl FromStr for Litmus {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Litmus, ParseError> {
+        Litmus::parse(text).map_err(|errors| errors.into_iter().next().unwrap_or_else(ParseError::of_nothing))
+    }
+}
+
+impl ParseError {
+    fn of_nothing() -> ParseError {
+        let message = "there is no statement: a litmus file is a header and at least one".into();
+        ParseError { line: 0, column: 0, length: 0, message }
+    }
+}
+
+impl Litmus {
+    /// The litmus file that `text` is.
+    ///
+    /// ```
+    /// use vm_pmu::litmus::Litmus;
+    ///
+    /// let text = "title: T\npmu: k8\nsection: S\n\nwrite PerfCtr9 1\nread PerfCtr0 = one\n";
+    /// let errors = Litmus::parse(text).unwrap_err();
+    /// let places: Vec<_> = errors.iter().map(|error| (error.line, error.column, error.length)).collect();
+    /// assert_eq!(places, [(5, 7, 8), (6, 17, 3)]); // PerfCtr9, one
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with it, in the order of the lines. Where the header names no part, statements are not looked at.
+    pub fn parse(text: &str) -> Result<Litmus, Vec<ParseError>> {
         let mut header = Header::default();
-        let mut litmus: Option<Litmus> = None;
-        for (index, line) in text.lines().enumerate() {
-            let line_number = index + 1;
-            let at = |message: String| ParseError { line: line_number, message };
-            let line = without_comment(line).trim();
+        let mut errors: Vec<ParseError> = Vec::new();
+        let mut steps = Vec::new();
+        // Whether the header is over, and what it says if it is right.
+        let mut begun: Option<Option<Litmus>> = None;
+        for (index, whole) in text.lines().enumerate() {
+            let number = index + 1;
+            let wrong = |message: String| ParseError::new(number, whole, message);
+            let line = without_comment(whole).trim();
             if line.is_empty() {
                 continue;
             }
-            match (line.split_once(": "), &mut litmus) {
-                (Some((key, value)), None) if !key.contains(' ') => header.set(key, value.trim()).map_err(at)?,
-                (_, None) => {
-                    let mut begun = header.finish().map_err(at)?;
-                    begun.steps.push((line_number, step(line, begun.part).map_err(at)?));
-                    litmus = Some(begun);
-                }
-                (_, Some(litmus)) => litmus.steps.push((line_number, step(line, litmus.part).map_err(at)?)),
+            if let (Some((key, value)), None) = (line.split_once(": "), &begun)
+                && !key.contains(' ')
+            {
+                errors.extend(header.set(key, value.trim()).map_err(wrong).err());
+                continue;
+            }
+            if begun.is_none() {
+                let finished = header.finish().map_err(wrong);
+                // What a wrong line of the header leaves out is told already.
+                errors.extend(finished.as_ref().err().filter(|_| errors.is_empty()).cloned());
+                begun = Some(finished.ok());
+            }
+            let Some(part) = begun.iter().flatten().next().map(|litmus| litmus.part).or(header.part) else { break };
+            match step(line, part) {
+                Ok(step) => steps.push((number, step)),
+                Err(message) => errors.push(wrong(message)),
             }
         }
-        litmus.ok_or(ParseError { line: 0, message: "there is no statement: a litmus file is a header and at least one".into() })
+        match begun {
+            None if errors.is_empty() => Err(alloc::vec![ParseError::of_nothing()]),
+            Some(Some(litmus)) if errors.is_empty() => Ok(Litmus { steps, ..litmus }),
+            _ => Err(errors),
+        }
     }
 }
 

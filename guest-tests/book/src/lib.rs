@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod built;
+mod conformance;
 mod cpus;
 mod metrics;
 mod pictures;
@@ -20,7 +21,6 @@ use vm_pmu::Signal;
 use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::feed::Kind;
 use vm_pmu::arch::registry::NAMES;
-use vm_pmu::litmus::Litmus;
 
 use vm_pmu_lab::dialect;
 use vm_pmu_lab::entries::driven;
@@ -33,7 +33,7 @@ use vm_pmu_lab::entries::placing;
 /// # Errors
 /// When a litmus file cannot be read or understood, or a drawing cannot be read.
 pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)>> {
-    let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
+    let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance::page(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
     pages.push((PathBuf::from("injected-events.md"), reasons::page()));
     pages.extend(metrics::pages());
@@ -242,30 +242,4 @@ pub fn litmus_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
-}
-
-fn conformance(suites: &Path) -> io::Result<String> {
-    let mut rows: Vec<(Part, String, String, String)> = Vec::new();
-    for file in litmus_files(suites)? {
-        let name = file.strip_prefix(suites).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        let litmus: Litmus =
-            fs::read_to_string(&file)?.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}")))?;
-        rows.push((litmus.part, litmus.section, litmus.title, name));
-    }
-    rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
-    let mut page = format!(
-        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each \
-         rule below is a link to its file. `cargo test` runs all of them; `pmulab litmus guest-tests/litmus` shows each result.\n",
-        rows.len()
-    );
-    let mut part = "";
-    for (pmu, section, title, name) in rows {
-        let pmu = pmu.name();
-        if pmu != part {
-            let _ = write!(page, "\n## {pmu}\n\n| source | rule |\n| --- | --- |\n");
-            part = pmu;
-        }
-        let _ = writeln!(page, "| {} | [{}](../../guest-tests/litmus/{name}) |", cell(&section), cell(&title));
-    }
-    Ok(page)
 }

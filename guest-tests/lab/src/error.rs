@@ -1,5 +1,6 @@
 //! What keeps a command from being carried out.
 
+use std::fmt;
 use std::io::{self, Write};
 
 /// Why a command could not be carried out.
@@ -20,12 +21,20 @@ impl Error {
     /// Writes the line about it.
     pub fn tell(&self, errors: &mut dyn Write) {
         // If the line cannot be written, that cannot be reported either.
-        let _ = match self {
-            Error::Usage(message) => writeln!(errors, "pmulab: {message}"),
-            Error::Output(error) => writeln!(errors, "pmulab: cannot write the output: {error}"),
-        };
+        let _ = writeln!(errors, "pmulab: {self}");
     }
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Usage(message) => formatter.write_str(message),
+            Error::Output(error) => write!(formatter, "cannot write the output: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {

@@ -1,7 +1,8 @@
 //! Where a command's text goes, and how wide it may be.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
+use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -17,19 +18,50 @@ pub struct Output<'a> {
     writer: &'a mut dyn Write,
     /// The columns that text may take.
     pub width: usize,
+    /// Whether text has colours.
+    colours: bool,
     closed: bool,
 }
 
 impl<'a> Output<'a> {
     /// Output of the usual width.
     pub fn new(writer: &'a mut dyn Write) -> Output<'a> {
-        Output { writer, width: DEFAULT_WIDTH, closed: false }
+        Output { writer, width: DEFAULT_WIDTH, colours: false, closed: false }
     }
 
-    /// Output to the terminal, as wide as it is within reason; of the usual width if standard output is none.
+    /// Output to the terminal, as wide as it is within reason, and in colours unless NO_COLOR is set; of the usual width and without
+    /// colours if standard output is none.
     pub fn to_terminal(writer: &'a mut dyn Write) -> Output<'a> {
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-        Output { width: width.clamp(72, 120), ..Output::new(writer) }
+        Output { width: width.clamp(72, 120), colours: io::stdout().is_terminal() && wants_colours(), ..Output::new(writer) }
+    }
+
+    /// The same output with or without colours.
+    #[must_use]
+    pub fn with_colours(self, colours: bool) -> Output<'a> {
+        Output { colours, ..self }
+    }
+
+    /// A word for what is as it should be.
+    #[must_use]
+    pub fn good(&self, word: &str) -> String {
+        self.dressed(word, AnsiColor::Green.on_default())
+    }
+
+    /// A word for what is not.
+    #[must_use]
+    pub fn bad(&self, word: &str) -> String {
+        self.dressed(word, AnsiColor::Red.on_default().bold())
+    }
+
+    /// The name of what is spoken of.
+    #[must_use]
+    pub fn name(&self, word: &str) -> String {
+        self.dressed(word, Style::new().bold())
+    }
+
+    fn dressed(&self, word: &str, style: Style) -> String {
+        if self.colours { format!("{style}{word}{style:#}") } else { word.to_owned() }
     }
 
     /// Writes `value` as indented JSON.
@@ -60,6 +92,12 @@ impl<'a> Output<'a> {
             result => result,
         }
     }
+}
+
+/// Whether the user wants colours on a terminal that has them (<https://no-color.org>).
+fn wants_colours() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb")
 }
 
 impl Write for Output<'_> {
@@ -94,6 +132,15 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Err(io::ErrorKind::BrokenPipe.into())
         }
+    }
+
+    #[test]
+    fn words_have_colours_only_where_they_are_wanted() {
+        let mut text = Vec::new();
+        assert_eq!(Output::new(&mut text).bad("FAILED"), "FAILED");
+        // ECMA-48, SGR: 1 is bold, 31 red, 0 neither.
+        let red = Output::new(&mut text).with_colours(true).bad("FAILED");
+        assert_eq!(red, "\x1b[1m\x1b[31mFAILED\x1b[0m");
     }
 
     #[test]

@@ -55,6 +55,23 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>, ot
     }
 }
 
+/// `word` as the hexadecimal number that it probably is, with the `0x` that it lacks: digits only some of which are decimal, or many of them.
+///
+/// ```
+/// use vm_pmu_lab::suggest::hexadecimal;
+///
+/// assert_eq!(hexadecimal("53007f").as_deref(), Some("0x53007f"));
+/// assert_eq!(hexadecimal("530076").as_deref(), Some("0x530076"));
+/// assert_eq!(hexadecimal("76"), None);
+/// assert_eq!(hexadecimal("feed"), None);
+/// ```
+#[must_use]
+pub fn hexadecimal(word: &str) -> Option<String> {
+    let is_hexadecimal = word.starts_with(|first: char| first.is_ascii_digit()) && word.chars().all(|digit| digit.is_ascii_hexdigit());
+    let is_long = word.len() >= 4 || word.chars().any(|digit| !digit.is_ascii_digit());
+    (is_hexadecimal && is_long && word.len() <= 16).then(|| format!("0x{}", word.to_ascii_lowercase()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

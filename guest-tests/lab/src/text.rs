@@ -1,5 +1,7 @@
 //! Lines of text within a width.
 
+use unicode_width::UnicodeWidthStr as _;
+
 /// `text` in lines of at most `width` columns, broken between words; a longer word has a separate line.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
@@ -26,7 +28,7 @@ pub fn hanging(lead: &str, indent: usize, text: &str, width: usize) -> Vec<Strin
     let mut wrapped = wrapped.into_iter();
     if columns(lead) < indent {
         let first = wrapped.next().unwrap_or_default();
-        lines.push(format!("{lead:<indent$}{first}").trim_end().to_owned());
+        lines.push(format!("{}{first}", padded(lead, indent)).trim_end().to_owned());
     } else {
         lines.push(lead.trim_end().to_owned());
     }
@@ -34,10 +36,16 @@ pub fn hanging(lead: &str, indent: usize, text: &str, width: usize) -> Vec<Strin
     lines
 }
 
-/// The columns that `text` takes.
+/// The columns that `text` takes on a terminal: letters of East Asia have two, accents that are set on another letter none.
 #[must_use]
 pub fn columns(text: &str) -> usize {
-    text.chars().count()
+    text.width()
+}
+
+/// `text` and blanks, so many columns together; longer text as it is.
+#[must_use]
+pub fn padded(text: &str, width: usize) -> String {
+    format!("{text}{:blanks$}", "", blanks = width.saturating_sub(columns(text)))
 }
 
 /// The widest of some texts, in columns.
@@ -73,6 +81,14 @@ mod tests {
         let text = "a text that is a little longer than one line is";
         assert_eq!(hanging("lead", 6, text, 36), ["lead  a text that is a little longer", "      than one line is"]);
         assert_eq!(hanging("a long lead", 4, "text", 36), ["a long lead", "    text"]);
+    }
+
+    #[test]
+    fn columns_are_those_of_a_terminal() {
+        // Two letters of two columns each; e and the accent that is set on it.
+        assert_eq!((columns("漢字"), columns("e\u{301}"), columns("abc")), (4, 1, 3));
+        assert_eq!(padded("漢字", 6), "漢字  ");
+        assert_eq!(hanging("漢", 4, "text", 36), ["漢  text"]);
     }
 
     #[test]

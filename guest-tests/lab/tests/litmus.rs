@@ -264,6 +264,33 @@ fn complaint_to(statement: &str) -> String {
     whole.strip_prefix("line 5: ").unwrap_or_else(|| panic!("the line of `{statement}` is not told: {whole}")).to_owned()
 }
 
+/// Where the mistakes in the lines after a valid header are: line, column and length.
+fn places(statements: &str) -> Vec<(usize, usize, usize)> {
+    let errors = Litmus::parse(&format!("{HEADER}{statements}\n")).expect_err("there are mistakes");
+    errors.iter().map(|error| (error.line, error.column, error.length)).collect()
+}
+
+#[test]
+fn every_mistake_of_a_file_is_told_with_its_place() {
+    // The header has four lines.
+    assert_eq!(places("write PerfCtr9 1\nwrite PerfCtr0 1\n  feed loads=x # twice\nwait 5"), [(5, 7, 8), (7, 14, 1), (8, 1, 6)]);
+    assert_eq!(places("read PerfCtr0 faults #XX"), [(5, 22, 3)]);
+    assert_eq!(places("context cpl=9"), [(5, 9, 5)]);
+    assert_eq!(places("feed lods=1 loads=2"), [(5, 6, 4)]);
+}
+
+#[test]
+fn mistakes_of_the_header_are_told_together_and_once() {
+    let places = |text: &str| {
+        Litmus::parse(text).expect_err("there are mistakes").iter().map(|error| (error.line, error.column)).collect::<Vec<_>>()
+    };
+    assert_eq!(places("title: T\npmu: k8\nthreads: none\npackages: 0\nsection: S\n\nsave\nwait\n"), [(3, 10), (4, 11), (8, 1)]);
+    // Without a part nothing can be said of statements.
+    assert_eq!(places("title: T\npmu: k9\nsection: S\n\nwait\n"), [(2, 6)]);
+    assert_eq!(places("title: T\npmu: k8\n\nsave\n"), [(4, 1)]);
+    assert_eq!(places(""), [(0, 0)]);
+}
+
 #[test]
 fn an_unknown_statement_is_answered_by_the_known_ones() {
     let message = complaint_to("wait 5");

@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::conformance::arguments::ConformanceArguments;
 use crate::commands::difference::DiffArguments;
+use crate::commands::explain::arguments::ExplainArguments;
+use crate::commands::litmus::arguments::LitmusArguments;
 use crate::commands::replay::ReplayArguments;
+use crate::commands::shell::{CompletionsArguments, ManArguments};
 
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
@@ -26,11 +30,15 @@ pub enum Command {
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them
     List(ListArguments),
+    /// Say what an event, register, field, signal, code or address is
+    Explain(ExplainArguments),
     /// Explain register values, field by field
     Decode(DecodeArguments),
     /// Show the register writes that count events
     Encode(EncodeArguments),
-    /// Run litmus files, or make a failing one smaller
+    /// Show what of each PMU is tested, and what is not modelled
+    Conformance(ConformanceArguments),
+    /// Run litmus files, begin one, or make a failing one smaller
     Litmus(LitmusArguments),
     /// Compute metrics from counts, or say which events to count for them
     Metrics(MetricsArguments),
@@ -38,6 +46,10 @@ pub enum Command {
     Replay(ReplayArguments),
     /// Show where the accesses of two recordings differ
     Diff(DiffArguments),
+    /// Print what completes commands and options in a shell
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write one of each command
+    Man(ManArguments),
 }
 
 /// A form of output.
@@ -209,6 +221,9 @@ pub struct EncodeArguments {
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,
+    /// Spread events that cannot be counted together over groups that can
+    #[arg(long)]
+    pub groups: bool,
     /// What to count, one counter each in order
     #[arg(value_name = "EVENT[:UMASK...][:MODIFIER...]", required = true)]
     pub events: Vec<String>,
@@ -272,34 +287,3 @@ Examples:
   pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k
   pmulab encode --pmu knl BR_INST_RETIRED.CALL:u INST_RETIRED.ANY
   pmulab encode --pmu power9 PM_INST_CMPL:u:int:period=1000 PM_RUN_CYC";
-
-/// Arguments of `pmulab litmus`.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct LitmusArguments {
-    /// What to do other than to run them.
-    #[command(subcommand)]
-    pub command: Option<LitmusCommand>,
-    /// Litmus files, or folders in which to search for *.litmus files
-    #[arg(value_name = "FILE|DIR", required = true)]
-    pub paths: Vec<PathBuf>,
-}
-
-/// What `pmulab litmus` does other than to run files.
-#[derive(Debug, Subcommand)]
-pub enum LitmusCommand {
-    /// Print a smaller file that fails in the same way, or breaks the contract
-    #[command(long_about = SHRINK)]
-    Shrink {
-        /// A litmus file that fails
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-    },
-}
-
-const SHRINK: &str = "\
-Print a smaller file that fails in the same way.
-
-Statements, repetitions, signals, threads and bits of numbers are left out as long as the same expectation fails and sees the same. If all \
-expectations of the file are met, it must break the contract: embedders of different manners then observe different things, and the smaller \
-file still makes them do so.";

@@ -13,7 +13,7 @@ use crate::dialect::select;
 use crate::dialect::{self, Dialect, Numbering};
 use crate::error::Error;
 use crate::output::Output;
-use crate::{number, text};
+use crate::{number, suggest, text};
 
 /// A register's value, taken apart.
 #[derive(Clone, Debug, Serialize)]
@@ -88,9 +88,26 @@ pub fn decode(arguments: &DecodeArguments, output: &mut Output<'_>) -> Result<u8
 fn assignment(part: Part, text: &str) -> Result<Decoded, Error> {
     let (register, value) = text.split_once('=').ok_or_else(|| Error::usage(format!("`{text}` is not REG=VALUE")))?;
     let register = select::register(part, register.trim())?;
-    let value = number::parse(value.trim())
-        .ok_or_else(|| Error::usage(format!("`{value}` is not a 64-bit number: write 10, 0x0a or, for a two's complement, -10")))?;
+    let word = value.trim();
+    let value = number::parse(word).ok_or_else(|| {
+        let otherwise = || "write 10, 0x0a or, for a two's complement, -10".to_owned();
+        let hint = suggest::hexadecimal(word).map_or_else(otherwise, |other| format!("did you mean {other}?"));
+        Error::usage(format!("`{word}` is not a 64-bit number: {hint}"))
+    })?;
+    if is_ambiguous(register, word) {
+        let name = register.name;
+        let hint = format!("did you mean {name}=0x{word}? The decimal number is {name}={value:#x}");
+        return Err(Error::usage(format!("`{word}` has decimal digits alone, and {name} has fields: {hint}")));
+    }
     Ok(Decoded::new(part, register, value))
+}
+
+/// Whether a number without `0x` is probably meant to have it: it has three digits or more, and the register has several fields, which
+/// nobody writes as one decimal number. A count is decimal.
+fn is_ambiguous(register: &RegisterDescription, word: &str) -> bool {
+    let fields = register.fields.iter().filter(|field| field.name != "Reserved" && field.access != FieldAccess::Reserved);
+    let is_count = register.fields.iter().any(|field| field.high - field.low >= 30 && field.name != "Reserved");
+    fields.count() > 1 && !is_count && word.len() > 2 && word.chars().all(|digit| digit.is_ascii_digit())
 }
 
 impl Decoded {

@@ -7,6 +7,7 @@ use vm_pmu::arch::layout::{Field, FieldAccess};
 use vm_pmu::arch::registry::Part;
 
 use crate::commands::cli::{EncodeArguments, Format};
+use crate::commands::groups::{self, EncodedGroup, Group};
 use crate::commands::{PASSED, decode};
 use crate::dialect::names;
 use crate::dialect::select;
@@ -56,18 +57,62 @@ pub struct EncodedWrite {
 /// A PMU, revision, event, unit mask or modifier is unknown, there are too few counters, or the output cannot be written.
 pub fn encode(arguments: &EncodeArguments, output: &mut Output<'_>) -> Result<u8, Error> {
     let part = revised(select::one_part(arguments.pmu.as_deref())?, arguments.revision.as_deref())?;
-    let programmings = program(part, &arguments.events)?;
+    if arguments.groups {
+        return spread(part, arguments, output);
+    }
+    let programmings = program(part, &arguments.events).map_err(|error| match groups::conflict(part, &arguments.events) {
+        Some(why) => Error::usage(format!("{why}; `--groups` spreads them")),
+        None => error,
+    })?;
     match arguments.format {
         Format::Json => {
             let encoded: Vec<Encoded> = programmings.iter().zip(&arguments.events).map(|(one, asked)| encoded(part, one, asked)).collect();
             output.json(&encoded)?;
         }
+        Format::Table => table(part, &programmings, output)?,
+    }
+    Ok(PASSED)
+}
+
+fn table(part: Part, programmings: &[Programming], output: &mut Output<'_>) -> Result<(), Error> {
+    for (index, programming) in programmings.iter().enumerate() {
+        if index > 0 {
+            writeln!(output)?;
+        }
+        show(part, programming, output)?;
+    }
+    Ok(())
+}
+
+/// Shows the writes of each group of events.
+fn spread(part: Part, arguments: &EncodeArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+    let spread = groups::spread(part, &arguments.events)?;
+    let asked =
+        |group: &Group| group.members.iter().filter_map(|place| arguments.events.get(*place)).map(String::as_str).collect::<Vec<_>>();
+    match arguments.format {
+        Format::Json => {
+            let groups = spread.iter().zip(1..).map(|(group, number)| EncodedGroup {
+                group: number,
+                apart: group.apart.clone(),
+                events: group.program.iter().zip(asked(group)).map(|(one, asked)| encoded(part, one, asked)).collect(),
+            });
+            output.json(&groups.collect::<Vec<_>>())?;
+        }
         Format::Table => {
-            for (index, programming) in programmings.iter().enumerate() {
-                if index > 0 {
+            for (group, number) in spread.iter().zip(1..) {
+                if number > 1 {
                     writeln!(output)?;
                 }
-                show(part, programming, output)?;
+                let head = format!("Group {number} of {}: {}", spread.len(), asked(group).join(", "));
+                for line in text::wrap(&head, output.width) {
+                    writeln!(output, "{line}")?;
+                }
+                let width = output.width.saturating_sub(2);
+                for line in group.apart.iter().flat_map(|why| text::wrap(&format!("({why})"), width)) {
+                    writeln!(output, "  {line}")?;
+                }
+                writeln!(output)?;
+                table(part, &group.program, output)?;
             }
         }
     }

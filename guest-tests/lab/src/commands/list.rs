@@ -152,6 +152,12 @@ fn aliases(part: Part, entry: &Entry) -> Vec<String> {
     own.chain(names::others(part, entry).map(str::to_owned)).collect()
 }
 
+/// The names by which a search finds an entry: its own, its aliases and its signals.
+fn known(part: Part, entry: &'static Entry) -> impl Iterator<Item = String> {
+    let signals = entry.signals.iter().map(|signal| signal.name().to_owned());
+    std::iter::once(entry.name.to_owned()).chain(aliases(part, entry)).chain(signals)
+}
+
 fn matches(part: Part, entry: &Entry, text: &str) -> bool {
     let has = |word: &str| word.to_ascii_lowercase().contains(text);
     has(entry.name)
@@ -351,7 +357,10 @@ fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_
         }
     }
     if is_first {
-        writeln!(output, "no event matches")?;
+        let searched = arguments.search.as_deref().unwrap_or_default();
+        let parts = chapters.iter().map(|chapter| chapter.part);
+        let names: Vec<String> = parts.flat_map(|part| part.catalogue().entries.iter().flat_map(move |entry| known(part, entry))).collect();
+        writeln!(output, "no event matches{}", suggest::did_you_mean(searched, names.iter().map(String::as_str), ""))?;
     }
     Ok(())
 }

@@ -4,10 +4,13 @@
 //! nearest names that would be right.
 
 pub mod cli;
+pub mod conformance;
 pub mod decode;
 pub mod demo;
 pub mod difference;
 pub mod encode;
+pub mod explain;
+pub mod groups;
 pub mod guests;
 pub mod list;
 pub mod litmus;
@@ -15,6 +18,7 @@ pub mod metrics;
 pub mod render;
 pub mod replay;
 pub mod run;
+pub mod shell;
 mod stack;
 
 use std::io::Write as _;
@@ -43,7 +47,7 @@ where
 {
     let status = match Cli::try_parse_from(arguments) {
         Ok(cli) => perform(&cli, runner, output, errors).and_then(|status| output.finish().map(|()| status)),
-        Err(error) => return explain(&error, output, errors),
+        Err(error) => return tell(&error, output, errors),
     };
     status.unwrap_or_else(|error| {
         let _ = output.finish();
@@ -53,7 +57,7 @@ where
 }
 
 /// Prints help where it was asked for, and what is wrong with a command line otherwise.
-fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
+fn tell(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
     let text = error.render();
     // If the text cannot be written, that cannot be reported either.
     let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
@@ -66,11 +70,15 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Run(arguments)) => run::run(arguments, runner, output),
         Some(Command::Guests(arguments)) => guests::guests(arguments, runner, output),
         Some(Command::List(arguments)) => list::list(arguments, output),
+        Some(Command::Explain(arguments)) => explain::explain(arguments, output),
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
         Some(Command::Replay(arguments)) => replay::replay(arguments, output),
         Some(Command::Diff(arguments)) => difference::diff(arguments, output),
+        Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
+        Some(Command::Completions(arguments)) => shell::completions(arguments, output),
+        Some(Command::Man(arguments)) => shell::man(arguments, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }
 }

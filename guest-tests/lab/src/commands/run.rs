@@ -11,6 +11,7 @@ use crate::dialect::select;
 use crate::error::Error;
 use crate::number::counted;
 use crate::output::Output;
+use crate::progress::Progress;
 use crate::report::Report;
 use crate::request::{Guest, GuestInfo, RunRequest, Runner};
 use crate::runner::{Cycles, Engine, Options};
@@ -72,7 +73,9 @@ fn several(requests: &[RunRequest], format: Format, runner: &dyn Runner, output:
     let (mut passed, mut failed, mut refused) = (0, 0, 0);
     let mut reports = Vec::new();
     let columns = render::SummaryColumns::new(requests);
-    for request in requests {
+    let mut progress = Progress::new("guests", requests.len());
+    for (at, request) in requests.iter().enumerate() {
+        progress.at(at, output)?;
         let report = runner.run(request).unwrap_or_else(|error| {
             refused += 1;
             Report {
@@ -88,6 +91,7 @@ fn several(requests: &[RunRequest], format: Format, runner: &dyn Runner, output:
         } else {
             failed += 1;
         }
+        progress.finish();
         match format {
             Format::Table => columns.line(&report, output)?,
             Format::Json => reports.push(report),

@@ -5,6 +5,7 @@ mod program;
 mod selection;
 
 use vm_pmu::arch::access::Address;
+use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::itanium::Revision;
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
@@ -52,6 +53,10 @@ impl Dialect for Itanium {
             family: ia64::names::family,
             ..Names::NONE
         }
+    }
+
+    fn modifiers(&self, _event: &Entry) -> &'static str {
+        "u, k, plm=, pm, oi, ev, threshold=, pmc=, period=, code=, data=, opcode=, ear=, ism="
     }
 
     fn revisions(&self) -> Vec<&'static str> {

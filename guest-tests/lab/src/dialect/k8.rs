@@ -87,6 +87,10 @@ impl Dialect for K8 {
         Names { pmu: |name| is_pmu(name).then(String::new), generic: GENERIC, also: ALSO, ..Names::NONE }
     }
 
+    fn modifiers(&self, _event: &Entry) -> &'static str {
+        THERE_ARE
+    }
+
     fn revisions(&self) -> Vec<&'static str> {
         Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }

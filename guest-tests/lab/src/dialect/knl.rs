@@ -7,6 +7,7 @@ mod program;
 mod selection;
 mod untile;
 
+use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::knl::Revision;
 use vm_pmu::arch::knl::untile::UnitId;
 use vm_pmu::arch::layout::Field;
@@ -60,6 +61,15 @@ impl Dialect for Knl {
 
     fn names(&self) -> Names {
         names::NAMES
+    }
+
+    fn modifiers(&self, event: &Entry) -> &'static str {
+        match event.unit {
+            "tile" if event.fixed => program::FIXED_TAKES,
+            "tile" if event.name.starts_with("OFFCORE_RESP") => program::OFFCORE_TAKES,
+            "tile" => program::THERE_ARE,
+            _ => untile::THERE_ARE,
+        }
     }
 
     fn revisions(&self) -> Vec<&'static str> {

@@ -33,6 +33,14 @@ fn seat(index: usize, allowed: &[u32], owner: &mut [Option<usize>; 32], seen: &m
     false
 }
 
+/// The first two that each need the same one counter.
+pub(super) fn rivals(allowed: impl IntoIterator<Item = u32>) -> Option<(usize, usize)> {
+    let allowed: Vec<u32> = allowed.into_iter().collect();
+    let rival =
+        |(at, one): (usize, &u32)| allowed.iter().take(at).position(|other| one.count_ones() == 1 && one == other).map(|first| (first, at));
+    allowed.iter().enumerate().find_map(rival)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +55,12 @@ mod tests {
     fn others_move_for_what_finds_no_counter_free() {
         // The third finds 0 and 1 taken: the first moves to 1, for which the second moves to 2.
         assert_eq!(matched(&[0b011, 0b110, 0b011]), Some(vec![1, 2, 0]));
+    }
+
+    #[test]
+    fn rivals_need_the_same_one_counter() {
+        assert_eq!(rivals([0b11, 0b10, 0b01, 0b10]), Some((1, 3)));
+        assert_eq!(rivals([0b11, 0b11, 0b01]), None);
     }
 
     #[test]

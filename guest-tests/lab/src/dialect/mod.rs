@@ -6,11 +6,13 @@ mod ia64;
 mod itanium;
 mod k8;
 mod knl;
+mod letters;
 mod matching;
 mod montecito;
 pub mod names;
 mod numbering;
 mod power9;
+pub mod sections;
 pub mod select;
 mod x86;
 
@@ -72,6 +74,9 @@ pub trait Dialect: Sync {
     fn names(&self) -> Names {
         Names::NONE
     }
+
+    /// The modifiers that an event takes, as [`encode`](Dialect::encode) has them.
+    fn modifiers(&self, event: &Entry) -> &'static str;
 
     /// The letters of the revisions, the oldest first; the last is the usual one.
     fn revisions(&self) -> Vec<&'static str>;

@@ -8,6 +8,7 @@ mod qualify;
 mod selection;
 
 use vm_pmu::arch::access::Address;
+use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::montecito::{Pmc36, Pmc38, Pmc41, Revision};
@@ -56,6 +57,10 @@ impl Dialect for Montecito {
             family: ia64::names::family,
             ..Names::NONE
         }
+    }
+
+    fn modifiers(&self, _event: &Entry) -> &'static str {
+        "u, k, plm=, pm, oi, ev, threshold=, pmc=, period=, code=, data=, opcode=, ear=, ism=, all, mesi="
     }
 
     fn revisions(&self) -> Vec<&'static str> {

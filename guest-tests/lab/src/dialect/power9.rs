@@ -71,6 +71,10 @@ impl Dialect for Power9 {
         names::NAMES
     }
 
+    fn modifiers(&self, event: &Entry) -> &'static str {
+        if event.offset.is_some() { "" } else { program::TAKES }
+    }
+
     fn revisions(&self) -> Vec<&'static str> {
         Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }

@@ -71,7 +71,11 @@ pub fn register(part: Part, word: &str) -> Result<&'static RegisterDescription, 
     })
 }
 
-fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
+/// The address that `text` is in an address space, `msr`; nothing if there is no such space.
+///
+/// # Errors
+/// The text is no address.
+pub fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
     let (found, example) = match space.to_ascii_lowercase().as_str() {
         "msr" => (number::parse(text).and_then(|number| u32::try_from(number).ok()).map(Address::Msr), "msr:0xc0010000"),
         "spr" => (number::parse(text).and_then(|number| u16::try_from(number).ok()).map(Address::Spr), "spr:795"),
@@ -183,10 +187,15 @@ pub fn event(part: Part, word: &str) -> Result<Selected, Error> {
         None => {
             let names = catalogue.events().flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
             let otherwise = format!("`pmulab list --pmu {}` shows them", part.name());
-            let hint = suggest::did_you_mean(word, names, &otherwise);
-            Err(Error::usage(format!("{} has no event `{word}`{hint}", part.name())))
+            Err(Error::usage(format!("{} has no event `{word}`{}", part.name(), meant(word, names, &otherwise))))
         }
     }
+}
+
+/// The end of a message about an event that there is not: the code, if its `0x` is missing, or the nearest names.
+pub(super) fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
+    let is_code = word.starts_with(|first: char| first.is_ascii_digit()) && word.chars().all(|digit| digit.is_ascii_hexdigit());
+    if is_code { format!(": a code is written as 0x{word}") } else { suggest::did_you_mean(word, names, otherwise) }
 }
 
 /// The value of a word that is a code and no name: `0x76`.

@@ -1,9 +1,13 @@
 //! The program `pmulab`, as a user at a prompt or a script sees it.
 
+mod conformance;
+mod explain;
+mod groups;
 mod knl;
 mod litmus;
 mod moved;
 mod nest;
+mod shell;
 
 use std::process::Output;
 
@@ -206,6 +210,7 @@ mod list {
         let names = of(json(&["list", "--search", "upstream_writes", "--format", "json"]), "name");
         assert_eq!(names, ["PROBE", "PROBE.UPSTREAM_WRITES"], "a unit mask comes with its event");
         assert_eq!(shown(&["list", "--search", "no such text"]), "no event matches\n");
+        assert_eq!(shown(&["list", "--pmu", "k8", "--search", "cpu_clk_unhatled"]), "no event matches: did you mean CPU_CLK_UNHALTED?\n");
         assert_eq!(shown(&["list", "--search", "no such text", "--format", "json"]), "[]\n");
     }
 
@@ -372,7 +377,7 @@ mod encode {
         let of = |events: &[&str]| mistake(&[&["encode", "--pmu", "power9"], events].concat());
         assert!(of(&["PM_INST_COMPL"]).starts_with("power9 has no event `PM_INST_COMPL`: did you mean PM_INST_CMPL, "));
         assert!(of(&["PM_L2_ST"]).ends_with("of the L2 or L3 cache needs an event of its group at PMC4, such as 0x46880"));
-        assert!(of(&["0x10002", "0x1001e"]).ends_with("both need PMC1"));
+        assert!(of(&["0x10002", "0x1001e"]).ends_with("both need PMC1; `--groups` spreads them"));
         assert_eq!(of(&["PM_INST_CMPL:pmc=5"]), "`PM_INST_CMPL` cannot be counted on PMC5; it can on PMC1, PMC2, PMC3, PMC4");
         assert!(of(&["PM_CYC:perod=5"]).contains("no modifier `perod=5`: did you mean period="));
         for wrong in ["0x7001e", "0x10000000000002", "PM_CYC:pmc=0", "PM_CYC:period=0", "PM_CYC:period=0x80000001", "PM_CYC::u", ":u"] {
@@ -386,7 +391,7 @@ mod encode {
         assert_eq!(of(&["CPU_CLK_UNHALTD"]), "k8 has no event `CPU_CLK_UNHALTD`: did you mean CPU_CLK_UNHALTED?");
         assert_eq!(of(&["DATA_CACHE_REFILLS:SHARED"]), "DATA_CACHE_REFILLS has no unit mask or modifier `SHARED`: did you mean L2_SHARED?");
         assert!(of(&["xyzzy"]).ends_with("`pmulab list --pmu k8` shows them"));
-        assert_eq!(of(&["0x76", "0x76", "0x76", "0x76", "0x76"]), "5 events are too many: k8 has 4 counters");
+        assert_eq!(of(&["0x76", "0x76", "0x76", "0x76", "0x76"]), "5 events are too many: k8 has 4 counters; `--groups` spreads them");
         assert!(of(&["SIZED_BLOCKS", "--revision", "C"]).contains("came with revision D"));
         assert!(of(&["PROBE:UPSTREAM_WRITES", "--revision", "C"]).contains("came with revision D"));
         assert!(of(&["0x76", "--revision", "Z"]).contains("there are C, D and E"));
@@ -469,7 +474,23 @@ mod decode {
         assert_eq!(of("0xc0010000=1"), "k8 has no register `0xc0010000`: write an address as msr:0xc0010000");
         assert!(of("PerfCtr0").contains("is not REG=VALUE"));
         assert!(of("PerfCtr0=ten").contains("is not a 64-bit number"));
+        assert_eq!(of("PerfEvtSel0=53007f"), "`53007f` is not a 64-bit number: did you mean 0x53007f?");
         assert!(of("msr:x=1").contains("is not an address"));
+    }
+
+    #[test]
+    fn a_number_that_looks_like_hexadecimal_is_refused_where_it_is_no_count() {
+        // 530,076 is 8169Ch.
+        assert_eq!(
+            mistake(&["decode", "--pmu", "k8", "PerfEvtSel0=530076"]),
+            "`530076` has decimal digits alone, and PerfEvtSel0 has fields: did you mean PerfEvtSel0=0x530076? The decimal number is \
+             PerfEvtSel0=0x8169c"
+        );
+        for plain in [&["k8", "PerfEvtSel0=64"][..], &["k8", "PerfCtr0=530076"], &["power9", "PMC1=530076"], &["montecito", "PMD4=530076"]]
+        {
+            let (pmu, value) = (plain[0], plain[1]);
+            assert!(!shown(&["decode", "--pmu", pmu, value]).is_empty(), "{value}");
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use vm_pmu::arch::event::{Entry, UnitMask};
 
 use super::ranges::{Opcode, Range};
 use super::{KERNEL, USER};
+use crate::dialect::letters;
 use crate::dialect::select;
 use crate::error::Error;
 use crate::{number, suggest};
@@ -116,9 +117,10 @@ impl Words {
             "oi" | "int" => self.oi = true,
             "ev" => self.ev = true,
             "all" if limits.threads_and_states => self.all = true,
-            letters if !letters.is_empty() && letters.chars().all(|letter| matches!(letter, 'u' | 'k')) => {
-                let user = if letters.contains('u') { USER } else { 0 };
-                let kernel = if letters.contains('k') { KERNEL } else { 0 };
+            levels if !levels.is_empty() && letters::are_of(levels, "uk") => {
+                letters::once(levels)?;
+                let user = if levels.contains('u') { USER } else { 0 };
+                let kernel = if levels.contains('k') { KERNEL } else { 0 };
                 self.plm = Some(self.plm.unwrap_or(0) | user | kernel);
             }
             other => match other.split_once('=') {

@@ -13,6 +13,7 @@ use crate::dialect::ia64::place::{Want, named, place};
 use crate::dialect::ia64::ranges::{Opcode, Range, pair};
 use crate::dialect::ia64::words::{Words, default_mask};
 use crate::dialect::ia64::{injected, write};
+use crate::dialect::matching::rivals;
 use crate::dialect::select::{self, Request};
 use crate::error::Error;
 
@@ -74,6 +75,11 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
     let mut asked = requests.iter().map(|request| Asked::new(part, request)).collect::<Result<Vec<_>, _>>()?;
     let wants: Vec<Want> = asked.iter().map(Asked::want).collect::<Result<_, _>>()?;
     let counters = place(&wants).ok_or_else(|| {
+        if let Some((one, other)) = rivals(wants.iter().map(|want| want.counters)) {
+            let name = |at: usize| asked.get(at).map_or_else(String::new, Asked::name);
+            let counter = named(wants.get(one).map_or(0, |want| want.counters));
+            return Error::usage(format!("{} and {} both need {counter}", name(one), name(other)));
+        }
         let words: Vec<String> =
             asked.iter().zip(&wants).map(|(one, want)| format!("{} in {}", one.name(), named(want.counters))).collect();
         Error::usage(format!("there are too few counters that take these together: {}", words.join(", ")))

@@ -7,19 +7,22 @@ use vm_pmu::arch::registry::Part;
 use super::offcore::Chosen;
 use super::{LIMITS, fixed, offcore, selection};
 use crate::dialect::Programming;
-use crate::dialect::matching::matched;
+use crate::dialect::matching::{self, matched};
 use crate::dialect::select::{self, Request};
 use crate::dialect::x86::words::Words;
 use crate::dialect::x86::{self, Event, RESERVED};
 use crate::error::Error;
 use crate::number::{self, counted};
-use crate::suggest;
 
 /// Every modifier, for suggestions.
 const MODIFIERS: [&str; 16] =
     ["u", "k", "uk", "nouk", "e", "edge", "i", "inv", "int", "any", "noen", "c=1", "cmask=1", "period=100000", "pmc=0", "rsp="];
 /// What a mistaken modifier of an event without unit masks is answered with.
-const THERE_ARE: &str = "u, k, e, i, c=N, int, any, noen, pmc=N, period=N";
+pub(super) const THERE_ARE: &str = "u, k, e, i, c=N, int, any, noen, pmc=N, period=N";
+/// The modifiers of an event that has a fixed counter.
+pub(super) const FIXED_TAKES: &str = "u, k, any, int, noen, period=N";
+/// The modifiers of an event of requests beyond the tile.
+pub(super) const OFFCORE_TAKES: &str = "u, k, e, i, c=N, int, any, noen, pmc=N, period=N, rsp=NAME+NAME";
 /// The select of what MSR_OFFCORE_RESP0 and 1 choose.
 const OFFCORE: u32 = 0xb7;
 /// The general counters, one bit each.
@@ -340,7 +343,7 @@ fn any_threaded() -> String {
 
 fn unknown(part: Part, name: &str) -> Error {
     let names = KNL.events().flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
-    let hint = suggest::did_you_mean(name, names, &format!("`pmulab list --pmu {}` shows them", part.name()));
+    let hint = select::meant(name, names, &format!("`pmulab list --pmu {}` shows them", part.name()));
     Error::usage(format!("{} has no event `{name}`{hint}", part.name()))
 }
 
@@ -364,6 +367,11 @@ fn too_few(asked: &[Asked]) -> Error {
     let once = asked.iter().filter(|one| one.is_fixed()).count() > FIXED || general.is_empty();
     if once {
         return Error::usage("a fixed counter counts its event once".to_owned());
+    }
+    if let Some((one, other)) = matching::rivals(asked.iter().map(|one| one.counters)) {
+        let name = |at: usize| asked.get(at).map_or_else(String::new, Asked::full_name);
+        let counter = asked.get(one).map_or(0, |one| one.counters.trailing_zeros());
+        return Error::usage(format!("{} and {} both need counter {counter}", name(one), name(other)));
     }
     Error::usage(format!("these want the same counter: {}", asked.iter().map(Asked::full_name).collect::<Vec<_>>().join(", ")))
 }

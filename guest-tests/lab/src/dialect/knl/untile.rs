@@ -8,6 +8,7 @@ mod words;
 pub(super) use meaning::{label, meaning, notation};
 pub(super) use program::{encode, unit_of};
 pub(super) use registers::{all, located};
+pub(super) use words::THERE_ARE;
 
 use vm_pmu::arch::event::{Entry, KNL};
 use vm_pmu::arch::knl::untile::{Kind, UnitId};

@@ -12,6 +12,7 @@ use crate::dialect::Programming;
 use crate::dialect::ia64::place::{self, Want, named};
 use crate::dialect::ia64::words::{Words, default_mask};
 use crate::dialect::ia64::{injected, write};
+use crate::dialect::matching::rivals;
 use crate::dialect::select::{self, Request};
 use crate::error::Error;
 
@@ -216,6 +217,11 @@ fn check(asked: &[Asked], wants: &[Want]) -> Result<(), Error> {
 }
 
 fn too_few(asked: &[Asked], wants: &[Want]) -> Error {
+    if let Some((one, other)) = rivals(wants.iter().map(|want| want.counters)) {
+        let name = |at: usize| asked.get(at).map_or_else(String::new, Asked::name);
+        let counter = named(wants.get(one).map_or(0, |want| want.counters));
+        return Error::usage(format!("{} and {} both need {counter}", name(one), name(other)));
+    }
     let words: Vec<String> = asked.iter().zip(wants).map(|(one, want)| format!("{} in {}", one.name(), leading(want))).collect();
     Error::usage(format!("there are too few counters that take these together: {}", words.join(", ")))
 }

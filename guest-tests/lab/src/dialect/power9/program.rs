@@ -8,6 +8,7 @@ use vm_pmu::arch::registry::Part;
 use super::codes_of;
 use super::selection::{Counted, FIXED};
 use super::{NEGATIVE, posted};
+use crate::dialect::letters;
 use crate::dialect::select::{self, Request};
 use crate::dialect::{Programming, Write, unsupplied_note};
 use crate::error::Error;
@@ -17,6 +18,8 @@ use crate::{number, suggest};
 const MODIFIERS: [&str; 11] = ["u", "k", "h", "ukh", "run", "e", "edge", "int", "ebb", "pmc=1", "period=100000"];
 /// What a mistaken modifier is answered with.
 const THERE_ARE: &str = "modifiers are u, k, h, run, e, int, ebb, pmc=N, reload=N, period=N";
+/// The modifiers.
+pub(super) const TAKES: &str = "u, k, h, run, e, int, ebb, pmc=N, reload=N, period=N";
 /// What is said about a code that no event has.
 const UNKNOWN: &str = "no event of the catalogue has this code: it counts what is injected for it";
 
@@ -115,7 +118,8 @@ impl Words {
             "e" | "edge" => self.falls = true,
             "int" => self.interrupt = true,
             "ebb" => self.branch = true,
-            states if !states.is_empty() && states.chars().all(|letter| matches!(letter, 'u' | 'k' | 'h')) => {
+            states if !states.is_empty() && letters::are_of(states, "ukh") => {
+                letters::once(states)?;
                 let before = self.states.unwrap_or_default();
                 self.states =
                     Some([('u', before[0]), ('k', before[1]), ('h', before[2])].map(|(letter, was)| was || states.contains(letter)));
@@ -178,6 +182,8 @@ impl Words {
 /// An event that was asked for.
 #[derive(Debug)]
 struct Asked {
+    /// As it was asked for.
+    name: String,
     /// The codes that count it, any of which will do.
     codes: Vec<EventCode>,
     words: Words,
@@ -226,7 +232,7 @@ impl Asked {
                 code.set_reload_qual(reload);
             }
         }
-        Ok(Asked { codes, words })
+        Ok(Asked { name: event.to_owned(), codes, words })
     }
 
     fn notes(&self, code: EventCode, counted: &Counted) -> Vec<String> {
@@ -273,10 +279,24 @@ fn together(asked: &[Asked]) -> Result<(Vec<EventCode>, Encoding), Error> {
             .collect();
         match encode::encode(&codes, Options::default()) {
             Ok(encoding) => return Ok((codes, encoding)),
-            Err(why) => refusal = refusal.or(Some(why)),
+            Err(why) => refusal = refusal.or_else(|| Some(told(&why.to_string(), asked, &codes))),
         }
     }
-    Err(Error::usage(refusal.map_or_else(|| "there is nothing to count".to_owned(), |why| why.to_string())))
+    Err(Error::usage(refusal.unwrap_or_else(|| "there is nothing to count".to_owned())))
+}
+
+/// The line about a refusal, with the events by their names where there are several.
+fn told(refusal: &str, asked: &[Asked], codes: &[EventCode]) -> String {
+    let mut text = refusal.to_owned();
+    if asked.len() < 2 {
+        return text;
+    }
+    for (number, (one, code)) in (1..).zip(asked.iter().zip(codes)) {
+        let code = format!("{:#x}", code.bits());
+        let name = if one.name.eq_ignore_ascii_case(&code) { code.clone() } else { format!("{} ({code})", one.name) };
+        text = text.replace(&format!("{code} (event {number})"), &name);
+    }
+    text
 }
 
 /// What is written before and after the counters.

@@ -1,5 +1,6 @@
 //! The words after an event, as x86 parts take them.
 
+use crate::dialect::letters;
 use crate::number;
 
 /// Which words a part has.
@@ -94,7 +95,8 @@ impl Words {
             "any" if limits.any_thread => self.any_thread = true,
             "noen" => self.disabled = true,
             "nouk" => self.levels = Some((false, false)),
-            levels if !levels.is_empty() && levels.chars().all(|letter| matches!(letter, 'u' | 'k')) => {
+            levels if !levels.is_empty() && letters::are_of(levels, "uk") => {
+                letters::once(levels)?;
                 let (user, kernel) = self.levels.unwrap_or_default();
                 self.levels = Some((user || levels.contains('u'), kernel || levels.contains('k')));
             }

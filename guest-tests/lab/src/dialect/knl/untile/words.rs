@@ -28,7 +28,8 @@ pub(super) const MODIFIERS: [&str; 16] = [
     "isoc",
 ];
 /// What a mistaken modifier of an event without unit masks is answered with.
-pub(super) const THERE_ARE: &str = "e, i, c=N, int, noen, pmc=N, period=N and, in a CHA, tid=N, state=mes, opc0=N, opc1=N, nc, isoc";
+pub(in super::super) const THERE_ARE: &str =
+    "e, i, c=N, int, noen, pmc=N, period=N and, in a CHA, tid=N, state=mes, opc0=N, opc1=N, nc, isoc";
 
 /// What the words ask for.
 #[derive(Clone, Debug, Default)]

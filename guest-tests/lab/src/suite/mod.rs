@@ -1,0 +1,40 @@
+//! The litmus suite that the program carries, and what its files cover.
+//!
+//! The texts are put into the program when it is built (D215): they are there where the program is installed and the source tree is not.
+
+mod index;
+
+use vm_pmu::Part;
+use vm_pmu::litmus::Litmus;
+
+pub use index::{Index, Key};
+
+/// Names and texts of all files: a NUL after each.
+static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/suite.txt"));
+
+/// A file of a suite.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its path within the suite.
+    pub path: String,
+    /// What it says.
+    pub litmus: Litmus,
+}
+
+/// The path and the text of every file of the suite, in the order of the paths.
+///
+/// ```
+/// assert!(vm_pmu_lab::suite::texts().all(|(path, text)| path.ends_with(".litmus") && text.contains("title: ")));
+/// ```
+pub fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut rest = TEXTS.split('\0');
+    std::iter::from_fn(move || Some((rest.next().filter(|path| !path.is_empty())?, rest.next()?)))
+}
+
+/// The files of the suite about `part`; its folder has the part's name.
+#[must_use]
+pub fn files(part: Part) -> Vec<File> {
+    let of_part = texts().filter(|(path, _)| path.split('/').next() == Some(part.name()));
+    // A test of the suite parses every file.
+    of_part.filter_map(|(path, text)| Some(File { path: path.to_owned(), litmus: text.parse().ok()? })).collect()
+}
