@@ -4,6 +4,7 @@ mod engine;
 mod ia64;
 mod migrate;
 mod power;
+mod traced;
 pub mod x86;
 
 pub use engine::Engine;
@@ -23,6 +24,7 @@ use vm_pmu::{Address, Part, Signal};
 use crate::files;
 use crate::number::grouped;
 use crate::report::{Check, Register, Report};
+use vm_pmu_board::trace::{Choice, Listener};
 use vm_pmu_engines::x86::{Image, ImageError, MachineError};
 use vm_pmu_guests as guests;
 
@@ -59,8 +61,10 @@ pub struct Options {
     pub buffered: bool,
     /// A POWER guest of the project runs big-endian.
     pub big_endian: bool,
-    /// How many register accesses and interrupts of each CPU are kept for the report.
-    pub trace: usize,
+    /// What is kept for the report of what passes between the guest and its PMU.
+    pub trace: Choice,
+    /// Who follows all of that during the run.
+    pub listener: Option<Listener>,
     /// After so many steps the run is saved, with its PMUs and companion, and continues in a new machine.
     pub save_at: Option<u64>,
     /// The engine of that machine; the same if there is none.
@@ -83,7 +87,8 @@ impl Default for Options {
             chips_per_group: 0,
             buffered: false,
             big_endian: false,
-            trace: 0,
+            trace: Choice::default(),
+            listener: None,
             save_at: None,
             go_on_with: None,
         }
@@ -182,6 +187,13 @@ pub enum RunError {
         /// The PMU's name.
         pmu: String,
     },
+    /// The machine has no such thread to be traced.
+    NoThread {
+        /// Its number.
+        thread: usize,
+        /// How many there are.
+        threads: usize,
+    },
     /// The engine of POWER refused the guest.
     PowerMachine(vm_pmu_engines::power::MachineError),
     /// The host firmware of POWER cannot be set up.
@@ -250,6 +262,10 @@ impl fmt::Display for RunError {
                 write!(f, "{cpus} CPUs cannot be divided among {nodes} nodes: the number of CPUs must be a multiple of that of nodes")
             }
             Self::Nodes { nodes, pmu, .. } => write!(f, "a machine of {pmu} has one chip, not {nodes}: leave out `--chips`"),
+            Self::NoThread { thread, threads: 1 } => write!(f, "there is no thread {thread} to trace: the machine has thread 0 alone"),
+            Self::NoThread { thread, threads } => {
+                write!(f, "there is no thread {thread} to trace: the machine has threads 0 to {}", threads - 1)
+            }
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::Ia64Machine(error) => write!(f, "the engine refuses the guest: {error}"),
@@ -316,6 +332,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
             let chosen = choose(pmu, guest, options)?;
             let Chosen { image, cpus, chips, clock, big_endian } = &chosen;
             let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
+            traced::check(&options, *cpus)?;
             power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra }, &options)
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
@@ -414,6 +431,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
     options.check_cycles()?;
+    traced::check(options, cpus)?;
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[] }, options).map(|(report, _)| report);

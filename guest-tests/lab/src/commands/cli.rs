@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::run::TraceArguments;
+
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
 #[command(name = "pmulab", version, max_term_width = 100)]
@@ -18,7 +20,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run guests and show what was counted, sampled and checked
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// List the guests
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them
@@ -67,9 +69,9 @@ pub struct RunArguments {
     /// The engine that executes the guest: interpreter or, if this build has them, kvm (the host's processor) or unicorn
     #[arg(long, default_value = "interpreter")]
     pub engine: String,
-    /// Show the first COUNT register accesses and interrupts of each CPU
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub trace: usize,
+    /// What is traced.
+    #[command(flatten)]
+    pub tracing: TraceArguments,
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,

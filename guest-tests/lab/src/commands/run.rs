@@ -2,8 +2,12 @@
 //!
 //! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
 
+mod tracing;
+
 use std::io::Write;
 use std::path::PathBuf;
+
+pub use tracing::{KindName, TraceArguments};
 
 use crate::commands::cli::{CycleSource, Format, RunArguments, Switch};
 use crate::commands::{FAILED, PASSED, USAGE, litmus, metrics, render};
@@ -28,8 +32,9 @@ pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_
     if !arguments.metrics.is_empty() {
         return metrics::run(arguments, &requests, runner, output);
     }
+    let alone = arguments.guests.iter().all(|guest| guest != ALL);
     match requests.as_slice() {
-        [request] if arguments.guests.iter().all(|guest| guest != ALL) => {
+        [request] if alone => {
             let report = runner.run(request).map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
             match arguments.format {
                 Format::Table => render::report(&report, output)?,
@@ -100,14 +105,16 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         chips: arguments.chips,
         chips_per_group: arguments.chips_per_group,
         buffered: arguments.buffered,
-        trace: arguments.trace,
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,
         save_at: arguments.save_at,
         go_on_with: next.and_then(Engine::named),
         ..Options::default()
     };
-    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };
+    let request = |pmu: &str, guest| -> Result<RunRequest, Error> {
+        let options = Options { trace: arguments.tracing.choice(pmu)?, ..options.clone() };
+        Ok(RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options })
+    };
     let mut requests = Vec::new();
     for word in &arguments.guests {
         if word == ALL {
@@ -116,7 +123,9 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
                 None => [Some(arguments.engine.as_str()), next].into_iter().flatten().all(|engine| runner.executes(engine, &guest.pmu)),
             });
             let before = requests.len();
-            requests.extend(wanted.map(|guest| request(&guest.pmu, Guest::Named(guest.name.clone()))));
+            for guest in wanted {
+                requests.push(request(&guest.pmu, Guest::Named(guest.name.clone()))?);
+            }
             if requests.len() == before {
                 return Err(Error::usage("there is no guest to run"));
             }
@@ -124,12 +133,12 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         }
         let pmus: Vec<&str> = guests.iter().filter(|guest| guest.name == *word).map(|guest| guest.pmu.as_str()).collect();
         requests.push(match (pmus.as_slice(), pmu) {
-            ([], _) => request(pmu.unwrap_or(DEFAULT_PMU), file(word, &guests)?),
+            ([], _) => request(pmu.unwrap_or(DEFAULT_PMU), file(word, &guests)?)?,
             (pmus, Some(pmu)) if !pmus.contains(&pmu) => {
                 return Err(Error::usage(format!("guest `{word}` does not drive {pmu}: it drives {}", pmus.join(", "))));
             }
-            (_, Some(pmu)) => request(pmu, Guest::Named(word.clone())),
-            ([only], None) => request(only, Guest::Named(word.clone())),
+            (_, Some(pmu)) => request(pmu, Guest::Named(word.clone()))?,
+            ([only], None) => request(only, Guest::Named(word.clone()))?,
             (pmus, None) => {
                 return Err(Error::usage(format!("guest `{word}` drives {}: choose one with --pmu", pmus.join(", "))));
             }
