@@ -2,7 +2,7 @@
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
 //! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
-//! `pmulab`.
+//! `pmulab`. [`timeline`] draws a run over time.
 #![forbid(unsafe_code)]
 
 pub mod commands;
@@ -19,3 +19,4 @@ pub mod request;
 pub mod runner;
 pub mod suggest;
 pub mod text;
+pub mod timeline;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::run::TraceArguments;
+use crate::commands::run::{TimelineArguments, TraceArguments};
 
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
@@ -72,6 +72,9 @@ pub struct RunArguments {
     /// What is traced.
     #[command(flatten)]
     pub tracing: TraceArguments,
+    /// What is drawn over time.
+    #[command(flatten)]
+    pub drawing: TimelineArguments,
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,

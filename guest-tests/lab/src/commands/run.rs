@@ -2,11 +2,13 @@
 //!
 //! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
 
+mod timeline;
 mod tracing;
 
 use std::io::Write;
 use std::path::PathBuf;
 
+pub use timeline::{FormName, TimelineArguments};
 pub use tracing::{KindName, TraceArguments};
 
 use crate::commands::cli::{CycleSource, Format, RunArguments, Switch};
@@ -28,16 +30,24 @@ const DEFAULT_PMU: &str = "k8";
 /// # Errors
 /// A PMU, guest or engine is unknown, a lone guest could not be run, or the output cannot be written.
 pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let requests = requests(arguments, runner)?;
+    let mut requests = requests(arguments, runner)?;
     if !arguments.metrics.is_empty() {
         return metrics::run(arguments, &requests, runner, output);
     }
     let alone = arguments.guests.iter().all(|guest| guest != ALL);
+    let drawn = arguments.drawing.begin(if alone { &mut requests } else { &mut [] })?;
     match requests.as_slice() {
         [request] if alone => {
-            let report = runner.run(request).map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
+            let report = runner.run(request);
+            let drawn = drawn.map(|drawn| drawn.end()).transpose()?;
+            let report = report.map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
             match arguments.format {
-                Format::Table => render::report(&report, output)?,
+                Format::Table => {
+                    if let Some(line) = drawn {
+                        writeln!(output, "{line}")?;
+                    }
+                    render::report(&report, output)?;
+                }
                 Format::Json => output.json(&render::Whole::new(&report))?,
             }
             Ok(if report.passed { PASSED } else { FAILED })
