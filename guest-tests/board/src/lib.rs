@@ -9,7 +9,7 @@ mod lines;
 pub mod power;
 mod refusal;
 pub mod report;
-mod trace;
+pub mod trace;
 pub mod x86;
 
 pub use lines::{LineState, Lines};

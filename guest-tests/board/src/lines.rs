@@ -1,7 +1,7 @@
 //! Where the PMUs' interrupt requests arrive.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::irq::InterruptLine;
@@ -14,6 +14,8 @@ const COUNTERS: usize = 32;
 #[derive(Debug)]
 struct Line {
     waiting: AtomicBool,
+    /// The counters whose requests wait, one bit each.
+    asked: AtomicU32,
     requested: [AtomicU64; COUNTERS],
     late: AtomicU64,
 }
@@ -23,6 +25,8 @@ struct Line {
 pub struct LineState {
     /// A request waits for the CPU's next instruction.
     pub waiting: bool,
+    /// The counters whose requests wait, one bit each.
+    pub asked: u32,
     /// How often each counter asked, 32 of them.
     pub requested: Vec<u64>,
     /// The most events by which a request came late.
@@ -39,7 +43,12 @@ impl Lines {
     /// The inputs of `threads` local APICs.
     #[must_use]
     pub fn new(threads: usize) -> Lines {
-        let line = || Line { waiting: AtomicBool::new(false), requested: [const { AtomicU64::new(0) }; COUNTERS], late: AtomicU64::new(0) };
+        let line = || Line {
+            waiting: AtomicBool::new(false),
+            asked: AtomicU32::new(0),
+            requested: [const { AtomicU64::new(0) }; COUNTERS],
+            late: AtomicU64::new(0),
+        };
         Lines { lines: (0..threads).map(|_| line()).collect() }
     }
 
@@ -69,6 +78,7 @@ impl Lines {
     pub fn states(&self) -> Vec<LineState> {
         let state = |line: &Line| LineState {
             waiting: line.waiting.load(Ordering::Acquire),
+            asked: line.asked.load(Ordering::Relaxed),
             requested: line.requested.iter().map(|requested| requested.load(Ordering::Relaxed)).collect(),
             late: line.late.load(Ordering::Relaxed),
         };
@@ -84,6 +94,7 @@ impl Lines {
     /// Restores the state of each line from `states`, which [`fit`](Lines::fit).
     pub fn go_on(&self, states: &[LineState]) {
         for (line, state) in self.lines.iter().zip(states) {
+            line.asked.store(state.asked, Ordering::Relaxed);
             line.waiting.store(state.waiting, Ordering::Release);
             line.late.store(state.late, Ordering::Relaxed);
             for (requested, saved) in line.requested.iter().zip(&state.requested) {
@@ -98,10 +109,11 @@ impl Lines {
         self.lines.get(thread).is_some_and(|line| line.waiting.load(Ordering::Relaxed))
     }
 
-    /// Takes the requests that wait.
+    /// Takes the requests that wait: the counters that made them, one bit each.
     #[inline]
-    pub(super) fn take(&self, thread: usize) -> bool {
-        self.waits(thread) && self.lines.get(thread).is_some_and(|line| line.waiting.swap(false, Ordering::AcqRel))
+    pub(super) fn take(&self, thread: usize) -> Option<u32> {
+        let line = self.lines.get(thread).filter(|line| line.waiting.load(Ordering::Relaxed))?;
+        line.waiting.swap(false, Ordering::AcqRel).then(|| line.asked.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -111,6 +123,7 @@ impl InterruptLine for Lines {
             if let Some(requested) = line.requested.get(counter as usize) {
                 requested.fetch_add(1, Ordering::Relaxed);
             }
+            line.asked.fetch_or(1u32.checked_shl(counter).unwrap_or(0), Ordering::Relaxed);
             line.waiting.store(true, Ordering::Release);
         }
     }

@@ -50,7 +50,9 @@ pub struct Trace {
     pub thread: usize,
     /// Instructions that the thread had retired.
     pub instruction: u64,
-    /// The address of the instruction; of the next one for an interrupt.
+    /// Cycles that had passed for the thread, by the engine's or the companion's clock, before the instruction.
+    pub cycle: u64,
+    /// The address of the instruction; of the next one where something happened between two.
     pub address: u64,
     /// What passed.
     #[serde(flatten)]
@@ -65,6 +67,8 @@ pub enum Action {
     Write {
         /// The manual's name.
         register: String,
+        /// What it held before, where that can be known.
+        before: Option<u64>,
         /// The value, as written.
         value: u64,
     },
@@ -75,6 +79,58 @@ pub enum Action {
         /// The value it got.
         value: u64,
     },
-    /// The PMU asked for an interrupt.
-    Interrupt,
+    /// An access was refused, with a fault.
+    Fault {
+        /// The manual's name.
+        register: String,
+        /// The value that was to be written; none of a read.
+        wrote: Option<u64>,
+    },
+    /// The PMU asked for an interrupt, or for an event-based branch.
+    Interrupt {
+        /// The counters that asked, as far as that is known.
+        counters: Vec<u32>,
+    },
+    /// The interrupt that was asked for, or the event-based branch, was taken.
+    Taken,
+    /// The PMU froze, or went on.
+    Freeze {
+        /// It froze.
+        frozen: bool,
+        /// By a write of the guest, and not by itself.
+        written: bool,
+    },
+    /// The context of the thread is another.
+    Context {
+        /// The privilege level: 0 is the most privileged.
+        privilege: u8,
+        /// The thread's clock stands still.
+        halted: bool,
+        /// The core executes this thread, where threads take turns.
+        foreground: bool,
+        /// The address space or process, where the part has a register that says it: CR3, PIDR.
+        process: Option<u64>,
+    },
+    /// A check of the guest failed.
+    Check {
+        /// What it is.
+        name: String,
+        /// What the guest saw.
+        seen: u64,
+        /// The least that is right.
+        least: u64,
+        /// The most that is right.
+        most: u64,
+    },
+}
+
+impl Action {
+    /// The register that was accessed, or was to be.
+    #[must_use]
+    pub fn register(&self) -> Option<&str> {
+        match self {
+            Action::Write { register, .. } | Action::Read { register, .. } | Action::Fault { register, .. } => Some(register),
+            _ => None,
+        }
+    }
 }

@@ -8,6 +8,7 @@ use iced_x86::code_asm::*;
 use vm_pmu::topology::{Builder, Machine as Pmus};
 use vm_pmu_board::Lines;
 use vm_pmu_board::report::{Action, Trace};
+use vm_pmu_board::trace::{Choice, Tracer};
 use vm_pmu_board::x86::{Cpu, pace};
 use vm_pmu_engines::unicorn::x86::{Tally, execute_with_unicorn};
 use vm_pmu_engines::x86::{Config, EmptyBus, Exit, Image, Limits, Machine, Unobserved};
@@ -63,7 +64,7 @@ fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (
     }
     let attach = |_| {
         let mut cpu = Cpu::new(thread, &lines);
-        cpu.record(16);
+        cpu.record(&Tracer::new(Choice::first(16)));
         cpu
     };
     let mut machine = Machine::new(&Config::default(), image, Arc::new(EmptyBus), attach).expect("it loads");
@@ -76,7 +77,7 @@ fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (
         rip: cpu.rip(),
         cycles: cpu.cycles(),
         counters: [0, 1, 2, 3].map(|number| thread.rdmsr(0xC001_0004 + number).expect("level 0")),
-        trace: machine.observer(0).expect("one CPU").trace().to_vec(),
+        trace: machine.observer(0).expect("one CPU").trace(),
     };
     (left, tallies.map(|tallies| tallies.get()).unwrap_or_default())
 }
@@ -107,7 +108,7 @@ fn a_block_in_which_a_counter_overflows_goes_instruction_by_instruction_and_the_
     let overflow_after = 1000;
     let counters = [(CYCLES, (1u64 << 48) - overflow_after), (0, 0), (0, 0), (0, 0)];
     let (left, tally) = run(&image, counters, 4000, true);
-    let [Trace { instruction, address, action: Action::Interrupt, .. }] = &left.trace[..] else { panic!("{:?}", left.trace) };
+    let [Trace { instruction, address, action: Action::Interrupt { .. }, .. }] = &left.trace[..] else { panic!("{:?}", left.trace) };
     // 400 and 400 and 200: the next instruction is the 201st of the block.
     assert_eq!((*instruction, *address), (overflow_after, CODE + 3 * 200));
     assert_eq!(left.counters[0], 3000);

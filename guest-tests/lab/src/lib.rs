@@ -2,8 +2,8 @@
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
 //! [`symbols`] has what lies at an address of an ELF file. [`dialect`] has how the registers of each PMU select events, and the names of
-//! other tools for events. [`suite`] has the litmus files that the program carries, and [`conformance`] what they cover. [`commands`] is the
-//! program `pmulab`.
+//! other tools for events. [`suite`] has the litmus files that the program carries, and [`conformance`] what they cover. [`timeline`] draws a
+//! run over time. [`commands`] is the program `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
@@ -25,3 +25,4 @@ pub mod suggest;
 pub mod suite;
 pub mod symbols;
 pub mod text;
+pub mod timeline;

@@ -4,6 +4,7 @@ mod engine;
 mod ia64;
 mod migrate;
 mod power;
+mod traced;
 pub mod x86;
 
 pub use engine::Engine;
@@ -25,6 +26,7 @@ use crate::files;
 use crate::number::grouped;
 use crate::report::{Check, Position, Register, Report};
 use crate::symbols::Symbols;
+use vm_pmu_board::trace::{Choice, Listener};
 use vm_pmu_engines::x86::{Image, ImageError, MachineError};
 use vm_pmu_guests as guests;
 
@@ -61,8 +63,10 @@ pub struct Options {
     pub buffered: bool,
     /// A POWER guest of the project runs big-endian.
     pub big_endian: bool,
-    /// How many register accesses and interrupts of each CPU are kept for the report.
-    pub trace: usize,
+    /// What is kept for the report of what passes between the guest and its PMU.
+    pub trace: Choice,
+    /// Who follows all of that during the run.
+    pub listener: Option<Listener>,
     /// At most so many statements of a recording of what is done with the PMUs are kept for the report; none if 0.
     pub recording: usize,
     /// After so many steps the run is saved, with its PMUs and companion, and continues in a new machine.
@@ -89,7 +93,8 @@ impl Default for Options {
             chips_per_group: 0,
             buffered: false,
             big_endian: false,
-            trace: 0,
+            trace: Choice::default(),
+            listener: None,
             recording: 0,
             save_at: None,
             go_on_with: None,
@@ -206,6 +211,13 @@ pub enum RunError {
         /// The PMU's name.
         pmu: String,
     },
+    /// The machine has no such thread to be traced.
+    NoThread {
+        /// Its number.
+        thread: usize,
+        /// How many there are.
+        threads: usize,
+    },
     /// The engine of POWER refused the guest.
     PowerMachine(vm_pmu_engines::power::MachineError),
     /// The host firmware of POWER cannot be set up.
@@ -281,6 +293,10 @@ impl fmt::Display for RunError {
                 write!(f, "{cpus} CPUs cannot be divided among {nodes} nodes: the number of CPUs must be a multiple of that of nodes")
             }
             Self::Nodes { nodes, pmu, .. } => write!(f, "a machine of {pmu} has one chip, not {nodes}: leave out `--chips`"),
+            Self::NoThread { thread, threads: 1 } => write!(f, "there is no thread {thread} to trace: the machine has thread 0 alone"),
+            Self::NoThread { thread, threads } => {
+                write!(f, "there is no thread {thread} to trace: the machine has threads 0 to {}", threads - 1)
+            }
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::Ia64Machine(error) => write!(f, "the engine refuses the guest: {error}"),
@@ -364,6 +380,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
             let chosen = choose(pmu, guest, options)?;
             let Chosen { image, symbols, cpus, chips, clock, big_endian } = &chosen;
             let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
+            traced::check(&options, *cpus)?;
             let job = power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra };
             let (mut report, counts) = power::run_image(&job, &options)?;
             report.locate(symbols);
@@ -470,6 +487,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     options.engine.check(pmu)?;
     options.check_cycles()?;
     options.check_gdb(part, cpus)?;
+    traced::check(options, cpus)?;
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[] }, options).map(|(report, _)| report);

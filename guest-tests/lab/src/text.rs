@@ -5,8 +5,12 @@ use unicode_width::UnicodeWidthStr as _;
 /// `text` in lines of at most `width` columns, broken between words; a longer word has a separate line.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    wrapped(text.split_whitespace(), width)
+}
+
+fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in words {
         match lines.last_mut() {
             Some(line) if columns(line) + 1 + columns(word) <= width => {
                 line.push(' ');
@@ -16,6 +20,12 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// As [`wrap`], broken at blanks alone: what other white space joins stays together.
+#[must_use]
+pub fn wrap_unbroken(text: &str, width: usize) -> Vec<String> {
+    wrapped(text.split(' ').filter(|word| !word.is_empty()), width)
 }
 
 /// `lead` and then `text`, whose further lines begin below its first, at column `indent`.
@@ -74,6 +84,11 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("unbreakable", 4), ["unbreakable"]);
         assert!(wrap("  ", 4).is_empty());
+    }
+
+    #[test]
+    fn what_is_joined_is_not_broken() {
+        assert_eq!(wrap_unbroken("A\u{a0}0\u{a0}1, B\u{a0}1\u{a0}0", 8), ["A\u{a0}0\u{a0}1,", "B\u{a0}1\u{a0}0"]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use vm_pmu_lab::runner::{Engine, Options, run, run_image};
 const TRACE: usize = 5000;
 
 fn options(engine: Engine) -> Options {
-    Options { engine, limit: 3_000_000, trace: TRACE, ..Options::default() }
+    Options { engine, limit: 3_000_000, trace: vm_pmu_board::trace::Choice::first(TRACE), ..Options::default() }
 }
 
 /// Whether KVM executes guests here; if not, prints that `test` is skipped.

@@ -48,10 +48,11 @@ impl Runner for Double {
                 Trace {
                     thread: 0,
                     instruction: 100,
+                    cycle: 120,
                     address: 0x1000,
-                    action: Action::Write { register: "PerfEvtSel0".into(), value: 0x52_00c0 },
+                    action: Action::Write { register: "PerfEvtSel0".into(), before: Some(0x42_00c0), value: 0x52_00c0 },
                 },
-                Trace { thread: 0, instruction: 1_103, address: 0x2000, action: Action::Interrupt },
+                Trace { thread: 0, instruction: 1_103, cycle: 1_300, address: 0x2000, action: Action::Interrupt { counters: vec![0] } },
             ],
             registers: vec![
                 Register { thread: 0, name: "PerfEvtSel0".into(), value: 0x52_00c0 },
@@ -149,7 +150,13 @@ fn mistakes_name_what_is_near() {
 fn the_demonstration_tells_what_was_programmed_and_what_came_of_it() {
     let (status, text, _) = pmulab(&[]);
     assert_eq!(status, 0);
-    for part in ["PerfEvtSel0 := 0x5200c0", "RETIRED_INSTRUCTIONS:k:int", "overflow: interrupt", "1 of its 1 checks", "What to try next"] {
+    for part in [
+        "PerfEvtSel0 := 0x5200c0",
+        "RETIRED_INSTRUCTIONS:k:int",
+        "overflow of counter 0: interrupt",
+        "1 of its 1 checks",
+        "What to try next",
+    ] {
         assert!(text.contains(part), "{part} is missing:\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

@@ -11,7 +11,7 @@ use vm_pmu_lab::runner::{Engine, MigrateError, Options, RunError, run};
 
 /// No guest needs as many steps. Everything is kept that can be.
 fn options() -> Options {
-    Options { limit: 3_000_000, trace: 500, ..Options::default() }
+    Options { limit: 3_000_000, trace: vm_pmu_board::trace::Choice::first(500), ..Options::default() }
 }
 
 fn json(report: &Report) -> String {

@@ -27,7 +27,7 @@ fn agrees(pmu: &str, guest: &str) {
         if known.needs_companion && !companion {
             continue;
         }
-        let options = |engine| Options { engine, companion, trace: 200, ..Options::default() };
+        let options = |engine| Options { engine, companion, trace: vm_pmu_board::trace::Choice::first(200), ..Options::default() };
         let [interpreted, translated] = [Engine::Interpreter, Engine::Unicorn].map(|engine| report(pmu, guest, &options(engine)));
         assert!(interpreted.passed, "{pmu} {guest} on the interpreter: {}", interpreted.ending);
         equal(&translated, &interpreted, &format!("{pmu} {guest}, companion {companion}"));

@@ -31,13 +31,14 @@ use vm_pmu::companion::{Follower, Outcome};
 use vm_pmu::topology::Thread;
 
 use super::Lines;
-use super::trace::{self, Recorder};
-use crate::report::{Action, Trace};
+use crate::report::Trace;
+use crate::trace::{Place, Recorder, Surrounding, Tracer};
 use following::Following;
 pub use ledger::Ledger;
 use signals::Sink;
+use vm_pmu_engines::ia64::registers::cr;
 use vm_pmu_engines::ia64::{
-    AccessKind, Alerts, CpuView, Gate, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
+    Access, AccessKind, Alerts, CpuView, Gate, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
 };
 
 /// IBR0-7 and DBR0-7.
@@ -124,14 +125,14 @@ impl<'a> Cpu<'a> {
         &self.ledger
     }
 
-    /// Keeps the first `most` things that pass between the guest and the PMU.
-    pub fn record(&mut self, most: usize) {
-        self.trace = Recorder::new(most);
+    /// Traces what passes between the guest and the PMU.
+    pub fn record(&mut self, tracer: &Tracer) {
+        self.trace = Recorder::new(tracer, &self.thread);
     }
 
     /// What has been kept.
     #[must_use]
-    pub fn trace(&self) -> &[Trace] {
+    pub fn trace(&self) -> Vec<Trace> {
         self.trace.kept()
     }
 
@@ -168,24 +169,42 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    fn keep(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
-        let registers = self.thread.registers();
-        self.trace.keep(self.thread.number(), self.instructions, cpu.ip(), || trace::access(registers, address, value?, wrote));
+    fn keep(&mut self, address: Address, cpu: &CpuView<'_>, written: (Option<u64>, Option<u64>), answer: Result<u64, Fault>) {
+        let place = Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.ip() };
+        self.trace.access(&self.thread, place, address, written, answer);
+    }
+
+    fn trace_context(&mut self, context: &Context, cpu: &CpuView<'_>) {
+        if self.trace.is_active() {
+            self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.ip() });
+            self.trace.surround(&self.thread, Surrounding::of(context, None));
+        }
+    }
+
+    /// What the trace must know of a step by itself.
+    #[cold]
+    fn trace_step(&mut self, step: &Step, cpu: &CpuView<'_>) {
+        self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: step.next });
+        let stores = |access: &Access| matches!(access.kind, AccessKind::Store | AccessKind::Semaphore);
+        if let Some(access) = step.access.filter(stores) {
+            self.trace.stored(&self.thread, access.physical, access.size.into());
+        }
     }
 
     fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, RegisterFault> {
         let answer = self.thread.read(address);
-        self.keep(address, cpu, answer.ok(), false);
+        self.keep(address, cpu, (None, None), answer);
         answer.map_err(fault)
     }
 
     fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), RegisterFault> {
         self.ledger.settle(&self.thread);
+        let before = self.trace.before(&self.thread, address);
         let answer = self.thread.write(address, value);
         if answer.is_ok() {
             self.ledger.written(address, &self.thread);
-            self.keep(address, cpu, Some(value), true);
         }
+        self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));
         answer.map_err(fault)
     }
 
@@ -277,6 +296,15 @@ impl<'a> Cpu<'a> {
     }
 }
 
+/// The offset from IVA of external interrupts (Itanium Architecture Software Developer's Manual, volume 2, section 8.3).
+const EXTERNAL_INTERRUPT: u16 = 0x3000;
+
+/// Whether the vector in PMV pends at the processor.
+fn monitors_vector_pends(cpu: &CpuView<'_>) -> bool {
+    let vector = cpu.cr(cr::PMV) as usize & 0xFF;
+    cpu.cr(cr::IRR0 + vector / 64) >> (vector % 64) & 1 == 1
+}
+
 fn fault(fault: Fault) -> RegisterFault {
     match fault {
         Fault::ReservedRegisterField => RegisterFault::ReservedRegisterField,
@@ -343,12 +371,16 @@ impl Observer for Cpu<'_> {
         }
         let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(cpu.foreground());
         self.thread.set_context(context);
+        self.trace_context(&context, cpu);
     }
 
     #[inline]
     fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
         self.keep_up();
+        if self.trace.is_active() {
+            self.trace_step(step, cpu);
+        }
         if let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) {
             following.follower.report_at_most(cpu.until_change());
         }
@@ -361,8 +393,13 @@ impl Observer for Cpu<'_> {
         Alerts { cycles, l3_miss, idle, ..Alerts::NONE }
     }
 
-    fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+    fn notice(&mut self, notice: &Notice, cpu: &CpuView<'_>) -> Alerts {
         self.keep_up();
+        if self.trace.is_active() {
+            self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: notice.ip });
+            self.trace
+                .taken(&self.thread, notice.ip, || notice.taken == Taken::Interruption(EXTERNAL_INTERRUPT) && monitors_vector_pends(cpu));
+        }
         if let Taken::Interruption(_) = notice.taken {
             let signal = if notice.synchronous { Signal::ExceptionsTaken } else { Signal::InterruptsTaken };
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
@@ -391,6 +428,7 @@ impl Observer for Cpu<'_> {
         self.foreground = switch.foreground;
         let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(switch.foreground);
         self.thread.set_context(context);
+        self.trace_context(&context, cpu);
         if !switch.foreground {
             return None;
         }
@@ -409,11 +447,14 @@ impl Observer for Cpu<'_> {
 
     #[inline]
     fn interrupt(&mut self) -> bool {
-        let raised = self.lines.take(self.thread.number());
-        if raised {
-            self.trace.keep(self.thread.number(), self.instructions, 0, || Some(Action::Interrupt));
+        let asked = self.lines.take(self.thread.number());
+        if self.trace.is_active() {
+            if let Some(counters) = asked {
+                self.trace.interrupt(&self.thread, counters);
+            }
+            self.trace.step(&self.thread);
         }
-        raised
+        asked.is_some()
     }
 
     fn stalled(&mut self, cycles: u64) {

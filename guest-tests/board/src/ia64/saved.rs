@@ -7,7 +7,7 @@ use vm_pmu::topology;
 
 use super::{BREAKPOINTS, Cpu, Ledger};
 use crate::refusal::{Refusal, count};
-use crate::report::Trace;
+use crate::trace::TraceState;
 use crate::{LineState, Lines};
 use vm_pmu_engines::ia64::{self, Machine};
 
@@ -39,7 +39,7 @@ pub struct CpuState {
     /// What was counted.
     pub ledger: Ledger,
     /// What has passed between the guest and the PMU, as far as it was kept.
-    pub trace: Vec<Trace>,
+    pub trace: TraceState,
 }
 
 /// A machine of the engine, and everything attached to it.
@@ -63,7 +63,7 @@ impl Cpu<'_> {
             left: self.left,
             instructions: self.instructions,
             ledger: self.ledger.clone(),
-            trace: self.trace.kept().to_vec(),
+            trace: self.trace.state(),
         }
     }
 

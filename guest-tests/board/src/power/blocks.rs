@@ -23,7 +23,7 @@ impl Cpu<'_> {
         let records = self.demand.records();
         let each = records.memory || records.fetches || records.every;
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
-        each || active || self.demand.per_cycle() || !self.extra_pmus.is_empty()
+        each || active || self.trace.needs_stores() || self.demand.per_cycle() || !self.extra_pmus.is_empty()
     }
 
     /// Allows as many instructions as may run before the next deadline.

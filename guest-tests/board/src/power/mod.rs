@@ -30,6 +30,7 @@ mod record;
 mod run;
 mod saved;
 mod signals;
+mod tracing;
 
 #[cfg(feature = "unicorn")]
 pub use blocks::Sums;
@@ -50,8 +51,8 @@ use vm_pmu::companion::{Follower, Invalidation, Outcome};
 use vm_pmu::topology::Thread;
 
 use super::Lines;
-use super::trace::{self, Recorder};
-use crate::report::{Action, Trace};
+use crate::report::Trace;
+use crate::trace::{Recorder, Tracer};
 use following::Following;
 pub use ledger::Ledger;
 use signals::Sink;
@@ -113,8 +114,6 @@ pub struct Cpu<'a> {
     extra_pmus: ExtraPmus,
     /// The threads that are notified of translations that every CPU must forget.
     others: Vec<Thread<'a, Lines>>,
-    /// The performance monitor interrupt was pending when it was last checked.
-    interrupting: bool,
     /// Counts blocks that run at one go.
     countdown: Countdown,
 }
@@ -146,7 +145,6 @@ impl<'a> Cpu<'a> {
             trace: Recorder::default(),
             extra_pmus: ExtraPmus::default(),
             others: Vec::new(),
-            interrupting: false,
             countdown: Countdown::with(EACH.map(|signal| (signal, 1))),
         };
         cpu.update_demand();
@@ -205,14 +203,14 @@ impl<'a> Cpu<'a> {
         &self.ledger
     }
 
-    /// Keeps the first `most` things that pass between the guest and the PMU.
-    pub fn record(&mut self, most: usize) {
-        self.trace = Recorder::new(most);
+    /// Traces what passes between the guest and the PMU.
+    pub fn record(&mut self, tracer: &Tracer) {
+        self.trace = Recorder::new(tracer, &self.thread);
     }
 
     /// What has been kept.
     #[must_use]
-    pub fn trace(&self) -> &[Trace] {
+    pub fn trace(&self) -> Vec<Trace> {
         self.trace.kept()
     }
 
@@ -330,25 +328,21 @@ impl<'a> Cpu<'a> {
     fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
         self.settle();
         let answer = self.thread.read(address);
-        self.keep(address, cpu, answer.ok(), false);
+        self.keep(address, cpu, (None, None), answer);
         Self::answer(answer)
     }
 
     fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
         self.settle();
         self.ledger.settle(&self.thread);
+        let before = self.trace.before(&self.thread, address);
         let answer = self.thread.write(address, value);
         if answer.is_ok() {
             self.ledger.written(address, &self.thread);
             self.check_bescr();
-            self.keep(address, cpu, Some(value), true);
         }
+        self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));
         Self::answer(answer)
-    }
-
-    fn keep(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
-        let registers = self.thread.registers();
-        self.trace.keep(self.thread.number(), self.instructions, cpu.pc(), || trace::access(registers, address, value?, wrote));
     }
 
     /// `cycles` elapse without any other event, around the instruction at `address`.
@@ -484,6 +478,9 @@ impl Observer for Cpu<'_> {
     fn context(&mut self, cpu: &CpuView<'_>) {
         self.settle();
         let context = self.context_of(cpu);
+        if self.trace.is_active() {
+            self.trace_context(&context, cpu);
+        }
         let before = self.thread.context().machine_state;
         if cpu.translates()
             && following::translates_otherwise(before, context.machine_state)
@@ -536,11 +533,17 @@ impl Observer for Cpu<'_> {
         if !self.extra_pmus.is_empty() {
             self.count_step_in_extra_pmus(step);
         }
+        if self.trace.is_active() {
+            self.trace_step(step);
+        }
         Alerts { cycles, ..Alerts::NONE }
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
         self.settle();
+        if self.trace.is_active() {
+            self.trace_notice(notice);
+        }
         self.encoding = 0;
         self.keep_up();
         if let Taken::Interrupt(_) = notice.taken {
@@ -557,10 +560,9 @@ impl Observer for Cpu<'_> {
         if told != lines.event_based_branch {
             self.check_bescr();
         }
-        if lines.interrupt && !self.interrupting {
-            self.trace.keep(self.thread.number(), self.instructions, 0, || Some(Action::Interrupt));
+        if self.trace.is_active() {
+            self.trace.raise(&self.thread, [lines.interrupt, lines.event_based_branch]);
         }
-        self.interrupting = lines.interrupt;
         Pending { interrupt: lines.interrupt, event_based: self.event_based }
     }
 

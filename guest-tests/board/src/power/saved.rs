@@ -8,7 +8,7 @@ use vm_pmu::topology;
 use super::{Cpu, ExtraPmuState, Firmware, FirmwareState, Ledger};
 use crate::Lines;
 use crate::refusal::{Refusal, count};
-use crate::report::Trace;
+use crate::trace::TraceState;
 use vm_pmu_engines::power::{self, Machine};
 
 /// The state of everything other than the engine, between two instructions.
@@ -35,12 +35,10 @@ pub struct CpuState {
     pub instructions: u64,
     /// The address of the last of them.
     pub last: u64,
-    /// The performance monitor interrupt was pending when it was last checked.
-    pub interrupting: bool,
     /// What was counted.
     pub ledger: Ledger,
     /// What has passed between the guest and the PMU, as far as it was kept.
-    pub trace: Vec<Trace>,
+    pub trace: TraceState,
     /// The PMUs in addition to the guest's own.
     pub extra_pmus: Vec<ExtraPmuState>,
 }
@@ -65,9 +63,8 @@ impl Cpu<'_> {
             ticks: self.ticks,
             instructions: self.instructions,
             last: self.last,
-            interrupting: self.interrupting,
             ledger: self.ledger.clone(),
-            trace: self.trace.kept().to_vec(),
+            trace: self.trace.state(),
             extra_pmus: self.extra_pmus.states(self.thread.totals()),
         }
     }
@@ -83,7 +80,6 @@ impl Cpu<'_> {
     fn resume(&mut self, state: &CpuState) {
         (self.cycles, self.ticks) = (state.cycles, state.ticks);
         (self.instructions, self.last) = (state.instructions, state.last);
-        self.interrupting = state.interrupting;
         self.ledger = state.ledger.clone();
         self.trace.go_on(&state.trace);
         self.extra_pmus.restore(&state.extra_pmus, self.thread.totals());

@@ -87,6 +87,7 @@ impl Cpu<'_> {
         if begins
             || told
             || cpu_boxes
+            || self.trace.needs_stores()
             || self.lines.waits(self.thread.number())
             || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal))
         {

@@ -70,14 +70,14 @@ use vm_pmu::topology::{Thread, Untile};
 use vm_pmu::untile::at_msr;
 
 use crate::Lines;
-use crate::report::{Action, Trace};
-use crate::trace::{self, Recorder};
+use crate::report::Trace;
+use crate::trace::{Place, Recorder, Surrounding, Tracer};
 use vm_pmu_engines::blocks::{Facts, Sums};
 
 use following::Following;
 use signals::{STATES, Signals};
 use untile::CpuBoxes;
-use vm_pmu_engines::x86::{Alerts, CpuView, Gp, Observer, Step};
+use vm_pmu_engines::x86::{Alerts, CpuView, Gp, Observer, Step, StepKind};
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
@@ -187,14 +187,14 @@ impl<'a> Cpu<'a> {
         &self.ledger
     }
 
-    /// Keeps the first `most` things that pass between the guest and the PMU.
-    pub fn record(&mut self, most: usize) {
-        self.trace = Recorder::new(most);
+    /// Traces what passes between the guest and the PMU.
+    pub fn record(&mut self, tracer: &Tracer) {
+        self.trace = Recorder::new(tracer, &self.thread);
     }
 
     /// What has been kept.
     #[must_use]
-    pub fn trace(&self) -> &[Trace] {
+    pub fn trace(&self) -> Vec<Trace> {
         self.trace.kept()
     }
 
@@ -346,19 +346,41 @@ impl<'a> Cpu<'a> {
     fn interrupts(&mut self, next: u64) -> Alerts {
         self.next = next;
         // Several requests before one instruction are one message to the APIC's latch, or one bit of its IRR.
-        if self.lines.take(self.thread.number()) {
-            self.trace.keep(self.thread.number(), self.instructions, next, || Some(Action::Interrupt));
-            Alerts::PERFORMANCE_INTERRUPT
-        } else {
-            Alerts::NONE
+        let asked = self.lines.take(self.thread.number());
+        if self.trace.is_active() {
+            self.trace.move_to(Place { instruction: self.instructions, address: next, ..self.trace.place() });
+            if let Some(counters) = asked {
+                self.trace.interrupt(&self.thread, counters);
+            }
+            self.trace.step(&self.thread);
+        }
+        if asked.is_some() { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
+    }
+
+    /// What the trace must know of a step by itself.
+    #[cold]
+    fn trace_step(&mut self, step: &Step, cpu: &CpuView<'_>) {
+        self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: step.rip });
+        let entry = cpu.apic().lvt_performance_counter();
+        self.trace.taken(&self.thread, step.rip, || match step.kind {
+            StepKind::Interrupt { vector } => vector == entry as u8,
+            StepKind::Nmi => entry >> LVT_DELIVERY & 7 == LVT_NMI,
+            _ => false,
+        });
+        for access in step.accesses().iter().filter(|access| access.is_write) {
+            self.trace.stored(&self.thread, access.physical, access.size.into());
         }
     }
 
-    fn trace_access(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
-        let registers = self.thread.registers();
-        self.trace.keep(self.thread.number(), self.instructions, cpu.rip(), || trace::access(registers, address, value?, wrote));
+    fn trace_access(&mut self, address: Address, cpu: &CpuView<'_>, written: (Option<u64>, Option<u64>), answer: Result<u64, Fault>) {
+        let place = Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.rip() };
+        self.trace.access(&self.thread, place, address, written, answer);
     }
 }
+
+/// The lowest bit of an LVT entry's delivery mode, and the mode of an NMI (SDM volume 3, section 10.5.1; the K8's APIC has the same).
+const LVT_DELIVERY: u32 = 8;
+const LVT_NMI: u32 = 4;
 
 /// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
 /// of its signals has reached its deadline.
@@ -386,32 +408,39 @@ impl Observer for Cpu<'_> {
         self.prepare(cpu);
         let address = Address::Msr(msr);
         let answer = self.thread.read(address);
-        self.trace_access(address, cpu, answer.ok(), false);
+        self.trace_access(address, cpu, (None, None), answer);
         Self::answer(answer)
     }
 
     fn wrmsr(&mut self, msr: u32, value: u64, cpu: &CpuView<'_>) -> Option<Result<(), Gp>> {
         self.prepare(cpu);
         self.ledger.before(msr, &self.thread);
-        let answer = Self::answer(self.thread.write(Address::Msr(msr), value));
+        let address = Address::Msr(msr);
+        let before = self.trace.before(&self.thread, address);
+        let answer = self.thread.write(address, value);
         if let Some(cpu_boxes) = self.cpu_boxes.as_ref().filter(|_| at_msr(msr).is_some()) {
             cpu_boxes.touch();
         }
         self.ledger.after(msr, &self.thread);
-        self.trace_access(Address::Msr(msr), cpu, matches!(answer, Some(Ok(()))).then_some(value), true);
-        answer
+        self.trace_access(address, cpu, (before, Some(value)), answer.map(|()| value));
+        Self::answer(answer)
     }
 
     fn rdpmc(&mut self, ecx: u32, cpu: &CpuView<'_>) -> Result<u64, Gp> {
         self.prepare(cpu);
         let address = Address::Rdpmc(ecx);
         let answer = self.thread.read(address);
-        self.trace_access(address, cpu, answer.ok(), false);
+        self.trace_access(address, cpu, (None, None), answer);
         answer.map_err(|_| Gp)
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
-        self.thread.set_context(Self::context_of(cpu));
+        let context = Self::context_of(cpu);
+        self.thread.set_context(context);
+        if self.trace.is_active() {
+            self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.rip() });
+            self.trace.surround(&self.thread, Surrounding::of(&context, Some(cpu.cr3())));
+        }
         if let Some(following) = &self.companion {
             following.follower.set_halted(cpu.halted());
         }
@@ -424,6 +453,9 @@ impl Observer for Cpu<'_> {
         self.masked = step.interrupts_masked;
         self.update_if_stale();
         self.signals.track(step);
+        if self.trace.is_active() {
+            self.trace_step(step, cpu);
+        }
         if self.accompanied || step.invalidation.is_some() {
             return self.retire_accompanied(step, cpu, entered_mask);
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Cpu;
-use crate::report::Trace;
+use crate::trace::TraceState;
 
 /// The state of [`Cpu`]. The rest of it is worked out anew from the thread's demand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct CpuGlue {
     /// The counts of the run.
     pub ledger: LedgerState,
     /// What has passed between the guest and its PMU, as far as it is kept.
-    pub trace: Vec<Trace>,
+    pub trace: TraceState,
 }
 
 /// The state of a [`Ledger`](super::Ledger).
@@ -75,7 +75,7 @@ impl Cpu<'_> {
             instructions: self.instructions,
             next: self.next,
             ledger: self.ledger.state(),
-            trace: self.trace.kept().to_vec(),
+            trace: self.trace.state(),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::commands::difference::DiffArguments;
 use crate::commands::explain::arguments::ExplainArguments;
 use crate::commands::litmus::arguments::LitmusArguments;
 use crate::commands::replay::ReplayArguments;
+use crate::commands::run::{TimelineArguments, TraceArguments};
 use crate::commands::shell::{CompletionsArguments, ManArguments};
 
 /// Drives and explains the performance monitoring units of vm-pmu.
@@ -25,7 +26,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run guests and show what was counted, sampled and checked
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// List the guests
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them
@@ -86,15 +87,18 @@ pub struct RunArguments {
     /// The engine that executes the guest: interpreter or, if this build has them, kvm (the host's processor) or unicorn
     #[arg(long, default_value = "interpreter")]
     pub engine: String,
-    /// Show the first COUNT register accesses and interrupts of each CPU
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub trace: usize,
     /// Write what is done with the PMUs into FILE, a litmus file with what the guest saw: `pmulab replay` does the same again
     #[arg(long, value_name = "FILE", conflicts_with = "save_at")]
     pub record: Option<PathBuf>,
     /// The most statements of such a recording
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, requires = "record")]
     pub record_most: usize,
+    /// What is traced.
+    #[command(flatten)]
+    pub tracing: TraceArguments,
+    /// What is drawn over time.
+    #[command(flatten)]
+    pub drawing: TimelineArguments,
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,

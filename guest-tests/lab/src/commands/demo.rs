@@ -11,6 +11,7 @@ use crate::report::{Action, Report, Trace};
 use crate::request::{Guest, RunRequest, Runner};
 use crate::runner::Options;
 use crate::text;
+use vm_pmu_board::trace::Choice;
 
 /// The guest that is interrupted, the one that samples itself, the one that misses caches, and the one whose cycles are divided.
 const INTERRUPTED: &str = "overflow";
@@ -54,7 +55,7 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     writeln!(output, "vm-pmu: performance counters for guests of machines that have none\n")?;
     say(BEGINNING, output)?;
     writeln!(output)?;
-    render::trace(&interrupted.pmu, &example(&interrupted.trace), |_| None, output)?;
+    render::trace(&interrupted.pmu, &example(&interrupted.trace), false, |_| None, output)?;
     writeln!(output)?;
     say(&verdict(&interrupted), output)?;
     if let Ok(sampled) = run(runner, SAMPLED) {
@@ -98,18 +99,21 @@ fn request(runner: &dyn Runner, name: &str, pmu: &str) -> Result<RunRequest, Err
         pmu: guest.pmu.clone(),
         guest: Guest::Named(guest.name.clone()),
         engine,
-        options: Options { trace: KEPT, ..Options::default() },
+        options: Options { trace: Choice::first(KEPT), ..Options::default() },
     })
 }
 
 /// The first overflow that was not near: what led to it, itself, and what the guest did next.
 fn example(trace: &[Trace]) -> Vec<&Trace> {
+    let trace: Vec<&Trace> = trace.iter().filter(|one| one.action != Action::Taken).collect();
     let is_write = |one: &Trace| matches!(one.action, Action::Write { .. });
     let far = trace.windows(2).position(|pair| {
-        is_write(&pair[0]) && pair[1].action == Action::Interrupt && pair[1].instruction.saturating_sub(pair[0].instruction) >= FAR
+        is_write(pair[0])
+            && matches!(pair[1].action, Action::Interrupt { .. })
+            && pair[1].instruction.saturating_sub(pair[0].instruction) >= FAR
     });
     let from = far.map_or(0, |at| at.saturating_sub(1));
-    trace.iter().skip(from).take(4).collect()
+    trace.into_iter().skip(from).take(4).collect()
 }
 
 fn verdict(report: &Report) -> String {

@@ -14,7 +14,7 @@ use crate::number::{counted, grouped};
 use crate::output::Output;
 use crate::request::RunRequest;
 use crate::text;
-pub use trace::trace;
+pub use trace::{Change, Entry, changes, trace};
 
 use crate::report::{Check, Count, Register, Report, Sample};
 use crate::symbols::Place;
@@ -23,7 +23,9 @@ use crate::symbols::Place;
 #[derive(Serialize)]
 pub struct Whole<'a> {
     #[serde(flatten)]
-    report: &'a Report,
+    report: Report,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trace: Vec<Entry<'a>>,
     decoded_registers: Vec<OfThread>,
 }
 
@@ -41,7 +43,12 @@ impl<'a> Whole<'a> {
     pub fn new(report: &'a Report) -> Whole<'a> {
         let part = select::part(&report.pmu).ok();
         let decoded = |register: &Register| Some(OfThread { thread: register.thread, decoded: take_apart(part?, register)? });
-        Whole { report, decoded_registers: report.registers.iter().filter_map(decoded).collect() }
+        Whole {
+            // Its trace is shown with more.
+            report: Report { trace: Vec::new(), ..report.clone() },
+            trace: report.trace.iter().map(|entry| Entry::new(part, entry)).collect(),
+            decoded_registers: report.registers.iter().filter_map(decoded).collect(),
+        }
     }
 }
 
@@ -59,7 +66,7 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     console(report, output)?;
     if !report.trace.is_empty() {
         writeln!(output, "\nRegister accesses and interrupts")?;
-        trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), |address| report.place(address), output)?;
+        trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), true, |address| report.place(address), output)?;
     }
     counts(&report.counts, output)?;
     interrupts(report, output)?;

@@ -2,8 +2,14 @@
 //!
 //! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
 
+mod timeline;
+mod tracing;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+pub use timeline::{FormName, TimelineArguments};
+pub use tracing::{KindName, TraceArguments};
 
 use crate::commands::cli::{CycleSource, Format, RunArguments, Switch};
 use crate::commands::{FAILED, PASSED, USAGE, litmus, metrics, render};
@@ -25,16 +31,23 @@ const DEFAULT_PMU: &str = "k8";
 /// # Errors
 /// A PMU, guest or engine is unknown, a lone guest could not be run, or the output cannot be written.
 pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let requests = requests(arguments, runner)?;
+    let mut requests = requests(arguments, runner)?;
     if !arguments.metrics.is_empty() {
         return metrics::run(arguments, &requests, runner, output);
     }
+    let alone = arguments.guests.iter().all(|guest| guest != ALL);
+    let drawn = arguments.drawing.begin(if alone { &mut requests } else { &mut [] })?;
     match requests.as_slice() {
-        [request] if arguments.guests.iter().all(|guest| guest != ALL) => {
-            let report = runner.run(request).map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
+        [request] if alone => {
+            let report = runner.run(request);
+            let drawn = drawn.map(|drawn| drawn.end()).transpose()?;
+            let report = report.map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
             let kept = arguments.record.as_deref().map(|file| keep(file, &report, request)).transpose()?;
             match arguments.format {
                 Format::Table => {
+                    if let Some(line) = drawn {
+                        writeln!(output, "{line}")?;
+                    }
                     render::report(&report, output)?;
                     kept.map_or(Ok(()), |kept| writeln!(output, "\n{kept}"))?;
                 }
@@ -130,7 +143,6 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         chips: arguments.chips,
         chips_per_group: arguments.chips_per_group,
         buffered: arguments.buffered,
-        trace: arguments.trace,
         recording: if arguments.record.is_some() { arguments.record_most } else { 0 },
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,
@@ -139,7 +151,10 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         gdb: arguments.gdb.clone(),
         ..Options::default()
     };
-    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };
+    let request = |pmu: &str, guest| -> Result<RunRequest, Error> {
+        let options = Options { trace: arguments.tracing.choice(pmu)?, ..options.clone() };
+        Ok(RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options })
+    };
     let mut requests = Vec::new();
     for word in &arguments.guests {
         if word == ALL {
@@ -148,7 +163,9 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
                 None => [Some(arguments.engine.as_str()), next].into_iter().flatten().all(|engine| runner.executes(engine, &guest.pmu)),
             });
             let before = requests.len();
-            requests.extend(wanted.map(|guest| request(&guest.pmu, Guest::Named(guest.name.clone()))));
+            for guest in wanted {
+                requests.push(request(&guest.pmu, Guest::Named(guest.name.clone()))?);
+            }
             if requests.len() == before {
                 return Err(Error::usage("there is no guest to run"));
             }
@@ -156,12 +173,12 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         }
         let pmus: Vec<&str> = guests.iter().filter(|guest| guest.name == *word).map(|guest| guest.pmu.as_str()).collect();
         requests.push(match (pmus.as_slice(), pmu) {
-            ([], _) => request(pmu.unwrap_or(DEFAULT_PMU), file(word, &guests)?),
+            ([], _) => request(pmu.unwrap_or(DEFAULT_PMU), file(word, &guests)?)?,
             (pmus, Some(pmu)) if !pmus.contains(&pmu) => {
                 return Err(Error::usage(format!("guest `{word}` does not drive {pmu}: it drives {}", pmus.join(", "))));
             }
-            (_, Some(pmu)) => request(pmu, Guest::Named(word.clone())),
-            ([only], None) => request(only, Guest::Named(word.clone())),
+            (_, Some(pmu)) => request(pmu, Guest::Named(word.clone()))?,
+            ([only], None) => request(only, Guest::Named(word.clone()))?,
             (pmus, None) => {
                 return Err(Error::usage(format!("guest `{word}` drives {}: choose one with --pmu", pmus.join(", "))));
             }

@@ -6,6 +6,7 @@ use vm_pmu::layout::Layout;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
+use super::traced::Traced;
 use super::{Options, RAM, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
@@ -66,15 +67,17 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     start_recording(&pmus, options)?;
     let companion = followed.map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
+    let traced = Traced::new(options);
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines, info);
-        cpu.record(options.trace);
+        cpu.record(&traced.tracer);
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower, cpus > 1);
         }
         cpu
     };
     let mut machine = Machine::new(&config, image, attach).map_err(RunError::Ia64Machine)?;
+    traced.begin(machine.memory());
     let mut rig = Rig { machine: &mut machine, pmus: &pmus, lines: &lines, companion: companion.as_ref() };
     if let Some(bytes) = stage.from {
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
@@ -94,7 +97,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
             cpu.close();
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part, &knows));
-            report.trace.extend_from_slice(cpu.trace());
+            report.trace.extend(cpu.trace());
         }
         if let Some(thread) = pmus.thread(index) {
             report.registers.extend(registers(index, &thread));

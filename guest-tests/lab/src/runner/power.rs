@@ -9,6 +9,7 @@ use vm_pmu::{Part, Signal};
 #[cfg(feature = "unicorn")]
 use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
+use super::traced::Traced;
 use super::{KILLED, Options, RAM, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::debug;
 use crate::entries::known::supply;
@@ -89,9 +90,10 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     };
     let devices = Devices::new(&pmus, companion.as_ref(), firmware.as_ref());
     let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
+    let traced = Traced::new(options);
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
-        cpu.record(options.trace);
+        cpu.record(&traced.tracer);
         cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
         if let Some(firmware) = &firmware {
             cpu.call_firmware(firmware);
@@ -108,6 +110,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         cpu
     };
     let mut machine = Machine::new(&config, image, attach).map_err(RunError::PowerMachine)?;
+    traced.begin(machine.memory());
     if let Some(firmware) = &firmware {
         firmware.boot(machine.memory()).map_err(|reason| RunError::Firmware { reason })?;
     }
@@ -159,7 +162,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
             }
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part, &knows));
-            report.trace.extend_from_slice(cpu.trace());
+            report.trace.extend(cpu.trace());
         }
         if let Some(thread) = pmus.thread(index) {
             report.registers.extend(registers(index, &thread));

@@ -12,6 +12,7 @@ use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
+use super::traced::Traced;
 use super::{
     Cycles, Engine, KILLED, MigrateError, Options, RAM, RunError, begin, judge_clock, positions, registers, stages, start_recording,
     verdict,
@@ -162,7 +163,7 @@ fn run_freely(machine: &mut Machine<Cpu<'_>>, job: &Job<'_>, options: &Options) 
 pub struct Surroundings {
     part: Part,
     cpus: usize,
-    trace: usize,
+    traced: Traced,
     lines: Lines,
     topology: Topology,
     /// The clocks of the cores, where threads share one.
@@ -245,7 +246,7 @@ impl Surroundings {
             dma: true,
         };
         let cores = (0..cpus.div_ceil(topology.core)).map(|_| CoreClock::new()).collect();
-        Ok(Surroundings { part, cpus, trace: options.trace, lines, topology, cores, pmus, companion, boxes, board, config })
+        Ok(Surroundings { part, cpus, traced: Traced::new(options), lines, topology, cores, pmus, companion, boxes, board, config })
     }
 
     /// The machine that they are around, about to execute `image` on `engine`.
@@ -260,7 +261,7 @@ impl Surroundings {
         let Some(first) = self.pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus: self.cpus })) };
         let attach = |index: usize| {
             let mut cpu = Cpu::new(self.pmus.thread(index).unwrap_or(first), &self.lines);
-            cpu.record(self.trace);
+            cpu.record(&self.traced.tracer);
             if let Some(clock) = self.cores.get(index / self.topology.core).filter(|_| self.topology.core > 1) {
                 cpu.share_core(clock.clone());
             }
@@ -273,6 +274,7 @@ impl Surroundings {
             cpu
         };
         let mut machine = Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)?;
+        self.traced.begin(machine.memory());
         execute_with(engine, &mut machine)?;
         Ok(machine)
     }
@@ -373,7 +375,7 @@ impl Surroundings {
                 cpu.close();
                 report.instructions += cpu.instructions();
                 report.counts.extend(cpu.ledger().counts(self.part, &knows));
-                report.trace.extend_from_slice(cpu.trace());
+                report.trace.extend(cpu.trace());
             }
             if let Some(thread) = self.pmus.thread(index) {
                 report.registers.extend(registers(index, &thread));

@@ -8,6 +8,8 @@ mod litmus;
 mod moved;
 mod nest;
 mod shell;
+mod timeline;
+mod traced;
 
 use std::process::Output;
 

@@ -11,7 +11,7 @@ use vm_pmu_lab::runner::{Options, RunError, count, run};
 
 /// Keeps the exchanges between a guest and its PMU, so that they are compared too.
 fn options() -> Options {
-    Options { trace: 4000, limit: 100_000_000, ..Options::default() }
+    Options { trace: vm_pmu_board::trace::Choice::first(4000), limit: 100_000_000, ..Options::default() }
 }
 
 fn text(report: &Report) -> String {

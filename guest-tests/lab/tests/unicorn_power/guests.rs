@@ -4,8 +4,12 @@ use vm_pmu_lab::report::Report;
 use vm_pmu_lab::runner::{Engine, Options, run};
 
 fn on(engine: Engine, guest: &str, big_endian: bool) -> Report {
-    run("power9", guest, &Options { engine, big_endian, trace: 100_000, limit: 100_000_000, ..Options::default() })
-        .expect("the engine runs it")
+    run(
+        "power9",
+        guest,
+        &Options { engine, big_endian, trace: vm_pmu_board::trace::Choice::first(100_000), limit: 100_000_000, ..Options::default() },
+    )
+    .expect("the engine runs it")
 }
 
 /// The parts of a report by name, except the engine's name.

@@ -6,7 +6,7 @@ use crate::guests::parts;
 
 /// Runs every guest up to its middle on `first` and to its end on `second`; what then differs from a run on one engine.
 fn differences(first: Engine, second: Engine) -> Vec<String> {
-    let options = Options { trace: 500, limit: 10_000_000, ..Options::default() };
+    let options = Options { trace: vm_pmu_board::trace::Choice::first(500), limit: 10_000_000, ..Options::default() };
     let mut differences = Vec::new();
     for guest in vm_pmu_guests::of("power9") {
         let whole = run(guest.pmu, guest.name, &options).expect("the engine runs it");

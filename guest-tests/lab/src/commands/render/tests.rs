@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::Interrupts;
+use crate::report::{Action, Interrupts, Trace};
 
 fn shown(show: impl FnOnce(&mut Output<'_>) -> Result<(), Error>) -> String {
     let mut bytes = Vec::new();
@@ -21,6 +21,7 @@ fn overflow() -> Report {
     Report {
         companion: "off".to_owned(),
         trace: Vec::new(),
+        recording: None,
         positions: Vec::new(),
         places: Vec::new(),
         guest: "overflow".into(),
@@ -138,4 +139,40 @@ fn json_has_the_report_and_the_fields_of_its_registers() {
     assert_eq!(registers[0]["event"], "RETIRED_INSTRUCTIONS:k:int");
     assert_eq!(registers[0]["fields"][0]["name"], "EVENT_SELECT");
     assert_eq!(registers[0]["fields"][0]["value"], 0xc0);
+}
+
+/// A trace with the widest there is: many fields of Knights Landing, long names, and a check.
+fn wide() -> Vec<Trace> {
+    let entry = |action| Trace { thread: 0, instruction: 21_769, cycle: 0, address: 0x20_0990, action };
+    let write = |register: &str, before, value| entry(Action::Write { register: register.into(), before: Some(before), value });
+    vec![
+        write("IA32_PERF_GLOBAL_CTRL", 0x7_0000_0003, 0),
+        write("IA32_PERFEVTSEL0", 0, 0x53_00C0),
+        entry(Action::Interrupt { counters: vec![0] }),
+        entry(Action::Context { privilege: 3, halted: true, foreground: false, process: Some(0x20_1000) }),
+        entry(Action::Fault { register: "IA32_PERF_GLOBAL_STATUS".into(), wrote: Some(1) }),
+        entry(Action::Check { name: "counts of every box".into(), seen: 1, least: 2, most: 3 }),
+    ]
+}
+
+#[test]
+fn a_trace_fits_into_80_columns() {
+    let mut bytes = Vec::new();
+    let mut output = Output::new(&mut bytes);
+    output.width = 80;
+    trace("knl", &wide().iter().collect::<Vec<_>>(), true, |_| None, &mut output).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.lines().all(|line| text::columns(line) <= 80), "{text}");
+    // Changes are not broken within.
+    assert!(text.contains("EN_PMC0 1 → 0, EN_PMC1 1 → 0, EN_FIXED_CTR0 1 → 0,\n"), "{text}");
+}
+
+#[test]
+fn changes_are_of_fields_that_differ() {
+    let part = select::part("k8").unwrap();
+    // 5200C0h after 4200C0h: INT, bit 20, alone.
+    let action = Action::Write { register: "PerfEvtSel0".into(), before: Some(0x42_00C0), value: 0x52_00C0 };
+    let changed = changes(part, &action).unwrap();
+    assert_eq!(changed.iter().map(Change::shown).collect::<Vec<_>>(), ["INT 0 → 1"]);
+    assert!(changes(part, &Action::Write { register: "PerfEvtSel0".into(), before: None, value: 1 }).is_none(), "nothing is known before");
 }

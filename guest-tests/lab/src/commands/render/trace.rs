@@ -1,23 +1,93 @@
-//! Register accesses and interrupts of a guest, a line each.
+//! What passed between a guest and its PMU, a line each, and what each write changed.
 
 use std::io::Write;
 
+use serde::Serialize;
+use vm_pmu::arch::layout::{Field, FieldAccess};
+use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::Part;
 
-use crate::commands::decode::Decoded;
+use crate::commands::decode::{Decoded, DecodedField};
 use crate::dialect::select;
 use crate::error::Error;
 use crate::number::grouped;
 use crate::output::Output;
-use crate::report::{Action, Trace};
+use crate::report::{Action, Check, Trace};
 use crate::symbols::Place;
 use crate::text;
 
-/// Shows `trace`: after how many instructions, and what it was, in the words of `pmu`'s manual; and where, if `place` knows what lies there.
+/// A field that a write changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The manual's name.
+    pub field: &'static str,
+    /// Its bits, as the manual numbers them.
+    pub bits: String,
+    /// Its value before.
+    pub before: u64,
+    /// Its value as written.
+    pub after: u64,
+    /// What that says, or nothing.
+    pub meaning: String,
+    #[serde(skip)]
+    shown: String,
+}
+
+impl Change {
+    /// Its field, and the value before and after.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.shown.clone()
+    }
+}
+
+/// An entry, with the fields that it changed, for programs.
+#[derive(Serialize)]
+pub struct Entry<'a> {
+    #[serde(flatten)]
+    entry: &'a Trace,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Vec<Change>>,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry of a guest of `part`.
+    #[must_use]
+    pub fn new(part: Option<Part>, entry: &'a Trace) -> Entry<'a> {
+        Entry { entry, changed: part.and_then(|part| changes(part, &entry.action)) }
+    }
+}
+
+/// The fields that a write of a known register changed; `None` of anything else. Reserved fields are left out.
+#[must_use]
+pub fn changes(part: Part, action: &Action) -> Option<Vec<Change>> {
+    let Action::Write { register, before: Some(before), value } = action else { return None };
+    let description = select::register(part, register).ok()?;
+    let [old, new] = [*before, *value].map(|value| Decoded::new(part, description, value));
+    let pairs = old.fields.iter().zip(&new.fields).filter(|(old, new)| old.value != new.value && !new.reserved);
+    let change = |(old, new): (&DecodedField, &DecodedField)| Change {
+        field: new.name,
+        bits: new.bits.clone(),
+        before: old.value,
+        after: new.value,
+        meaning: new.meaning.clone(),
+        shown: format!("{} {} → {}", new.name, old.digits(), new.digits()),
+    };
+    Some(pairs.map(change).collect())
+}
+
+/// Shows `trace`: after how many instructions, where, and what it was, in the words of `pmu`'s manual; with `changed`, also the fields that each
+/// write changed; and where, if `place` knows what lies there.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn trace<'a>(pmu: &str, trace: &[&Trace], place: impl Fn(u64) -> Option<&'a Place>, output: &mut Output<'_>) -> Result<(), Error> {
+pub fn trace<'a>(
+    pmu: &str,
+    trace: &[&Trace],
+    changed: bool,
+    place: impl Fn(u64) -> Option<&'a Place>,
+    output: &mut Output<'_>,
+) -> Result<(), Error> {
     let part = select::part(pmu).ok();
     let several = trace.iter().any(|one| one.thread != 0);
     let instructions: Vec<String> = trace.iter().map(|one| grouped(one.instruction)).collect();
@@ -33,23 +103,84 @@ pub fn trace<'a>(pmu: &str, trace: &[&Trace], place: impl Fn(u64) -> Option<&'a 
         };
         let lead = format!("  {instruction:>width$}  {thread}{what:<32}");
         let beside = text::columns(&lead) + 2;
-        let indent = if beside + 24 > output.width { width + 6 } else { beside };
+        let below = width + 6;
+        let indent = if beside + 24 > output.width { below } else { beside };
         for line in text::hanging(&lead, indent, &meaning, output.width) {
             writeln!(output, "{}", line.trim_end())?;
         }
+        let changes = part.filter(|_| changed).and_then(|part| changes(part, &one.action));
+        for line in fields(part, &one.action, &changes.unwrap_or_default(), output.width - below) {
+            writeln!(output, "{:below$}{line}", "")?;
+        }
     }
     Ok(())
+}
+
+/// The changes of a register of several fields, as lines. A register of one field says all in its first line.
+fn fields(part: Option<Part>, action: &Action, changes: &[Change], width: usize) -> Vec<String> {
+    let description = action.register().and_then(|name| select::register(part?, name).ok());
+    let reserved = |field: &&Field| matches!(field.access, FieldAccess::Reserved | FieldAccess::MustBeZero) || field.name == "Reserved";
+    let single = |register: &RegisterDescription| register.fields.iter().filter(|field| !reserved(field)).count() < 2;
+    if changes.is_empty() || description.is_none_or(single) {
+        return Vec::new();
+    }
+    // A change is not broken: its blanks are put back when the line is full.
+    const BLANK: &str = "\u{a0}";
+    let words: Vec<String> = changes.iter().map(|change| change.shown.replace(' ', BLANK)).collect();
+    text::wrap_unbroken(&words.join(", "), width).into_iter().map(|line| line.replace(BLANK, " ")).collect()
 }
 
 /// The head of the column that counts instructions.
 const INSTRUCTION: &str = "instruction";
 
 fn words(part: Option<Part>, action: &Action, address: u64) -> (String, String) {
+    let before = || format!("before the instruction at {address:#x}");
     match action {
-        Action::Write { register, value } => (format!("{register} := {value:#x}"), meaning(part, register, *value)),
+        Action::Write { register, value, before } => {
+            let meaning = meaning(part, register, *value);
+            let same = *before == Some(*value);
+            (format!("{register} := {value:#x}"), if same && meaning.is_empty() { "as it was".to_owned() } else { meaning })
+        }
         Action::Read { register, value } => (format!("{register} reads {value:#x}"), String::new()),
-        Action::Interrupt => ("overflow: interrupt".to_owned(), format!("before the instruction at {address:#x}")),
+        Action::Fault { register, wrote: Some(value) } => {
+            (format!("{register} := {value:#x}"), format!("refused: the instruction at {address:#x} faults"))
+        }
+        Action::Fault { register, wrote: None } => {
+            (format!("{register} is read"), format!("refused: the instruction at {address:#x} faults"))
+        }
+        Action::Interrupt { counters } => (overflow(counters), before()),
+        Action::Taken => ("the interrupt is taken".to_owned(), before()),
+        Action::Freeze { frozen: true, written } => ("frozen".to_owned(), by(*written)),
+        Action::Freeze { frozen: false, written } => ("no longer frozen".to_owned(), by(*written)),
+        Action::Context { privilege, halted, foreground, process } => {
+            let mut parts = vec![format!("privilege level {privilege}")];
+            parts.extend(halted.then(|| "halted".to_owned()));
+            parts.extend((!foreground).then(|| "in the background".to_owned()));
+            (parts.join(", "), process.map_or(String::new(), |process| format!("{} {process:#x}", process_register(part))))
+        }
+        Action::Check { name, seen, least, most } => {
+            let check = Check { name: name.clone(), seen: *seen, least: *least, most: *most };
+            ("a check fails".to_owned(), format!("{name}: seen {}, expected {}", super::value(*seen), super::expected(&check)))
+        }
     }
+}
+
+/// The register that names a process or an address space.
+fn process_register(part: Option<Part>) -> &'static str {
+    if matches!(part, Some(Part::Power9(_))) { "PIDR" } else { "CR3" }
+}
+
+fn overflow(counters: &[u32]) -> String {
+    let numbers: Vec<String> = counters.iter().map(u32::to_string).collect();
+    match numbers.as_slice() {
+        [] => "overflow: interrupt".to_owned(),
+        [one] => format!("overflow of counter {one}: interrupt"),
+        several => format!("overflow of counters {}: interrupt", several.join(", ")),
+    }
+}
+
+fn by(written: bool) -> String {
+    if written { "by the write".to_owned() } else { "by the PMU itself".to_owned() }
 }
 
 /// The event that a select names, or what a counter has left.
@@ -57,7 +188,9 @@ fn meaning(part: Option<Part>, register: &str, value: u64) -> String {
     let decoded = part.and_then(|part| Some(Decoded::new(part, select::register(part, register).ok()?, value)));
     match decoded {
         Some(Decoded { event: Some(event), .. }) if value != 0 => event,
-        Some(decoded) if value != 0 => decoded.fields.first().map_or(String::new(), |field| field.meaning.clone()),
+        Some(decoded) if value != 0 && decoded.fields.iter().filter(|field| !field.reserved).count() == 1 => {
+            decoded.fields.iter().find(|field| !field.reserved).map_or(String::new(), |field| field.meaning.clone())
+        }
         _ => String::new(),
     }
 }

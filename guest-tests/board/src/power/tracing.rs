@@ -1,0 +1,45 @@
+//! What the trace of a thread is told.
+
+use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::feed::Context;
+
+use super::Cpu;
+use crate::trace::{Place, Surrounding};
+use vm_pmu_engines::power::registers::{spr, vector};
+use vm_pmu_engines::power::{CpuView, Notice, Step, Taken};
+
+impl Cpu<'_> {
+    /// An access, as it ended: `written` is what the register held before and what was written.
+    pub(super) fn keep(&mut self, address: Address, cpu: &CpuView<'_>, written: (Option<u64>, Option<u64>), answer: Result<u64, Fault>) {
+        let place = self.place(cpu.pc());
+        self.trace.access(&self.thread, place, address, written, answer);
+    }
+
+    fn place(&self, address: u64) -> Place {
+        Place { instruction: self.instructions, cycle: self.cycles, address }
+    }
+
+    #[cold]
+    pub(super) fn trace_step(&mut self, step: &Step) {
+        self.trace.move_to(self.place(step.next));
+        if let Some(access) = step.access.filter(|access| access.store) {
+            self.trace.stored(&self.thread, access.real, access.size.into());
+        }
+        self.trace.step(&self.thread);
+    }
+
+    #[cold]
+    pub(super) fn trace_context(&mut self, context: &Context, cpu: &CpuView<'_>) {
+        self.trace.move_to(self.place(cpu.pc()));
+        self.trace.surround(&self.thread, Surrounding::of(&context.with_halted(cpu.waiting()), Some(cpu.spr(spr::PIDR))));
+    }
+
+    #[cold]
+    pub(super) fn trace_notice(&mut self, notice: &Notice) {
+        self.trace.move_to(self.place(notice.address));
+        self.trace.taken(&self.thread, notice.address, || match notice.taken {
+            Taken::Interrupt(at) => at == vector::PERFORMANCE_MONITOR,
+            Taken::EventBasedBranch => true,
+        });
+    }
+}

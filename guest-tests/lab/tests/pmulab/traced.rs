@@ -1,0 +1,50 @@
+//! Traces of a run.
+
+use super::{json, mistake, shown};
+
+fn overflow(arguments: &[&'static str]) -> Vec<&'static str> {
+    [&["run", "--pmu", "k8", "--guest", "overflow"], arguments].concat()
+}
+
+#[test]
+fn a_write_shows_the_fields_that_it_changed() {
+    let text = shown(&overflow(&["--trace", "2"]));
+    // 5200C0h is event C0h with OS (bit 17), INT (20) and EN (22).
+    let lines = "PerfEvtSel0 := 0x5200c0           RETIRED_INSTRUCTIONS:k:int\n                 EVENT_SELECT 0x00 → 0xc0, OS 0 → 1, INT 0 → 1, EN 0 → 1\n";
+    assert!(text.contains(lines), "{text}");
+}
+
+#[test]
+fn json_has_the_values_before_and_after_and_the_changed_fields() {
+    let trace = &json(&overflow(&["--trace", "2", "--format", "json"]))["trace"][1];
+    assert_eq!((trace["before"].as_u64(), trace["value"].as_u64()), (Some(0), Some(0x5200C0)));
+    let fields: Vec<&str> = trace["changed"].as_array().unwrap().iter().map(|change| change["field"].as_str().unwrap()).collect();
+    assert_eq!(fields, ["EVENT_SELECT", "OS", "INT", "EN"]);
+    assert_eq!((&trace["changed"][0]["before"], &trace["changed"][0]["after"]), (&0.into(), &0xC0.into()));
+}
+
+#[test]
+fn registers_and_kinds_are_chosen() {
+    let arguments = overflow(&["--trace", "3", "--trace-register", "perfctr0", "--trace-kind", "write", "--format", "json"]);
+    let written = json(&arguments);
+    let values: Vec<u64> = written["trace"].as_array().unwrap().iter().map(|entry| entry["value"].as_u64().unwrap()).collect();
+    // It interrupts after 1, 2 and 3 instructions.
+    assert_eq!(values, [1, 2, 3].map(u64::wrapping_neg));
+}
+
+#[test]
+fn a_trace_ends_at_the_first_overflow() {
+    let until = json(&overflow(&["--trace", "1000", "--trace-until", "overflow", "--format", "json"]));
+    let actions: Vec<&str> = until["trace"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["write", "write", "interrupt"]);
+}
+
+#[test]
+fn what_cannot_be_chosen_is_a_mistake() {
+    let said = mistake(&overflow(&["--trace", "5", "--trace-register", "PerfCtr0,PerfCtr9"]));
+    assert!(said.starts_with("k8 has no register `PerfCtr9`: did you mean PerfCtr0, PerfCtr1 or PerfCtr2?"), "{said}");
+    let said = mistake(&overflow(&["--trace-kind", "write"]));
+    assert_eq!(said, "`--trace-kind` chooses from a trace: add `--trace COUNT` or `--trace-last COUNT`");
+    let said = mistake(&overflow(&["--trace", "5", "--trace-thread", "1"]));
+    assert_eq!(said, "overflow: there is no thread 1 to trace: the machine has thread 0 alone");
+}
