@@ -362,7 +362,8 @@ fn a_missing_header_is_named() {
 fn a_wrong_header_is_answered_by_the_right_ones() {
     assert_eq!(
         complaint("name: x\n"),
-        "line 1: no header is called `name`: there are title, section, pmu, revision, packages, threads, share_counters"
+        "line 1: no header is called `name`: there are title, section, pmu, revision, packages, threads, share_counters, \
+         supplies, supplies_records, recording, frequencies, state"
     );
     assert!(complaint("pmu: z80\n").starts_with("line 1: no PMU is called `z80`: there are k8"), "{}", complaint("pmu: z80\n"));
     assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`");
