@@ -8,10 +8,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 use vm_pmu::arch::model::RegisterDescription;
-use vm_pmu::arch::registry::Part;
 
-use super::{Writer, bits, is_counter};
-use crate::commands::render;
+use super::{Changes, Writer, bits, is_counter};
 use crate::report::{Action, Trace};
 use vm_pmu_board::trace::Sample;
 
@@ -60,15 +58,15 @@ struct Process {
 }
 
 pub(super) struct Chrome<W> {
-    part: Part,
+    changes: Changes,
     output: W,
     processes: Vec<Process>,
     first: bool,
 }
 
 impl<W: Write> Chrome<W> {
-    pub(super) fn new(part: Part, output: W) -> Chrome<W> {
-        Chrome { part, output, processes: Vec::new(), first: true }
+    pub(super) fn new(changes: Changes, output: W) -> Chrome<W> {
+        Chrome { changes, output, processes: Vec::new(), first: true }
     }
 
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
@@ -124,8 +122,7 @@ impl<W: Write> Chrome<W> {
     }
 
     fn access(&mut self, entry: &Trace, name: &str, value: Option<u64>) -> io::Result<()> {
-        let changes = render::changes(self.part, &entry.action).unwrap_or_default();
-        let changed: Vec<String> = changes.iter().map(render::Change::shown).collect();
+        let changed = (self.changes)(&entry.action);
         let mut args = json!({ "instruction": entry.instruction, "address": hex(entry.address) });
         // A viewer's numbers have 53 bits.
         for (key, value) in [("value", value), ("before", before(&entry.action))] {

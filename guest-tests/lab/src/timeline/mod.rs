@@ -12,9 +12,8 @@ use std::sync::Mutex;
 
 use vm_pmu::arch::layout::{Field, FieldAccess};
 use vm_pmu::arch::model::RegisterDescription;
-use vm_pmu::arch::registry::Part;
 
-use crate::report::Trace;
+use crate::report::{Action, Trace};
 use vm_pmu_board::trace::{Sample, Sink};
 
 /// A form of timeline.
@@ -25,6 +24,9 @@ pub enum Form {
     /// A value change dump (IEEE 1364, clause 18), which GTKWave and Surfer open.
     Vcd,
 }
+
+/// Says what fields a write changed, a text each.
+pub type Changes = Box<dyn Fn(&Action) -> Vec<String> + Send>;
 
 /// What came of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,11 +80,12 @@ impl Debug for Timeline {
 }
 
 impl Timeline {
-    /// A timeline of a run of `part`, in the form `form`, with the values of counters at least every `every` instructions.
+    /// A timeline in the form `form`, with the values of counters at least every `every` instructions, and with what `changes` says of writes
+    /// where the form has texts.
     #[must_use]
-    pub fn new(part: Part, form: Form, every: u64, output: impl Write + Send + 'static) -> Timeline {
+    pub fn new(form: Form, every: u64, changes: Changes, output: impl Write + Send + 'static) -> Timeline {
         let writer: Box<dyn Writer> = match form {
-            Form::Chrome => Box::new(chrome::Chrome::new(part, output)),
+            Form::Chrome => Box::new(chrome::Chrome::new(changes, output)),
             Form::Vcd => Box::new(vcd::Dump::new(output)),
         };
         Timeline { state: Mutex::new(State { writer, entries: 0, error: None }), every: every.max(1) }

@@ -22,6 +22,16 @@ fn the_end_of_the_name_or_an_argument_chooses_the_form() {
 }
 
 #[test]
+fn a_drawn_write_has_the_fields_that_it_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    shown(&[&FREEZE, ["--timeline", path.to_str().unwrap()].as_slice()].concat());
+    // The guest begins by setting bit 12 of IA32_DEBUGCTL.
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("\"changed\":[\"FREEZE_PERFMON_ON_PMI 0 → 1\"]"), "{text}");
+}
+
+#[test]
 fn samples_come_as_often_as_they_are_wanted() {
     let folder = tempfile::tempdir().unwrap();
     let samples = |every: &str| {

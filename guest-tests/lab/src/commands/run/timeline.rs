@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
+use crate::commands::render;
 use crate::dialect::select;
 use crate::error::Error;
 use crate::number::{counted, grouped};
 use crate::request::RunRequest;
-use crate::timeline::{Form, Timeline};
+use crate::timeline::{Changes, Form, Timeline};
 use vm_pmu_board::trace::Listener;
 
 /// Arguments of `pmulab run` about the timeline.
@@ -67,7 +68,9 @@ impl TimelineArguments {
         let [request] = requests else { return Err(Error::usage("a timeline is of one run: name one guest with `--guest`")) };
         let part = select::part(&request.pmu)?;
         let file = File::create(path).map_err(|error| unwritten(path, &error))?;
-        let timeline = Arc::new(Timeline::new(part, form, self.timeline_every, BufWriter::new(file)));
+        let changes: Changes =
+            Box::new(move |action| render::changes(part, action).unwrap_or_default().iter().map(render::Change::shown).collect());
+        let timeline = Arc::new(Timeline::new(form, self.timeline_every, changes, BufWriter::new(file)));
         request.options.listener = Some(Listener(Arc::clone(&timeline) as Arc<_>));
         Ok(Some(Drawn { timeline, path: path.clone() }))
     }
