@@ -1,7 +1,7 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
 //! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
-//! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
+//! [`stat`] counts events from outside. [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
 //! `pmulab`.
 #![forbid(unsafe_code)]
 
@@ -17,5 +17,6 @@ pub mod output;
 pub mod report;
 pub mod request;
 pub mod runner;
+pub mod stat;
 pub mod suggest;
 pub mod text;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::stat::StatArguments;
+
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
 #[command(name = "pmulab", version, max_term_width = 100)]
@@ -19,6 +21,8 @@ pub struct Cli {
 pub enum Command {
     /// Run guests and show what was counted, sampled and checked
     Run(RunArguments),
+    /// Count events of a guest from outside, as `perf stat` does
+    Stat(StatArguments),
     /// List the guests
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them

@@ -14,6 +14,7 @@ pub mod metrics;
 pub mod render;
 pub mod run;
 mod stack;
+pub mod stat;
 
 use std::io::Write as _;
 
@@ -67,6 +68,7 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
+        Some(Command::Stat(arguments)) => stat::stat(arguments, runner, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }
 }
