@@ -1,8 +1,8 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
-//! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
-//! [`stat`] counts events from outside. [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
-//! `pmulab`.
+//! [`runner`] runs a guest and makes its [`report`]. [`stat`] counts events from outside. [`entries`]
+//! has what an event's catalogue entry needs and what supplies it. [`symbols`] has what lies at an address of an ELF file. [`dialect`] has
+//! how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
@@ -19,4 +19,5 @@ pub mod request;
 pub mod runner;
 pub mod stat;
 pub mod suggest;
+pub mod symbols;
 pub mod text;
