@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_a_tile_or_core_counts_together_is_read_once() {
         assert_eq!(registers("knl", "OFFCORE_RESPONSE.DEMAND_RFO.DDR").1, 8);
-        assert_eq!(registers("knl", "BR_INST_RETIRED.CALL:any").1, 4);
+        assert_eq!(registers("knl", "INST_RETIRED.ANY:any").1, 4);
         assert_eq!(registers("montecito", "CPU_OP_CYCLES.ALL:all").1, 2);
     }
 
