@@ -1,6 +1,6 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
-//! [`runner`] runs a guest and makes its [`report`]. [`stat`] counts events from outside. [`entries`]
+//! [`runner`] runs a guest and makes its [`report`]. [`stat`] counts events from outside, and [`profile`] has samples taken so. [`entries`]
 //! has what an event's catalogue entry needs and what supplies it. [`symbols`] has what lies at an address of an ELF file. [`dialect`] has
 //! how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program `pmulab`.
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod files;
 pub mod metrics;
 pub mod number;
 pub mod output;
+pub mod profile;
 pub mod report;
 pub mod request;
 pub mod runner;

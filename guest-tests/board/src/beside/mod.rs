@@ -5,10 +5,12 @@
 //! writes, as [`Group`] has them.
 
 mod bank;
+mod frames;
 mod host;
 mod plan;
 
 pub(crate) use bank::Bank;
+pub(crate) use frames::callers;
 pub use plan::{Counter, Found, Group, Plan, Sample};
 
 /// The glue of a thread of that PMU, and its counters.

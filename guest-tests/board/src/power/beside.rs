@@ -7,7 +7,12 @@ use vm_pmu_engines::power::{CpuView, Observer, Step};
 
 use super::Cpu;
 use crate::Lines;
-use crate::beside::{Bank, Beside, Found, Plan, Sample};
+use crate::beside::{Bank, Beside, Found, Plan, Sample, callers};
+
+/// r1 points to the back chain.
+const STACK: usize = 1;
+/// Where a frame has the LR save doubleword of the functions that it calls.
+const LR_SAVE: u64 = 16;
 
 impl<'a> Cpu<'a> {
     /// Has the same thread of `machine`, to which `cpu` is attached as this one is to its own, count by `plan` what this thread does.
@@ -39,6 +44,7 @@ impl<'a> Cpu<'a> {
             privilege: glue.thread.context().privilege,
             instructions: glue.instructions,
             cycles: cpu.cycles(),
+            callers: callers(cpu.gpr(STACK), LR_SAVE, false, |address| cpu.peek(address)),
             ..Sample::default()
         });
     }

@@ -7,7 +7,10 @@ use vm_pmu_engines::x86::{CpuView, Observer, Step};
 
 use super::Cpu;
 use crate::Lines;
-use crate::beside::{Bank, Beside, Found, Plan, Sample};
+use crate::beside::{Bank, Beside, Found, Plan, Sample, callers};
+
+/// RBP, which points to the frame where code keeps frame pointers.
+const RBP: usize = 5;
 
 impl<'a> Cpu<'a> {
     /// Has the same thread of `machine`, to which `cpu` is attached as this one is to its own, count by `plan` what this thread does.
@@ -41,6 +44,7 @@ impl<'a> Cpu<'a> {
             privilege: glue.thread.context().privilege,
             instructions: glue.instructions,
             cycles: cpu.cycles(),
+            callers: callers(cpu.gpr(RBP), 8, true, |address| cpu.peek(address)),
             ..Sample::default()
         });
     }

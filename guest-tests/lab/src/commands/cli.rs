@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::profile::{AnnotateArguments, RecordArguments, ReportArguments};
 use super::stat::StatArguments;
 
 /// Drives and explains the performance monitoring units of vm-pmu.
@@ -23,6 +24,12 @@ pub enum Command {
     Run(RunArguments),
     /// Count events of a guest from outside, as `perf stat` does
     Stat(StatArguments),
+    /// Take samples of a guest from outside, as `perf record` does
+    Record(RecordArguments),
+    /// Show samples by symbol and line, as stacks, or for other tools
+    Report(ReportArguments),
+    /// Show samples by instruction
+    Annotate(AnnotateArguments),
     /// List the guests
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them

@@ -11,6 +11,7 @@ pub mod guests;
 pub mod list;
 pub mod litmus;
 pub mod metrics;
+pub mod profile;
 pub mod render;
 pub mod run;
 mod stack;
@@ -68,6 +69,9 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
+        Some(Command::Record(arguments)) => profile::record(arguments, runner, output),
+        Some(Command::Report(arguments)) => profile::report(arguments, output),
+        Some(Command::Annotate(arguments)) => profile::annotate(arguments, output),
         Some(Command::Stat(arguments)) => stat::stat(arguments, runner, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }

@@ -6,6 +6,7 @@ pub(crate) mod placed;
 mod tally;
 
 pub use counter::counter;
+pub(crate) use group::set_up;
 pub use group::{Event, Grouping, group};
 pub use tally::{Measured, Tally, measure};
 

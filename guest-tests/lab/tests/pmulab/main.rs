@@ -4,6 +4,7 @@ mod knl;
 mod litmus;
 mod moved;
 mod nest;
+mod profile;
 mod stat;
 
 use std::process::Output;
