@@ -1,12 +1,17 @@
 //! The runner of this build: its guests, and the engines that execute them.
 
+use std::sync::Arc;
+
+use vm_pmu::Part;
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::{self, Encoding};
 
-use crate::metrics::Run;
+use crate::metrics::{Placed, Run};
 use crate::report::Report;
 use crate::request::{Guest, GuestInfo, RunRequest, Runner};
 use crate::runner::{self, Engine, RunError};
+use crate::stat::placed;
+use vm_pmu_board::beside::{Found, Plan};
 use vm_pmu_guests as guests;
 
 /// Runs the project's guests, and ELF files, on the engines that this build has.
@@ -45,6 +50,23 @@ impl Runner for Engines {
             (0..run.counted.len()).map(|index| count(index).unwrap_or(0)).collect()
         };
         Ok((report, runs.iter().zip(encodings.iter().zip(&counts)).map(of).collect()))
+    }
+
+    fn observe(&self, request: &RunRequest, plan: &Arc<Plan>) -> Result<(Report, Vec<Found>), String> {
+        runner::observe(&request.pmu, &name(&request.guest), &options(request)?, plan).map_err(said)
+    }
+
+    fn count_placed(&self, request: &RunRequest, runs: &[Vec<Placed>]) -> Result<(Report, Vec<Vec<u64>>), String> {
+        let part = Part::named(&request.pmu).ok_or_else(|| format!("there is no PMU `{}`", request.pmu))?;
+        let mut whole = None;
+        let mut counts = Vec::with_capacity(runs.len());
+        for run in runs {
+            let (report, counted) = placed::count(part, run, &|plan| self.observe(request, plan))?;
+            whole.get_or_insert(report);
+            counts.push(counted);
+        }
+        let report = whole.map_or_else(|| self.run(request), Ok)?;
+        Ok((report, counts))
     }
 }
 

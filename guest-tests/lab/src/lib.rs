@@ -1,9 +1,9 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
-//! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
-//! [`symbols`] has what lies at an address of an ELF file. [`dialect`] has how the registers of each PMU select events, and the names of
-//! other tools for events. [`suite`] has the litmus files that the program carries, and [`conformance`] what they cover. [`timeline`] draws a
-//! run over time. [`commands`] is the program `pmulab`.
+//! [`runner`] runs a guest and makes its [`report`]. [`stat`] counts events from outside, and [`profile`] has samples taken so. [`entries`]
+//! has what an event's catalogue entry needs and what supplies it. [`symbols`] has what lies at an address of an ELF file. [`dialect`] has
+//! how the registers of each PMU select events, and the names of other tools for events. [`suite`] has the litmus files that the program
+//! carries, and [`conformance`] what they cover. [`timeline`] draws a run over time. [`commands`] is the program `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
@@ -17,10 +17,12 @@ mod files;
 pub mod metrics;
 pub mod number;
 pub mod output;
+pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod request;
 pub mod runner;
+pub mod stat;
 pub mod suggest;
 pub mod suite;
 pub mod symbols;

@@ -1,8 +1,10 @@
 //! What a command requests of the code that runs guests.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Serialize;
+use vm_pmu_board::beside::{Found, Plan};
 
 use crate::metrics;
 use crate::report::Report;
@@ -90,6 +92,14 @@ pub trait Runner {
     /// Why the guest could not be run, or why nothing can be counted in addition, in one line.
     fn count_placed(&self, request: &RunRequest, _runs: &[Vec<metrics::Placed>]) -> Result<(Report, Vec<Vec<u64>>), String> {
         Err(format!("the engine {} counts only what the guest programs on {}: leave out `--metrics`", request.engine, request.pmu))
+    }
+
+    /// Runs a guest with a PMU of the same part beside the guest's own, which counts by `plan`. Returns what it found of each thread.
+    ///
+    /// # Errors
+    /// Why the guest could not be run, or why nothing can be counted from outside, in one line.
+    fn observe(&self, request: &RunRequest, _plan: &Arc<Plan>) -> Result<(Report, Vec<Found>), String> {
+        Err(format!("the engine {} counts only what the guest programs", request.engine))
     }
 }
 

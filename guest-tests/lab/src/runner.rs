@@ -13,6 +13,7 @@ pub use migrate::{MigrateError, RUN_VERSION};
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use vm_pmu::arch::event::Fidelity;
 use vm_pmu::arch::power9::COUNTERS;
@@ -26,6 +27,7 @@ use crate::files;
 use crate::number::grouped;
 use crate::report::{Check, Position, Register, Report};
 use crate::symbols::Symbols;
+use vm_pmu_board::beside::{Found, Plan};
 use vm_pmu_board::trace::{Choice, Listener};
 use vm_pmu_engines::x86::{Image, ImageError, MachineError};
 use vm_pmu_guests as guests;
@@ -381,10 +383,10 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
             let Chosen { image, symbols, cpus, chips, clock, big_endian } = &chosen;
             let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
             traced::check(&options, *cpus)?;
-            let job = power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra };
-            let (mut report, counts) = power::run_image(&job, &options)?;
-            report.locate(symbols);
-            Ok((report, counts))
+            let job = power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra, beside: None };
+            let mut ran = power::run_image(&job, &options)?;
+            ran.report.locate(symbols);
+            Ok((ran.report, ran.counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
             Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
@@ -405,7 +407,10 @@ pub fn count_image(
     extra: &[Encoding],
 ) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
     match part(pmu, options)? {
-        part @ Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus: 1, clock, extra }, options),
+        part @ Part::Power9(_) => {
+            let job = power::Job { part, name, image, cpus: 1, clock, extra, beside: None };
+            power::run_image(&job, options).map(|ran| (ran.report, ran.counts))
+        }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
             Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
         }
@@ -483,21 +488,75 @@ fn load(pmu: &str, path: &str) -> Result<(Image, Symbols, bool), RunError> {
 /// # Errors
 /// [`RunError`], where there is nothing to run it on.
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
+    run_beside(pmu, name, &Running { image, cpus, clock, options }, None).map(|ran| ran.report)
+}
+
+/// What a run has come to.
+#[derive(Debug, Default)]
+struct Ran {
+    report: Report,
+    /// The counts of PMC1 to PMC6 of each further PMU of POWER9, added up over all threads.
+    counts: Vec<[u64; COUNTERS]>,
+    /// What each thread's counters beside the guest's have found.
+    found: Vec<Found>,
+}
+
+/// What is to be run, and how.
+struct Running<'a> {
+    image: &'a Image,
+    cpus: usize,
+    clock: Clock,
+    options: &'a Options,
+}
+
+fn run_beside(pmu: &str, name: &str, running: &Running<'_>, beside: Option<&Arc<Plan>>) -> Result<Ran, RunError> {
+    let Running { image, cpus, clock, options } = *running;
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
     options.check_cycles()?;
     options.check_gdb(part, cpus)?;
     traced::check(options, cpus)?;
     match part {
-        Part::Power9(_) => {
-            return power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[] }, options).map(|(report, _)| report);
-        }
-        Part::Itanium(_) | Part::Montecito(_) => {
-            return ia64::run_image(&ia64::Job { part, name, image, cpus, clock }, options);
-        }
-        Part::K8(_) | Part::Knl(_) => {}
+        Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[], beside }, options),
+        Part::Itanium(_) | Part::Montecito(_) => ia64::run_image(&ia64::Job { part, name, image, cpus, clock, beside }, options),
+        Part::K8(_) | Part::Knl(_) => x86::run_image(&x86::Job { part, name, image, cpus, clock, beside }, options),
     }
-    x86::run_image(&x86::Job { part, name, image, cpus, clock }, options)
+}
+
+/// Runs `guest` as [`run`] does, with a PMU of the same part beside the guest's own, which counts by `plan`. Returns the report and what
+/// that PMU found of each thread. The guest and its own PMU see no difference.
+///
+/// ```
+/// use std::sync::Arc;
+/// use vm_pmu_board::beside::{Counter, Group, Plan};
+/// use vm_pmu::Address::Msr;
+/// use vm_pmu_lab::runner::{Options, observe};
+///
+/// // PerfEvtSel0: RETIRED_INSTRUCTIONS, USR, OS and EN; PerfCtr0 has 48 bits.
+/// let counter = Counter { registers: vec![Msr(0xC001_0004)], bits: 48, shared_by: 1 };
+/// let group = Group { writes: vec![(Msr(0xC001_0000), 0x43_00C0)], stops: Vec::new(), counters: vec![counter] };
+/// let plan = Arc::new(Plan::Count(group));
+/// let (report, found) = observe("k8", "filter", &Options::default(), &plan).unwrap();
+/// assert_eq!(found[0].counts, [[report.instructions]]);
+/// ```
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run, nothing to run it on, or the options are not for a run of which every step is reported.
+pub fn observe(pmu: &str, guest: &str, options: &Options, plan: &Arc<Plan>) -> Result<(Report, Vec<Found>), RunError> {
+    for (chosen, option) in [(options.parallel, "--parallel"), (options.save_at.is_some(), "--save-at")] {
+        if chosen {
+            return Err(RunError::NotForEngine { option, pmu: pmu.to_owned() });
+        }
+    }
+    if options.engine != Engine::Interpreter {
+        let reason = "counting from outside needs every step: leave out `--engine`".to_owned();
+        return Err(RunError::Engine { engine: options.engine, reason });
+    }
+    let chosen = choose(pmu, guest, options)?;
+    let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
+    let running = Running { image: &chosen.image, cpus: chosen.cpus, clock: chosen.clock, options: &options };
+    let ran = run_beside(pmu, guest, &running, Some(plan))?;
+    Ok((ran.report, ran.found))
 }
 
 /// Has PMUs record from the beginning, if that is wanted.

@@ -12,6 +12,7 @@
 //! - Accesses of the register stack engine come before the instruction that waits for them, each with its own record.
 //! - A thread that goes to the background has its switch counted before.
 
+mod beside;
 mod following;
 mod ledger;
 mod record;
@@ -31,6 +32,7 @@ use vm_pmu::companion::{Follower, Outcome};
 use vm_pmu::topology::Thread;
 
 use super::Lines;
+use super::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Place, Recorder, Surrounding, Tracer};
 use following::Following;
@@ -40,6 +42,10 @@ use vm_pmu_engines::ia64::registers::cr;
 use vm_pmu_engines::ia64::{
     Access, AccessKind, Alerts, CpuView, Gate, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
 };
+
+/// PSR.up, bit 2, and PSR.pp, bit 21: user and privileged monitors count.
+const PSR_UP: u64 = 1 << 2;
+const PSR_PP: u64 = 1 << 21;
 
 /// IBR0-7 and DBR0-7.
 const BREAKPOINTS: usize = 16;
@@ -69,6 +75,9 @@ pub struct Cpu<'a> {
     instructions: u64,
     ledger: Ledger,
     trace: Recorder,
+    /// It is beside the guest's own: its monitors are the host's, and so are the breakpoint registers that narrow them.
+    is_beside: bool,
+    beside: Option<Box<Beside<'a, Cpu<'a>>>>,
 }
 
 impl<'a> Cpu<'a> {
@@ -92,6 +101,8 @@ impl<'a> Cpu<'a> {
             instructions: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
+            is_beside: false,
+            beside: None,
         };
         cpu.update_demand();
         cpu
@@ -192,12 +203,19 @@ impl<'a> Cpu<'a> {
     }
 
     fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, RegisterFault> {
+        if let Some(other) = self.repeating() {
+            // It answers as this one does.
+            let _ = other.read(address, cpu);
+        }
         let answer = self.thread.read(address);
         self.keep(address, cpu, (None, None), answer);
         answer.map_err(fault)
     }
 
     fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), RegisterFault> {
+        if let Some(other) = self.repeating() {
+            let _ = other.write(address, value, cpu);
+        }
         self.ledger.settle(&self.thread);
         let before = self.trace.before(&self.thread, address);
         let answer = self.thread.write(address, value);
@@ -294,6 +312,76 @@ impl<'a> Cpu<'a> {
         let latency = |returns: u64| u32::try_from(returns).unwrap_or(u32::MAX);
         (miss.map(|miss| L3Miss { latency: latency(miss.returns), waits: false }), following.follower.idle())
     }
+
+    /// The state of the thread. Of a PMU beside the guest's own PSR.up and PSR.pp are set: its monitors are enabled whenever the host has
+    /// set them up.
+    fn context_of(&self, cpu: &CpuView<'_>, foreground: bool) -> Context {
+        let enables = if self.is_beside { PSR_UP | PSR_PP } else { 0 };
+        Context::ia64(cpu.psr() | enables, cpu.dcr()).with_halted(cpu.halted()).with_foreground(foreground)
+    }
+
+    /// What comes of a step for the guest.
+    #[inline]
+    fn retire_own(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
+        self.instructions += 1;
+        self.keep_up();
+        if self.trace.is_active() {
+            self.trace_step(step, cpu);
+        }
+        if let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) {
+            following.follower.report_at_most(cpu.until_change());
+        }
+        if !self.companion.as_ref().is_some_and(|following| following.follower.is_active()) {
+            self.complete(step);
+            return Alerts::NONE;
+        }
+        let cycles = self.complete_accompanied(step);
+        let (l3_miss, idle) = if cycles.is_none() { (self.miss(step), None) } else { self.known_miss() };
+        Alerts { cycles, l3_miss, idle, ..Alerts::NONE }
+    }
+
+    /// What comes of an interruption for the guest.
+    fn notice_own(&mut self, notice: &Notice) -> Alerts {
+        self.keep_up();
+        if let Taken::Interruption(_) = notice.taken {
+            let signal = if notice.synchronous { Signal::ExceptionsTaken } else { Signal::InterruptsTaken };
+            Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
+            if notice.synchronous && self.demand.records().wants(false, Occasion::branch(true)) {
+                self.thread.record(&record::of_interruption(notice));
+            }
+            if self.thread.reached(signal) {
+                self.thread.service();
+            }
+        }
+        if let Some(cycles) = self.interrupt_accompanied(notice) {
+            return Alerts { cycles: Some(cycles), ..Alerts::NONE };
+        }
+        self.advance(Signal::Cycles, u64::from(notice.cycles));
+        Alerts::NONE
+    }
+
+    /// What comes of a switch of threads for the guest.
+    fn switch_own(&mut self, switch: &Switch, cpu: &CpuView<'_>) -> Option<u32> {
+        self.keep_up();
+        let leaves = self.foreground && !switch.foreground;
+        if leaves {
+            signals::left(switch, &Sink { demand: &self.own, totals: self.thread.totals() });
+            self.left = cpu.cycles();
+            self.serve();
+        }
+        self.foreground = switch.foreground;
+        let context = self.context_of(cpu, switch.foreground);
+        self.thread.set_context(context);
+        self.trace_context(&context, cpu);
+        if !switch.foreground {
+            return None;
+        }
+        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::ThreadSwitchOverheadCycles, u64::from(switch.cycles));
+        self.serve();
+        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time() && self.tells_misses)?;
+        following.follower.resume(cpu.cycles().saturating_sub(self.left));
+        Some(0)
+    }
 }
 
 /// The offset from IVA of external interrupts (Itanium Architecture Software Developer's Manual, volume 2, section 8.3).
@@ -366,80 +454,50 @@ impl Observer for Cpu<'_> {
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
-        if cpu.cpl() == 0 {
+        if cpu.cpl() == 0 && !self.is_beside {
             self.advance_breakpoints(cpu);
         }
-        let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(cpu.foreground());
+        let context = self.context_of(cpu, cpu.foreground());
         self.thread.set_context(context);
         self.trace_context(&context, cpu);
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.context(cpu);
+        }
     }
 
     #[inline]
     fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
-        self.instructions += 1;
-        self.keep_up();
-        if self.trace.is_active() {
-            self.trace_step(step, cpu);
+        let alerts = self.retire_own(step, cpu);
+        if self.beside.is_some() {
+            self.retire_beside(step, cpu);
         }
-        if let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) {
-            following.follower.report_at_most(cpu.until_change());
-        }
-        if !self.companion.as_ref().is_some_and(|following| following.follower.is_active()) {
-            self.complete(step);
-            return Alerts::NONE;
-        }
-        let cycles = self.complete_accompanied(step);
-        let (l3_miss, idle) = if cycles.is_none() { (self.miss(step), None) } else { self.known_miss() };
-        Alerts { cycles, l3_miss, idle, ..Alerts::NONE }
+        alerts
     }
 
     fn notice(&mut self, notice: &Notice, cpu: &CpuView<'_>) -> Alerts {
-        self.keep_up();
         if self.trace.is_active() {
+            self.keep_up();
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: notice.ip });
             self.trace
                 .taken(&self.thread, notice.ip, || notice.taken == Taken::Interruption(EXTERNAL_INTERRUPT) && monitors_vector_pends(cpu));
         }
-        if let Taken::Interruption(_) = notice.taken {
-            let signal = if notice.synchronous { Signal::ExceptionsTaken } else { Signal::InterruptsTaken };
-            Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
-            if notice.synchronous && self.demand.records().wants(false, Occasion::branch(true)) {
-                self.thread.record(&record::of_interruption(notice));
-            }
-            if self.thread.reached(signal) {
-                self.thread.service();
-            }
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.notice_own(notice);
         }
-        if let Some(cycles) = self.interrupt_accompanied(notice) {
-            return Alerts { cycles: Some(cycles), ..Alerts::NONE };
-        }
-        self.advance(Signal::Cycles, u64::from(notice.cycles));
-        Alerts::NONE
+        self.notice_own(notice)
     }
 
     fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) -> Option<u32> {
-        self.keep_up();
-        let leaves = self.foreground && !switch.foreground;
-        if leaves {
-            signals::left(switch, &Sink { demand: &self.own, totals: self.thread.totals() });
-            self.left = cpu.cycles();
-            self.serve();
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.switched(switch, cpu);
         }
-        self.foreground = switch.foreground;
-        let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(switch.foreground);
-        self.thread.set_context(context);
-        self.trace_context(&context, cpu);
-        if !switch.foreground {
-            return None;
-        }
-        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::ThreadSwitchOverheadCycles, u64::from(switch.cycles));
-        self.serve();
-        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time() && self.tells_misses)?;
-        following.follower.resume(cpu.cycles().saturating_sub(self.left));
-        Some(0)
+        self.switch_own(switch, cpu)
     }
 
     fn gated(&mut self, gate: Gate) {
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.gated(gate);
+        }
         self.keep_up();
         Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::gated(gate), 1);
         self.serve();
@@ -459,10 +517,16 @@ impl Observer for Cpu<'_> {
 
     fn stalled(&mut self, cycles: u64) {
         self.advance(Signal::Cycles, cycles);
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.stalled(cycles);
+        }
     }
 
     fn waited(&mut self, cycles: u64) {
         self.advance(Signal::HaltedCycles, cycles);
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.waited(cycles);
+        }
     }
 
     fn wait_deadline(&self) -> Option<u64> {

@@ -6,9 +6,15 @@ use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, 
 use vm_pmu::arch::model::{Model, Shared, SharedState};
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, State, spr};
+use vm_pmu_engines::power::Step;
+
+use super::{Cpu, record};
 
 /// What the deadlines are compared with: no signal grows by more in a cycle.
 const PACE: Pace = Pace::new(Signal::Cycles, 16);
+
+/// Instructions after which counts are taken from counters of 32 bits: none takes 250 cycles on average.
+const SETTLE: u64 = 1 << 24;
 
 /// The PMUs of one thread, each programmed for good.
 #[derive(Debug, Default)]
@@ -147,6 +153,30 @@ impl ExtraPmus {
     /// What PMC1 to PMC6 of each PMU have counted.
     pub fn counts(&self) -> impl Iterator<Item = [u64; COUNTERS]> + use<'_> {
         self.units.iter().map(|unit| unit.counts)
+    }
+}
+
+impl Cpu<'_> {
+    /// Has `extra_pmus` count what the thread does, whatever the guest programs.
+    pub fn count_extra_pmus(&mut self, extra_pmus: ExtraPmus) {
+        let signals = extra_pmus.signals();
+        self.extra_pmus = extra_pmus;
+        self.watch(signals);
+    }
+
+    /// The PMUs in addition to the guest's own.
+    #[must_use]
+    pub fn extra_pmus(&self) -> &ExtraPmus {
+        &self.extra_pmus
+    }
+
+    /// Services the PMUs in addition to the guest's own after a step.
+    pub(super) fn count_step_in_extra_pmus(&mut self, step: &Step) {
+        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
+        self.extra_pmus.step(self.thread.totals(), || record::record(step, outcome));
+        if self.instructions.is_multiple_of(SETTLE) {
+            self.extra_pmus.settle(self.thread.totals());
+        }
     }
 }
 

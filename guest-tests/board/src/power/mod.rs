@@ -18,6 +18,7 @@
 //! Both the engine and the PMU keep it. A `mtspr` goes to the PMU and then has its effect in the engine; what the engine changes by itself
 //! (GE, at an event-based branch and at `rfebb`) is reported to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
+mod beside;
 #[cfg(feature = "unicorn")]
 mod blocks;
 mod devices;
@@ -51,6 +52,7 @@ use vm_pmu::companion::{Follower, Invalidation, Outcome};
 use vm_pmu::topology::Thread;
 
 use super::Lines;
+use super::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Recorder, Tracer};
 use following::Following;
@@ -74,9 +76,6 @@ const TICKING: [Signal; 3] = [Signal::TimeBaseTicks, Signal::UtilizationTicks, S
 
 /// What each instruction adds one to, as it does to instructions and cycles.
 const EACH: [Signal; 4] = [Signal::InstructionsDispatched, Signal::MicroOpsRetired, Signal::MicroOpsDispatched, Signal::RetirementCycles];
-
-/// Instructions after which counts are taken from counters of 32 bits: none takes 250 cycles on average.
-const SETTLE: u64 = 1 << 24;
 
 /// One CPU of the engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
@@ -112,6 +111,7 @@ pub struct Cpu<'a> {
     ledger: Ledger,
     trace: Recorder,
     extra_pmus: ExtraPmus,
+    beside: Option<Box<Beside<'a, Cpu<'a>>>>,
     /// The threads that are notified of translations that every CPU must forget.
     others: Vec<Thread<'a, Lines>>,
     /// Counts blocks that run at one go.
@@ -144,6 +144,7 @@ impl<'a> Cpu<'a> {
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
             extra_pmus: ExtraPmus::default(),
+            beside: None,
             others: Vec::new(),
             countdown: Countdown::with(EACH.map(|signal| (signal, 1))),
         };
@@ -176,19 +177,6 @@ impl<'a> Cpu<'a> {
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
         self.update_demand();
-    }
-
-    /// Has `extra_pmus` count what the thread does, whatever the guest programs.
-    pub fn count_extra_pmus(&mut self, extra_pmus: ExtraPmus) {
-        let signals = extra_pmus.signals();
-        self.extra_pmus = extra_pmus;
-        self.watch(signals);
-    }
-
-    /// The PMUs in addition to the guest's own.
-    #[must_use]
-    pub fn extra_pmus(&self) -> &ExtraPmus {
-        &self.extra_pmus
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -327,6 +315,10 @@ impl<'a> Cpu<'a> {
 
     fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
         self.settle();
+        if let Some(other) = self.repeating() {
+            // It answers as this one does.
+            let _ = other.read(address, cpu);
+        }
         let answer = self.thread.read(address);
         self.keep(address, cpu, (None, None), answer);
         Self::answer(answer)
@@ -334,6 +326,9 @@ impl<'a> Cpu<'a> {
 
     fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
         self.settle();
+        if let Some(other) = self.repeating() {
+            let _ = other.write(address, value, cpu);
+        }
         self.ledger.settle(&self.thread);
         let before = self.trace.before(&self.thread, address);
         let answer = self.thread.write(address, value);
@@ -367,15 +362,6 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Services the PMUs in addition to the guest's own after a step.
-    fn count_step_in_extra_pmus(&mut self, step: &Step) {
-        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
-        self.extra_pmus.step(self.thread.totals(), || record::record(step, outcome));
-        if self.instructions.is_multiple_of(SETTLE) {
-            self.extra_pmus.settle(self.thread.totals());
-        }
-    }
-
     /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
     fn complete_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>) -> Option<u32> {
         // Ticks of a companion's cycles are reported after the step, when the cycles are known.
@@ -404,6 +390,54 @@ impl<'a> Cpu<'a> {
             self.thread.service();
         }
         Some(u32::try_from(passed).unwrap_or(u32::MAX))
+    }
+
+    /// What the PMU sees of an interrupt or an event-based branch.
+    fn notice_own(&mut self, notice: &Notice) {
+        self.settle();
+        if self.trace.is_active() {
+            self.trace_notice(notice);
+        }
+        self.encoding = 0;
+        self.keep_up();
+        if let Taken::Interrupt(_) = notice.taken {
+            Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
+        }
+        self.advance(u64::from(notice.cycles), notice.address);
+    }
+
+    /// What comes of a step for the guest.
+    #[inline]
+    fn retire_own(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
+        self.settle();
+        self.instructions += 1;
+        if step.address == self.last.wrapping_add(4) {
+            fusion::add(self.encoding, step.encoding, &Sink { demand: &self.own, totals: self.thread.totals() });
+        }
+        (self.last, self.encoding) = (step.address, step.encoding);
+        self.keep_up();
+        if step.touched.is_some_and(|touched| touched.why == Touch::Translation) {
+            for other in &self.others {
+                other.totals().add(Signal::TranslationInvalidationsReceived, 1);
+            }
+        }
+        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
+        let cycles = if active {
+            self.complete_accompanied(step, cpu)
+        } else {
+            if let Some(following) = &mut self.companion {
+                following.forget(step, cpu);
+            }
+            self.complete(step);
+            None
+        };
+        if !self.extra_pmus.is_empty() {
+            self.count_step_in_extra_pmus(step);
+        }
+        if self.trace.is_active() {
+            self.trace_step(step);
+        }
+        Alerts { cycles, ..Alerts::NONE }
     }
 }
 
@@ -473,6 +507,9 @@ impl Observer for Cpu<'_> {
         if let Some(devices) = &self.devices {
             devices.report(activity);
         }
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.device(activity);
+        }
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
@@ -494,6 +531,9 @@ impl Observer for Cpu<'_> {
             following.follower.set_halted(cpu.waiting());
         }
         self.extra_pmus.set_context(context, self.thread.totals());
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.context(cpu);
+        }
         // What the engine changed by itself, an event-based branch or its return: GE alone.
         let (engine, ours) = (Bescr::of(cpu.bescr()).ge(), Bescr::of(self.bescr).ge());
         if engine != ours {
@@ -508,48 +548,18 @@ impl Observer for Cpu<'_> {
 
     #[inline]
     fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
-        self.settle();
-        self.instructions += 1;
-        if step.address == self.last.wrapping_add(4) {
-            fusion::add(self.encoding, step.encoding, &Sink { demand: &self.own, totals: self.thread.totals() });
+        let alerts = self.retire_own(step, cpu);
+        if self.beside.is_some() {
+            self.retire_beside(step, cpu);
         }
-        (self.last, self.encoding) = (step.address, step.encoding);
-        self.keep_up();
-        if step.touched.is_some_and(|touched| touched.why == Touch::Translation) {
-            for other in &self.others {
-                other.totals().add(Signal::TranslationInvalidationsReceived, 1);
-            }
-        }
-        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
-        let cycles = if active {
-            self.complete_accompanied(step, cpu)
-        } else {
-            if let Some(following) = &mut self.companion {
-                following.forget(step, cpu);
-            }
-            self.complete(step);
-            None
-        };
-        if !self.extra_pmus.is_empty() {
-            self.count_step_in_extra_pmus(step);
-        }
-        if self.trace.is_active() {
-            self.trace_step(step);
-        }
-        Alerts { cycles, ..Alerts::NONE }
+        alerts
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
-        self.settle();
-        if self.trace.is_active() {
-            self.trace_notice(notice);
+        self.notice_own(notice);
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.notice_own(notice);
         }
-        self.encoding = 0;
-        self.keep_up();
-        if let Taken::Interrupt(_) = notice.taken {
-            Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
-        }
-        self.advance(u64::from(notice.cycles), notice.address);
         Alerts::NONE
     }
 
@@ -570,6 +580,9 @@ impl Observer for Cpu<'_> {
         self.settle();
         self.keep_up();
         self.advance(cycles, self.last);
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.waited(cycles);
+        }
     }
 
     fn wait_deadline(&self) -> Option<u64> {

@@ -30,6 +30,7 @@
 //!   core](CoreClock), in the totals of that thread; those of a thread alone on its core are its cycles. Where the companion keeps the time
 //!   they are added after the step.
 
+mod beside;
 mod blocks;
 mod board;
 mod core_clock;
@@ -70,6 +71,7 @@ use vm_pmu::topology::{Thread, Untile};
 use vm_pmu::untile::at_msr;
 
 use crate::Lines;
+use crate::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Place, Recorder, Surrounding, Tracer};
 use vm_pmu_engines::blocks::{Facts, Sums};
@@ -110,6 +112,7 @@ pub struct Cpu<'a> {
     next: u64,
     ledger: Ledger,
     trace: Recorder,
+    beside: Option<Box<Beside<'a, Cpu<'a>>>>,
 }
 
 impl<'a> Cpu<'a> {
@@ -136,6 +139,7 @@ impl<'a> Cpu<'a> {
             next: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
+            beside: None,
         };
         cpu.update_demand();
         cpu
@@ -203,6 +207,29 @@ impl<'a> Cpu<'a> {
         let context = self.thread.context();
         self.thread.set_context(Context { privilege: 0, ..context });
         self.ledger.close(&self.thread);
+    }
+
+    /// What comes of a step for the guest.
+    #[inline]
+    fn retire_own(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
+        self.instructions += u64::from(step.retired());
+        let entered_mask = step.interrupts_masked && !self.masked;
+        self.masked = step.interrupts_masked;
+        self.update_if_stale();
+        self.signals.track(step);
+        if self.trace.is_active() {
+            self.trace_step(step, cpu);
+        }
+        if self.accompanied || step.invalidation.is_some() {
+            return self.retire_accompanied(step, cpu, entered_mask);
+        }
+        let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
+        self.signals.move_core(moved);
+        self.complete(step, entered_mask);
+        if let Some(cpu_boxes) = &self.cpu_boxes {
+            cpu_boxes.advance(cpu.cycles(), u64::from(step.cycles));
+        }
+        self.interrupts(step.next_rip)
     }
 
     fn update_demand(&mut self) {
@@ -406,6 +433,9 @@ fn report_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&O
 impl Observer for Cpu<'_> {
     fn rdmsr(&mut self, msr: u32, cpu: &CpuView<'_>) -> Option<Result<u64, Gp>> {
         self.prepare(cpu);
+        if let Some(other) = self.repeating() {
+            other.rdmsr(msr, cpu);
+        }
         let address = Address::Msr(msr);
         let answer = self.thread.read(address);
         self.trace_access(address, cpu, (None, None), answer);
@@ -414,6 +444,9 @@ impl Observer for Cpu<'_> {
 
     fn wrmsr(&mut self, msr: u32, value: u64, cpu: &CpuView<'_>) -> Option<Result<(), Gp>> {
         self.prepare(cpu);
+        if let Some(other) = self.repeating() {
+            other.wrmsr(msr, value, cpu);
+        }
         self.ledger.before(msr, &self.thread);
         let address = Address::Msr(msr);
         let before = self.trace.before(&self.thread, address);
@@ -428,6 +461,10 @@ impl Observer for Cpu<'_> {
 
     fn rdpmc(&mut self, ecx: u32, cpu: &CpuView<'_>) -> Result<u64, Gp> {
         self.prepare(cpu);
+        if let Some(other) = self.repeating() {
+            // It answers as this one does.
+            let _ = other.rdpmc(ecx, cpu);
+        }
         let address = Address::Rdpmc(ecx);
         let answer = self.thread.read(address);
         self.trace_access(address, cpu, (None, None), answer);
@@ -444,32 +481,22 @@ impl Observer for Cpu<'_> {
         if let Some(following) = &self.companion {
             following.follower.set_halted(cpu.halted());
         }
+        if let Some(beside) = &mut self.beside {
+            beside.cpu.context(cpu);
+        }
     }
 
     #[inline]
     fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
-        self.instructions += u64::from(step.retired());
-        let entered_mask = step.interrupts_masked && !self.masked;
-        self.masked = step.interrupts_masked;
-        self.update_if_stale();
-        self.signals.track(step);
-        if self.trace.is_active() {
-            self.trace_step(step, cpu);
+        let alerts = self.retire_own(step, cpu);
+        if self.beside.is_some() {
+            self.retire_beside(step, cpu);
         }
-        if self.accompanied || step.invalidation.is_some() {
-            return self.retire_accompanied(step, cpu, entered_mask);
-        }
-        let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
-        self.signals.move_core(moved);
-        self.complete(step, entered_mask);
-        if let Some(cpu_boxes) = &self.cpu_boxes {
-            cpu_boxes.advance(cpu.cycles(), u64::from(step.cycles));
-        }
-        self.interrupts(step.next_rip)
+        alerts
     }
 
     fn headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
-        self.give_headroom(cpu)
+        if self.beside.is_some() { None } else { self.give_headroom(cpu) }
     }
 
     fn facts(&self, steps: &[Step]) -> Option<Facts> {
@@ -493,6 +520,7 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
+        self.halt_beside(cycles);
         self.interrupts(self.next)
     }
 

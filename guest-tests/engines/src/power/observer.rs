@@ -118,6 +118,20 @@ impl<'a> CpuView<'a> {
         self.core.look_up(address, state)
     }
 
+    /// The doubleword of RAM at `address`, as the guest translates data and in its byte order; `None` where there is none, where it is not
+    /// aligned, or where a partition's tree translates what the guest's does. This changes nothing.
+    #[must_use]
+    pub fn peek(&self, address: u64) -> Option<u64> {
+        let real = match (self.translates(), address.is_multiple_of(8)) {
+            (_, false) => return None,
+            (false, _) => Core::real(address),
+            (true, _) => self.radix_walk(address, self.core.msr).filter(|walk| !walk.guest)?.walk.real,
+        };
+        let mut bytes = [0; 8];
+        self.core.shared.memory.read_bytes(real, &mut bytes).ok()?;
+        Some(if self.core.little_endian() { u64::from_le_bytes(bytes) } else { u64::from_be_bytes(bytes) })
+    }
+
     /// Whether radix trees translate addresses: LPCR has HR and UPRT.
     #[must_use]
     pub fn translates(&self) -> bool {

@@ -174,6 +174,16 @@ impl<'a> CpuView<'a> {
         self.core.page_walk(address)
     }
 
+    /// The eight bytes of RAM at `address`, as the guest's page tables translate it; `None` where there are none, or they are not aligned.
+    /// This changes nothing either.
+    #[must_use]
+    pub fn peek(&self, address: u64) -> Option<u64> {
+        let walk = self.page_walk(address).filter(|_| address.is_multiple_of(8))?;
+        let mut bytes = [0; 8];
+        self.core.shared.memory.read_bytes(walk.physical, &mut bytes).ok()?;
+        Some(u64::from_le_bytes(bytes))
+    }
+
     /// The local APIC.
     #[must_use]
     pub fn apic(&self) -> &'a Apic {

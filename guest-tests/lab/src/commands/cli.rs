@@ -8,9 +8,11 @@ use crate::commands::conformance::arguments::ConformanceArguments;
 use crate::commands::difference::DiffArguments;
 use crate::commands::explain::arguments::ExplainArguments;
 use crate::commands::litmus::arguments::LitmusArguments;
+use crate::commands::profile::{AnnotateArguments, RecordArguments, ReportArguments};
 use crate::commands::replay::ReplayArguments;
 use crate::commands::run::{TimelineArguments, TraceArguments};
 use crate::commands::shell::{CompletionsArguments, ManArguments};
+use crate::commands::stat::StatArguments;
 
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
@@ -27,6 +29,14 @@ pub struct Cli {
 pub enum Command {
     /// Run guests and show what was counted, sampled and checked
     Run(Box<RunArguments>),
+    /// Count events of a guest from outside, as `perf stat` does
+    Stat(StatArguments),
+    /// Take samples of a guest from outside, as `perf record` does
+    Record(RecordArguments),
+    /// Show samples by symbol and line, as stacks, or for other tools
+    Report(ReportArguments),
+    /// Show samples by instruction
+    Annotate(AnnotateArguments),
     /// List the guests
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them

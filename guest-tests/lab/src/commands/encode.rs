@@ -119,7 +119,11 @@ fn spread(part: Part, arguments: &EncodeArguments, output: &mut Output<'_>) -> R
     Ok(PASSED)
 }
 
-fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
+/// The part in the revision of this letter.
+///
+/// # Errors
+/// It has no such revision.
+pub(super) fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
     let Some(letter) = letter else { return Ok(part) };
     part.revision(letter).ok_or_else(|| {
         let letters = dialect::of(part).revisions();

@@ -274,15 +274,15 @@ impl Counting {
 
 /// A guest and its metrics, in the form that programs read.
 #[derive(Clone, Debug, Serialize)]
-struct Measured {
+pub(super) struct Measured {
     guest: String,
     pmu: String,
-    passed: bool,
+    pub(super) passed: bool,
     /// How many runs of counters were made.
-    runs: usize,
+    pub(super) runs: usize,
     /// Events that no run can count.
     uncounted: Vec<&'static str>,
-    metrics: Vec<Computed>,
+    pub(super) metrics: Vec<Computed>,
 }
 
 /// Counts what the metrics of each request need, and computes them.
@@ -340,7 +340,11 @@ fn frequencies(report: &Report) -> Vec<(&'static str, f64)> {
     known.into_iter().filter(|_| !report.posted.is_empty()).map(|(name, hertz)| (name, hertz as f64)).collect()
 }
 
-fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Result<Measured, Error> {
+/// Counts what these metrics need in runs of `request`, and computes them.
+///
+/// # Errors
+/// The part has no metrics, a word names none, or the guest could not be run.
+pub(super) fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Result<Measured, Error> {
     let part = select::part(&request.pmu)?;
     let all = of(part)?;
     let chosen = all_chosen(words, all)?;

@@ -15,11 +15,13 @@ pub mod guests;
 pub mod list;
 pub mod litmus;
 pub mod metrics;
+pub mod profile;
 pub mod render;
 pub mod replay;
 pub mod run;
 pub mod shell;
 mod stack;
+pub mod stat;
 
 use std::io::Write as _;
 
@@ -79,6 +81,10 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
         Some(Command::Completions(arguments)) => shell::completions(arguments, output),
         Some(Command::Man(arguments)) => shell::man(arguments, output),
+        Some(Command::Record(arguments)) => profile::record(arguments, runner, output),
+        Some(Command::Report(arguments)) => profile::report(arguments, output),
+        Some(Command::Annotate(arguments)) => profile::annotate(arguments, output),
+        Some(Command::Stat(arguments)) => stat::stat(arguments, runner, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }
 }

@@ -171,20 +171,28 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
             }
             continue;
         }
-        let pmus: Vec<&str> = guests.iter().filter(|guest| guest.name == *word).map(|guest| guest.pmu.as_str()).collect();
-        requests.push(match (pmus.as_slice(), pmu) {
-            ([], _) => request(pmu.unwrap_or(DEFAULT_PMU), file(word, &guests)?)?,
-            (pmus, Some(pmu)) if !pmus.contains(&pmu) => {
-                return Err(Error::usage(format!("guest `{word}` does not drive {pmu}: it drives {}", pmus.join(", "))));
-            }
-            (_, Some(pmu)) => request(pmu, Guest::Named(word.clone()))?,
-            ([only], None) => request(only, Guest::Named(word.clone()))?,
-            (pmus, None) => {
-                return Err(Error::usage(format!("guest `{word}` drives {}: choose one with --pmu", pmus.join(", "))));
-            }
-        });
+        let (pmu, guest) = named(word, pmu, &guests)?;
+        requests.push(request(&pmu, guest)?);
     }
     Ok(requests)
+}
+
+/// The guest that `word` is, the name of one of `guests` or the path of a file, and its PMU: `pmu` if that is given.
+///
+/// # Errors
+/// There is no such guest or file, or it does not say which PMU.
+pub(super) fn named(word: &str, pmu: Option<&str>, guests: &[GuestInfo]) -> Result<(String, Guest), Error> {
+    let pmus: Vec<&str> = guests.iter().filter(|guest| guest.name == *word).map(|guest| guest.pmu.as_str()).collect();
+    let guest = || Guest::Named(word.to_owned());
+    match (pmus.as_slice(), pmu) {
+        ([], _) => Ok((pmu.unwrap_or(DEFAULT_PMU).to_owned(), file(word, guests)?)),
+        (pmus, Some(pmu)) if !pmus.contains(&pmu) => {
+            Err(Error::usage(format!("guest `{word}` does not drive {pmu}: it drives {}", pmus.join(", "))))
+        }
+        (_, Some(pmu)) => Ok((pmu.to_owned(), guest())),
+        ([only], None) => Ok(((*only).to_owned(), guest())),
+        (pmus, None) => Err(Error::usage(format!("guest `{word}` drives {}: choose one with --pmu", pmus.join(", ")))),
+    }
 }
 
 /// Whether the runner has an engine of this name.

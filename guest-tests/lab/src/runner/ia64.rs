@@ -1,5 +1,7 @@
 //! The engine of IA-64.
 
+use std::sync::Arc;
+
 use vm_pmu::arch::ia64::PerfMonInfo;
 use vm_pmu::companion::{self, Clock};
 use vm_pmu::layout::Layout;
@@ -7,10 +9,10 @@ use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::traced::Traced;
-use super::{Options, RAM, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
+use super::{Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
-use crate::report::Report;
 use vm_pmu_board::Lines;
+use vm_pmu_board::beside::Plan;
 use vm_pmu_board::ia64::{Attached, Cpu, Rig, supplies};
 use vm_pmu_engines::ia64::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError, Saved};
 use vm_pmu_engines::image::Image;
@@ -24,6 +26,8 @@ pub(super) struct Job<'a> {
     /// The threads of one core: 1 or 2.
     pub(super) cpus: usize,
     pub(super) clock: Clock,
+    /// What counts beside the guest's own PMU.
+    pub(super) beside: Option<&'a Arc<Plan>>,
 }
 
 /// What the part's firmware says of its monitors.
@@ -40,12 +44,12 @@ fn alat_ways(part: Part) -> usize {
 }
 
 /// Runs an image.
-pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Ran, RunError> {
     stages(options, job.part.name(), |stage| run_stage(job, options, stage))
 }
 
-fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Report>, RunError> {
-    let Job { part, name, image, cpus, clock } = *job;
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Ran>, RunError> {
+    let Job { part, name, image, cpus, clock, beside } = *job;
     for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
         if chosen {
             return Err(RunError::NotForEngine { option, pmu: part.name().to_owned() });
@@ -63,9 +67,14 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let followed = followed.map(|builder| builder.clock(clock));
     let supply = supply(part, followed.as_ref());
-    let pmus = layout.pmus().supplies(supply.signals).supplies_records(supply.records).build(lines.clone()).map_err(RunError::Pmus)?;
+    let builder = layout.pmus().supplies(supply.signals).supplies_records(supply.records);
+    let pmus = builder.build(lines.clone()).map_err(RunError::Pmus)?;
     start_recording(&pmus, options)?;
     let companion = followed.map(companion::Builder::build);
+    // Another machine of the same shape counts beside it.
+    let other_lines = Lines::new(cpus);
+    let others = beside.map(|_| builder.build(other_lines.clone())).transpose().map_err(RunError::Pmus)?;
+    let other_companion = followed.filter(|_| beside.is_some()).map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
     let traced = Traced::new(options);
     let attach = |index: usize| {
@@ -73,6 +82,15 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         cpu.record(&traced.tracer);
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower, cpus > 1);
+        }
+        if let (Some(plan), Some(others)) = (beside, &others)
+            && let Some(thread) = others.thread(index)
+        {
+            let mut other = Cpu::new(thread, &other_lines, info);
+            if let Some(follower) = other_companion.as_ref().and_then(|companion| companion.follower(index)) {
+                other.follow(follower, cpus > 1);
+            }
+            cpu.count_beside(others, other, Arc::clone(plan));
         }
         cpu
     };
@@ -92,8 +110,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), options.engine);
     report.recording = pmus.stop_recording();
+    let mut found = Vec::new();
     for index in 0..cpus {
+        let now = machine.cpu(index).map_or(0, |cpu| cpu.cycles());
         if let Some(cpu) = machine.observer_mut(index) {
+            if beside.is_some() {
+                found.push(cpu.found_beside(now));
+            }
             cpu.close();
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part, &knows));
@@ -115,5 +138,5 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.ip()));
     }
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
-    Ok(Outcome::Ended(report))
+    Ok(Outcome::Ended(Ran { report, found, ..Ran::default() }))
 }

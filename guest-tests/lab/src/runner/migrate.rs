@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vm_pmu::Part;
 use vm_pmu::snapshot::SnapshotError;
 
-use super::{Engine, Options, RunError};
+use super::{Engine, Options, Ran, RunError};
 use crate::report::Report;
 use vm_pmu_board::Refusal;
 
@@ -267,15 +267,9 @@ pub(super) trait Reported {
     fn report(&mut self) -> &mut Report;
 }
 
-impl Reported for Report {
+impl Reported for Ran {
     fn report(&mut self) -> &mut Report {
-        self
-    }
-}
-
-impl<T> Reported for (Report, T) {
-    fn report(&mut self) -> &mut Report {
-        &mut self.0
+        &mut self.report
     }
 }
 
@@ -322,6 +316,12 @@ mod tests {
     use vm_pmu_engines::{ia64, power};
 
     use super::*;
+
+    impl Reported for Report {
+        fn report(&mut self) -> &mut Report {
+            self
+        }
+    }
 
     fn part(name: &str) -> Part {
         Part::named(name).unwrap()

@@ -1,23 +1,26 @@
 //! The engine of POWER.
 
+use std::sync::Arc;
+
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
-use vm_pmu::companion::{self, Clock};
+use vm_pmu::companion::{self, Clock, Companion};
 use vm_pmu::layout::Layout;
+use vm_pmu::topology;
 use vm_pmu::{Part, Signal};
 
 #[cfg(feature = "unicorn")]
 use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::traced::Traced;
-use super::{KILLED, Options, RAM, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
+use super::{KILLED, Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::debug;
 use crate::entries::known::supply;
-use crate::report::Report;
 use vm_pmu_board::Lines;
+use vm_pmu_board::beside::Plan;
 use vm_pmu_board::power::{Attached, Cpu, Devices, ExtraPmus, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
 use vm_pmu_engines::image::Image;
-use vm_pmu_engines::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
+use vm_pmu_engines::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved, TimeBase};
 use vm_pmu_guests::protocol;
 
 /// What is to be run.
@@ -30,6 +33,8 @@ pub(super) struct Job<'a> {
     pub(super) clock: Clock,
     /// What further PMUs count in addition to the guest's own.
     pub(super) extra: &'a [Encoding],
+    /// What counts beside the guest's own PMU.
+    pub(super) beside: Option<&'a Arc<Plan>>,
 }
 
 /// The most bytes of memory that an image can have the machine have.
@@ -41,16 +46,13 @@ fn ram(image: &Image) -> u64 {
     if end <= RAM / 2 || end > MOST_RAM - RAM { RAM } else { end.next_multiple_of(RAM) + RAM }
 }
 
-/// The report of a run, and the counts of PMC1 to PMC6 of each further PMU, added up over all threads.
-type Counted = (Report, Vec<[u64; COUNTERS]>);
-
 /// Runs an image.
-pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Counted, RunError> {
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Ran, RunError> {
     stages(options, job.part.name(), |stage| run_stage(job, options, stage))
 }
 
-fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Counted>, RunError> {
-    let Job { part, name, image, cpus, clock, extra } = *job;
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Ran>, RunError> {
+    let Job { part, name, image, cpus, clock, extra, beside } = *job;
     if options.parallel {
         return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
     }
@@ -82,6 +84,9 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let pmus = builder.build(lines.clone()).map_err(RunError::Pmus)?;
     start_recording(&pmus, options)?;
     let companion = followed.map(companion::Builder::build);
+    // Another machine of the same shape counts beside it.
+    let others = beside.map(|_| builder.build(Lines::new(cpus))).transpose().map_err(RunError::Pmus)?;
+    let other_companion = followed.filter(|_| beside.is_some()).map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
     let plain = Config { ram: ram(image), cpus, little_endian: !options.big_endian, ..Config::default() };
     let config = match &firmware {
@@ -89,23 +94,23 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         None => plain,
     };
     let devices = Devices::new(&pmus, companion.as_ref(), firmware.as_ref());
+    let other_devices = others.as_ref().and_then(|others| Devices::new(others, other_companion.as_ref(), None));
     let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
     let traced = Traced::new(options);
     let attach = |index: usize| {
-        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
+        let mut cpu =
+            attached(&pmus, companion.as_ref(), devices, index, config.time_base).unwrap_or_else(|| Cpu::new(first, config.time_base));
         cpu.record(&traced.tracer);
-        cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
         if let Some(firmware) = &firmware {
             cpu.call_firmware(firmware);
         }
-        if let Some(devices) = devices {
-            cpu.attach_devices(devices);
-        }
-        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
-            cpu.follow(follower);
-        }
         if let Some(thread) = pmus.thread(index).filter(|_| !extra.is_empty()) {
             cpu.count_extra_pmus(ExtraPmus::new(extra, index % threads, threads, thread.totals()));
+        }
+        if let (Some(plan), Some(others)) = (beside, &others)
+            && let Some(other) = attached(others, other_companion.as_ref(), other_devices, index, config.time_base)
+        {
+            cpu.count_beside(others, other, Arc::clone(plan));
         }
         cpu
     };
@@ -154,8 +159,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
     let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; extra.len()];
+    let mut found = Vec::new();
     for index in 0..cpus {
+        let now = machine.cpu(index).map_or(0, |cpu| cpu.cycles());
         if let Some(cpu) = machine.observer_mut(index) {
+            if beside.is_some() {
+                found.push(cpu.found_beside(now));
+            }
             cpu.close();
             for (sums, own) in counts.iter_mut().zip(cpu.extra_pmus().counts()) {
                 sums.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
@@ -185,5 +195,24 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if refused != 0 {
         (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of counters that are posted there"));
     }
-    Ok(Outcome::Ended((report, counts)))
+    Ok(Outcome::Ended(Ran { report, counts, found }))
+}
+
+/// The glue of CPU `index`, attached to its thread of `pmus`.
+fn attached<'a>(
+    pmus: &'a topology::Machine<Lines>,
+    companion: Option<&'a Companion>,
+    devices: Option<Devices<'a>>,
+    index: usize,
+    time_base: TimeBase,
+) -> Option<Cpu<'a>> {
+    let mut cpu = Cpu::new(pmus.thread(index)?, time_base);
+    cpu.broadcast_to((0..pmus.threads()).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
+    if let Some(devices) = devices {
+        cpu.attach_devices(devices);
+    }
+    if let Some(follower) = companion.and_then(|companion| companion.follower(index)) {
+        cpu.follow(follower);
+    }
+    Some(cpu)
 }

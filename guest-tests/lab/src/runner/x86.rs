@@ -7,19 +7,20 @@ use vm_pmu::arch::feed::Context;
 use vm_pmu::companion::{self, Clock, Companion};
 use vm_pmu::layout::Layout;
 use vm_pmu::snapshot::SnapshotError;
-use vm_pmu::topology;
+use vm_pmu::topology::{self, Thread};
 use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
 use super::traced::Traced;
 use super::{
-    Cycles, Engine, KILLED, MigrateError, Options, RAM, RunError, begin, judge_clock, positions, registers, stages, start_recording,
+    Cycles, Engine, KILLED, MigrateError, Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, stages, start_recording,
     verdict,
 };
 use crate::debug;
 use crate::entries::known::supply;
 use crate::report::Report;
+use vm_pmu_board::beside::Plan;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Devices, Topology, pace, supplies};
 use vm_pmu_board::{LineState, Lines};
 use vm_pmu_engines::x86::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
@@ -54,10 +55,12 @@ pub(super) struct Job<'a> {
     pub(super) image: &'a Image,
     pub(super) cpus: usize,
     pub(super) clock: Clock,
+    /// What counts beside the guest's own PMU.
+    pub(super) beside: Option<&'a Arc<Plan>>,
 }
 
 /// Runs an image.
-pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Ran, RunError> {
     let pmu = job.part.name();
     if options.big_endian {
         return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });
@@ -65,12 +68,14 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunE
     stages(options, pmu, |stage| run_stage(job, options, stage))
 }
 
-fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Report>, RunError> {
-    let Job { part, name, image, cpus, clock } = *job;
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Ran>, RunError> {
+    let Job { part, name, image, cpus, clock, beside } = *job;
     let surroundings = Surroundings::new(part, cpus, clock, options)?;
     // A guest that runs freely has no executor of single instructions.
     let stepped = if options.cycles == Cycles::Tsc { Engine::Interpreter } else { stage.engine };
-    let mut machine = surroundings.machine(image, stepped)?;
+    let beside = beside.map(|plan| Ok((Surroundings::new(part, cpus, clock, options)?, plan))).transpose()?;
+    let beside = beside.as_ref().map(|(others, plan)| (others, *plan));
+    let mut machine = surroundings.build(image, stepped, beside)?;
     if let Some(saved) = stage.from {
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
     }
@@ -81,7 +86,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
                 let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
                 surroundings.tell(&mut machine, &mut report);
                 KILLED.clone_into(&mut report.ending);
-                return Ok(Outcome::Ended(report));
+                return Ok(Outcome::Ended(Ran { report, ..Ran::default() }));
             }
         },
         Cycles::Engine => vm_pmu_board::x86::run(&mut machine, Limits::steps(stage.steps)),
@@ -90,6 +95,11 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if stage.save && exit == Exit::Limit {
         return surroundings.save(&machine).map(Outcome::Saved).map_err(RunError::Migrate);
     }
+    let found = (0..cpus).filter_map(|index| {
+        let now = machine.cpu(index)?.cycles();
+        Some(machine.observer_mut(index)?.found_beside(now))
+    });
+    let found = found.collect();
     let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
     report.recording = surroundings.pmus.stop_recording();
     surroundings.tell(&mut machine, &mut report);
@@ -118,7 +128,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         report.positions = positions(cpus, |index| fault(index).or_else(|| machine.cpu(index).map(|cpu| cpu.rip())));
     }
     (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks);
-    Ok(Outcome::Ended(report))
+    Ok(Outcome::Ended(Ran { report, found, ..Ran::default() }))
 }
 
 /// Has the host's processor execute the guest as fast as it can.
@@ -254,29 +264,61 @@ impl Surroundings {
     /// # Errors
     /// [`RunError`], where the engine is not there or refuses the image.
     pub fn machine(&self, image: &Image, engine: Engine) -> Result<Machine<Cpu<'_>>, RunError> {
+        self.build(image, engine, None)
+    }
+
+    /// The same with the PMUs of `beside`, other surroundings of the same shape, beside its own.
+    fn build<'a>(
+        &'a self,
+        image: &Image,
+        engine: Engine,
+        beside: Option<(&'a Surroundings, &Arc<Plan>)>,
+    ) -> Result<Machine<Cpu<'a>>, RunError> {
         engine.check(self.part.name())?;
         if engine == Engine::Unicorn && self.config.mode == Mode::Parallel {
             return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave out `--parallel`".to_owned() });
         }
-        let Some(first) = self.pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus: self.cpus })) };
+        let missing = || RunError::Machine(MachineError::Cpus { cpus: self.cpus });
+        let first = self.pmus.thread(0).ok_or_else(missing)?;
         let attach = |index: usize| {
-            let mut cpu = Cpu::new(self.pmus.thread(index).unwrap_or(first), &self.lines);
+            let mut cpu = self.attach(index, first);
             cpu.record(&self.traced.tracer);
-            if let Some(clock) = self.cores.get(index / self.topology.core).filter(|_| self.topology.core > 1) {
-                cpu.share_core(clock.clone());
-            }
-            if let Some(follower) = self.companion.as_ref().and_then(|companion| companion.follower(index)) {
-                cpu.follow(follower, self.config.ram);
-            }
-            if let (Some(boxes), Some(untile)) = (&self.boxes, self.pmus.untile()) {
-                cpu.stand_beside(Arc::clone(boxes), untile, self.companion.as_deref());
+            if let Some((others, plan)) = beside
+                && let Some(first) = others.pmus.thread(0)
+            {
+                cpu.count_beside(&others.pmus, others.attach(index, first), Arc::clone(plan));
             }
             cpu
         };
-        let mut machine = Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)?;
+        let mut board = self.board.clone();
+        if let Some((others, _)) = beside {
+            board = others.devices().into_iter().fold(board, Board::with_devices);
+        }
+        let mut machine = Machine::new(&self.config, image, Arc::new(board), attach).map_err(RunError::Machine)?;
         self.traced.begin(machine.memory());
         execute_with(engine, &mut machine)?;
         Ok(machine)
+    }
+
+    /// The glue of CPU `index`; `first` is the thread of CPU 0.
+    fn attach<'a>(&'a self, index: usize, first: Thread<'a, Lines>) -> Cpu<'a> {
+        let mut cpu = Cpu::new(self.pmus.thread(index).unwrap_or(first), &self.lines);
+        if let Some(clock) = self.cores.get(index / self.topology.core).filter(|_| self.topology.core > 1) {
+            cpu.share_core(clock.clone());
+        }
+        if let Some(follower) = self.companion.as_ref().and_then(|companion| companion.follower(index)) {
+            cpu.follow(follower, self.config.ram);
+        }
+        if let (Some(boxes), Some(untile)) = (&self.boxes, self.pmus.untile()) {
+            cpu.stand_beside(Arc::clone(boxes), untile, self.companion.as_deref());
+        }
+        cpu
+    }
+
+    /// What devices do reaches these.
+    fn devices(&self) -> Option<Devices> {
+        let companion = self.companion.as_ref()?;
+        Some(Devices::new(Arc::clone(&self.pmus), Arc::clone(companion)))
     }
 
     /// The PMUs of its CPUs, and the boxes.

@@ -7,7 +7,9 @@ mod knl;
 mod litmus;
 mod moved;
 mod nest;
+mod profile;
 mod shell;
+mod stat;
 mod timeline;
 mod traced;
 

@@ -95,7 +95,7 @@ pub struct Board {
     cpus: usize,
     leaves: Vec<Leaf>,
     configuration: Option<Arc<dyn ConfigurationSpace>>,
-    devices: Option<Devices>,
+    devices: Vec<Devices>,
 }
 
 impl Board {
@@ -107,7 +107,7 @@ impl Board {
             Part::Knl(_) => vec![Leaf::performance_monitoring(CPUID_0A)],
             _ => Vec::new(),
         };
-        Board { part, cpus, leaves, configuration: None, devices: None }
+        Board { part, cpus, leaves, configuration: None, devices: Vec::new() }
     }
 
     /// CPUID returns `leaves`. Of two for the same leaf the later holds.
@@ -123,10 +123,11 @@ impl Board {
         Board { configuration: Some(configuration), ..self }
     }
 
-    /// What devices do with memory reaches `devices`.
+    /// What devices do with memory reaches `devices`, in addition to those that it has been given.
     #[must_use]
-    pub fn with_devices(self, devices: Devices) -> Board {
-        Board { devices: Some(devices), ..self }
+    pub fn with_devices(mut self, devices: Devices) -> Board {
+        self.devices.push(devices);
+        self
     }
 
     /// What the part's local APICs do to the performance counters' entry when they deliver by it: those of Intel mask it (SDM volume 3,
@@ -175,9 +176,7 @@ impl MachineBus for Board {
     }
 
     fn dma(&self, _cpu: usize, access: &DmaAccess) {
-        if let Some(devices) = &self.devices {
-            devices.access(access);
-        }
+        self.devices.iter().for_each(|devices| devices.access(access));
     }
 
     fn cpuid(&self, cpu: usize, leaf: u32, subleaf: u32, answer: CpuidResult) -> CpuidResult {
