@@ -9,9 +9,8 @@ use vm_pmu::arch::registry::Part;
 use crate::commands::cli::{EncodeArguments, Format};
 use crate::commands::groups::{self, EncodedGroup, Group};
 use crate::commands::{PASSED, decode};
-use crate::dialect::names;
+pub use crate::dialect::program;
 use crate::dialect::select;
-use crate::dialect::select::Request;
 use crate::dialect::{self, Dialect, Programming};
 use crate::error::Error;
 use crate::output::Output;
@@ -130,20 +129,6 @@ pub(super) fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
         let hint = suggest::did_you_mean(letter, letters.iter().copied(), &suggest::there_are(letters.iter().copied()));
         Error::usage(format!("{} has no revision `{letter}`{hint}", part.name()))
     })
-}
-
-/// The register writes that count each of `events` on `part`, by the names of the catalogue or [of other tools](crate::dialect::names).
-///
-/// # Errors
-/// An event, unit mask or modifier is unknown, or there are too few counters.
-pub fn program(part: Part, events: &[impl AsRef<str>]) -> Result<Vec<Programming>, Error> {
-    let taken = events.iter().map(|text| names::taken(part, text.as_ref())).collect::<Result<Vec<_>, _>>()?;
-    let requests = taken.iter().map(|taken| Request::new(&taken.text)).collect::<Result<Vec<_>, _>>()?;
-    let mut program = dialect::of(part).encode(part, &requests)?;
-    for (programming, taken) in program.iter_mut().zip(taken.iter()) {
-        programming.warnings.extend(taken.warnings.iter().cloned());
-    }
-    Ok(program)
 }
 
 fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {

@@ -141,3 +141,17 @@ pub struct Write {
     /// The value.
     pub value: u64,
 }
+
+/// The register writes that count each of `events` on `part`, by the names of the catalogue or [of other tools](names).
+///
+/// # Errors
+/// An event, unit mask or modifier is unknown, or there are too few counters.
+pub fn program(part: Part, events: &[impl AsRef<str>]) -> Result<Vec<Programming>, Error> {
+    let taken = events.iter().map(|text| names::taken(part, text.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let requests = taken.iter().map(|taken| Request::new(&taken.text)).collect::<Result<Vec<_>, _>>()?;
+    let mut program = of(part).encode(part, &requests)?;
+    for (programming, taken) in program.iter_mut().zip(taken.iter()) {
+        programming.warnings.extend(taken.warnings.iter().cloned());
+    }
+    Ok(program)
+}

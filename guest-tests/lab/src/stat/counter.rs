@@ -74,7 +74,7 @@ fn of_box(part: Part, programming: &Programming) -> Option<Counter> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::encode::program;
+    use crate::dialect::program;
 
     fn registers(pmu: &str, event: &str) -> (Vec<Address>, usize) {
         let part = Part::named(pmu).unwrap();

@@ -4,8 +4,8 @@ use vm_pmu::{Address, Part};
 use vm_pmu_board::beside::{Counter, Group};
 
 use super::counter;
-use crate::commands::encode::program;
 use crate::dialect::Programming;
+use crate::dialect::program;
 use crate::error::Error;
 
 /// An event to count.

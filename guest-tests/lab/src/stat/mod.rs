@@ -12,7 +12,7 @@ pub use tally::{Measured, Tally, measure};
 
 use vm_pmu::Part;
 
-use crate::commands::encode::program;
+use crate::dialect::program;
 
 /// The events that are counted where none are named: time, instructions, branches, mispredictions, and misses of caches.
 #[must_use]

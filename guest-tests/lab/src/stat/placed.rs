@@ -7,7 +7,7 @@ use vm_pmu::arch::knl::untile::UnitId;
 use vm_pmu_board::beside::{Found, Plan};
 
 use super::group::set_up;
-use crate::commands::encode::program;
+use crate::dialect::program;
 use crate::error::Error;
 use crate::metrics::Placed;
 use crate::report::Report;
