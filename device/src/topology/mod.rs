@@ -37,7 +37,7 @@ pub(crate) mod witness;
 pub use builder::Builder;
 #[cfg(feature = "power9")]
 pub use collection::CoreCollection;
-pub use refusal::{BuildError, UnknownPart};
+pub use refusal::{BuildError, RestoreError, UnknownPart};
 pub use thread::Thread;
 #[cfg(feature = "knl")]
 pub use untile::Untile;
@@ -587,38 +587,3 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 }
-
-/// Why saved states were refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RestoreError {
-    /// There are not as many states as threads.
-    Threads {
-        /// How many states there are.
-        saved: usize,
-        /// How many threads the machine has.
-        machine: usize,
-    },
-    /// A state was saved from another part, or another revision of the part.
-    Part {
-        /// The part that it was saved from.
-        saved: Part,
-        /// The part that the machine is built of.
-        machine: Part,
-    },
-}
-
-impl core::fmt::Display for RestoreError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            RestoreError::Threads { saved, machine } => {
-                write!(formatter, "{saved} threads were saved and the machine has {machine}: build one with as many")
-            }
-            RestoreError::Part { saved, machine } => {
-                write!(formatter, "the state is of {saved} and the machine is {machine}: build one of the same part")
-            }
-        }
-    }
-}
-
-impl core::error::Error for RestoreError {}

@@ -1,4 +1,4 @@
-//! Why a machine could not be built.
+//! Why a machine could not be built, or did not take what was saved.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -119,3 +119,38 @@ fn list<T: fmt::Display>(formatter: &mut fmt::Formatter<'_>, items: &[T], betwee
     }
     Ok(())
 }
+
+/// Why saved states were refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// There are not as many states as threads.
+    Threads {
+        /// How many states there are.
+        saved: usize,
+        /// How many threads the machine has.
+        machine: usize,
+    },
+    /// A state was saved from another part, or another revision of the part.
+    Part {
+        /// The part that it was saved from.
+        saved: Part,
+        /// The part that the machine is built of.
+        machine: Part,
+    },
+}
+
+impl core::fmt::Display for RestoreError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            RestoreError::Threads { saved, machine } => {
+                write!(formatter, "{saved} threads were saved and the machine has {machine}: build one with as many")
+            }
+            RestoreError::Part { saved, machine } => {
+                write!(formatter, "the state is of {saved} and the machine is {machine}: build one of the same part")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RestoreError {}
