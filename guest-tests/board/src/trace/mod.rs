@@ -1,6 +1,6 @@
 //! What passes between a guest and its PMU: kept for a report, and told to who follows the run.
 //!
-//! Each thread has a [`Recorder`]. It does nothing, and costs a comparison a step, unless a [`Tracer`] wants something of its thread.
+//! Each thread has a recorder. It does nothing, and costs a comparison a step, unless a [`Tracer`] wants something of its thread.
 
 mod choice;
 mod registers;
