@@ -92,7 +92,8 @@ const STATEMENTS: [(&str, &str); 32] = [
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
     (
         "records",
-        "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests, nested, sampled_addresses, sampled_outcomes",
+        "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests, nested, \
+         sampled_addresses, sampled_outcomes",
     ),
     ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
@@ -372,7 +373,7 @@ fn which(words: &[&str]) -> Result<Records, String> {
         "sampled_outcomes" => Some(Records::SAMPLED_OUTCOMES),
         _ => None,
     };
-    let refused = |word: &str| format!("no records are called `{word}`");
+    let refused = |word: &str| format!("`{word}` is no kind of record: there are those that `records` takes, and none");
     words.iter().try_fold(Records::NONE, |all, word| Ok(all.with(which(word).ok_or_else(|| refused(word))?)))
 }
 

@@ -86,7 +86,8 @@ impl<L: InterruptLine> Machine<L> {
             litmus.beginning.state = state;
         }
         let mut recorder = Recorder::new(litmus, most, self);
-        for thread in (0..self.threads()).filter_map(|number| self.thread(number)) {
+        let has_time_base = ContextField::from_word(self.part(), "time_base").is_some();
+        for thread in (0..self.threads()).filter_map(|number| self.thread(number)).filter(|_| has_time_base) {
             // A time base is its ticks and an offset: a new machine has no ticks yet.
             let ticks = thread.totals().get(Signal::TimeBaseTicks);
             if ticks != 0 {
@@ -156,15 +157,105 @@ impl Litmus {
         let mut run = Run::new(self)?;
         let refused = |error: &dyn core::fmt::Display| Failure { line: 0, message: error.to_string() };
         run.machine.start_recording(usize::MAX).map_err(|error| refused(&error))?;
-        for (line, step) in &self.steps {
-            match step {
-                // The machine goes on itself: another one would not record.
-                Step::Save => run.machine.save().map(drop).map_err(|error| refused(&error))?,
-                Step::Nest(_) => {}
-                // What it expects does not matter.
-                step => drop(run.execute(*line, step)),
-            }
-        }
+        self.steps.iter().try_for_each(|(line, step)| perform(&mut run, *line, step)).map_err(|error| refused(&error))?;
         run.machine.stop_recording().ok_or_else(|| refused(&"the machine did not record"))
+    }
+}
+
+/// Executes a statement on a machine that may record.
+fn perform(run: &mut Run<'_>, line: usize, step: &Step) -> Result<(), SnapshotError> {
+    match step {
+        // The machine goes on itself: another one would not record.
+        Step::Save => run.machine.save().map(drop)?,
+        Step::Nest(_) => {}
+        // What it expects does not matter.
+        step => drop(run.execute(line, step)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Builder;
+
+    #[test]
+    fn a_recording_that_is_full_keeps_what_it_has() {
+        let machine = Builder::new("k8").expect("a part").build(Unconnected).expect("a machine");
+        machine.start_recording(2).expect("it is saved");
+        let cpu = machine.thread(0).expect("a thread");
+        cpu.wrmsr(0xC001_0004, 7).expect("PerfCtr0");
+        assert_eq!(cpu.rdmsr(0xC001_0004), Ok(7));
+        assert_eq!(cpu.rdmsr(0xC001_0005), Ok(0));
+        let recording = machine.stop_recording().expect("it records");
+        assert!(recording.is_cut);
+        assert_eq!((recording.litmus.steps.len(), recording.litmus.run()), (2, Ok(1)));
+    }
+
+    #[test]
+    fn what_is_asked_of_a_package_that_is_not_there_is_left_out() {
+        let machine = Builder::new("k8").expect("a part").build(Unconnected).expect("a machine");
+        machine.start_recording(100).expect("it is saved");
+        assert!(!machine.inject_package(7, vm_pmu_arch::model::Occurrence { select: 0xE0, umask: 1 }, 3));
+        let recording = machine.stop_recording().expect("it records");
+        assert!(recording.litmus.run().is_ok());
+    }
+
+    /// Has arbitrary programs recorded from their middle on, when totals, counters and time bases are no longer new.
+    #[cfg(feature = "arbitrary")]
+    fn second_halves_happen_again(part: &str) {
+        use alloc::format;
+
+        let part = crate::Part::named(part).expect("a part");
+        let mut tried = 0;
+        for seed in 0..200 {
+            let bytes = crate::litmus::random_bytes(seed, 2_000);
+            let Ok(program) = Litmus::arbitrary(part, &mut arbitrary::Unstructured::new(&bytes)) else { continue };
+            let mut run = Run::new(&program).expect("a machine");
+            let middle = program.steps.len() / 2;
+            for (number, (line, step)) in program.steps.iter().enumerate() {
+                if number == middle {
+                    run.machine.start_recording(usize::MAX).expect("it is saved");
+                }
+                perform(&mut run, *line, step).expect("it is saved");
+            }
+            let Some(recording) = run.machine.stop_recording() else { continue };
+            let text = recording.litmus.to_string();
+            let again: Litmus = text.parse().expect("its own text");
+            let outcome = again.run().map_err(|failure| format!("seed {seed}: {failure} of\n{text}"));
+            assert!(outcome.is_ok(), "{outcome:?}");
+            tried += 1;
+        }
+        assert!(tried > 100, "{tried} programs");
+    }
+
+    #[cfg(feature = "arbitrary")]
+    #[test]
+    fn second_halves_of_the_k8_happen_again() {
+        second_halves_happen_again("k8");
+    }
+
+    #[cfg(feature = "arbitrary")]
+    #[test]
+    fn second_halves_of_knights_landing_happen_again() {
+        second_halves_happen_again("knl");
+    }
+
+    #[cfg(feature = "arbitrary")]
+    #[test]
+    fn second_halves_of_power9_happen_again() {
+        second_halves_happen_again("power9");
+    }
+
+    #[cfg(feature = "arbitrary")]
+    #[test]
+    fn second_halves_of_the_first_itanium_happen_again() {
+        second_halves_happen_again("itanium");
+    }
+
+    #[cfg(feature = "arbitrary")]
+    #[test]
+    fn second_halves_of_montecito_happen_again() {
+        second_halves_happen_again("montecito");
     }
 }

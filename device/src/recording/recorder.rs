@@ -8,6 +8,7 @@ use core::mem::{replace, take};
 use vm_pmu_arch::feed::{Signal, Totals};
 
 use super::Recording;
+use crate::irq::InterruptLine;
 use crate::litmus::{Configuration, Litmus, Step, UntileStep, changes};
 use crate::topology::Machine;
 use crate::topology::witness::{BoxesCall, Call, PciPlace, Shown, Sources, Told, Witness};
@@ -58,7 +59,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     /// Writes into `litmus`, a program for this machine without statements, at most `most` of them.
-    pub(super) fn new<L: crate::irq::InterruptLine>(litmus: Litmus, most: usize, machine: &Machine<L>) -> Recorder {
+    pub(super) fn new<L: InterruptLine>(litmus: Litmus, most: usize, machine: &Machine<L>) -> Recorder {
         let threads = (0..machine.threads()).filter_map(|thread| machine.totals(thread));
         let devices = (0..machine.packages()).filter_map(|package| machine.device_totals(package));
         Recorder {
@@ -71,8 +72,8 @@ impl Recorder {
         }
     }
 
-    /// Adds a statement about `thread`; returns its place.
-    pub(super) fn say(&mut self, thread: usize, step: Step) -> usize {
+    /// Adds a statement about `thread`; returns its place, if there is room for it.
+    pub(super) fn say(&mut self, thread: usize, step: Step) -> Option<usize> {
         if thread != self.current {
             self.current = thread;
             self.push(Step::Thread(thread));
@@ -80,14 +81,15 @@ impl Recorder {
         self.push(step)
     }
 
-    fn push(&mut self, step: Step) -> usize {
+    fn push(&mut self, step: Step) -> Option<usize> {
         let steps = &mut self.recording.litmus.steps;
-        if steps.len() < self.most {
-            steps.push((steps.len() + 1, step));
-        } else {
+        let place = steps.len();
+        if self.recording.is_cut || place >= self.most {
             self.recording.is_cut = true;
+            return None;
         }
-        steps.len().saturating_sub(1)
+        steps.push((place + 1, step));
+        Some(place)
     }
 
     /// States what the machine told its line.
@@ -169,7 +171,7 @@ impl Recorder {
     }
 
     /// The machine is watched no more.
-    pub(super) fn end<L: crate::irq::InterruptLine>(&mut self, machine: &Machine<L>) {
+    pub(super) fn end<L: InterruptLine>(&mut self, machine: &Machine<L>) {
         if self.is_cut() {
             return;
         }
@@ -236,9 +238,10 @@ fn configuration((bus, device, function, offset, size): PciPlace) -> Configurati
 }
 
 impl Witness for Recorder {
-    fn call(&mut self, thread: usize, call: Call<'_>, sources: &dyn Sources) -> usize {
-        if self.is_cut() {
-            return usize::MAX;
+    fn call(&mut self, thread: usize, call: Call<'_>, sources: &dyn Sources) -> Option<usize> {
+        // What is asked of a package that is not there does nothing.
+        if self.is_cut() || thread >= self.threads.len() {
+            return None;
         }
         match call {
             Call::Other => self.recording.left_out += 1,
@@ -256,12 +259,13 @@ impl Witness for Recorder {
             call => {
                 self.state_fed(thread, None, sources);
                 let ticks = sources.totals(thread).map_or(0, |totals| totals.get(Signal::TimeBaseTicks));
-                if let Some(step) = self.statement(call, ticks) {
-                    return self.say(thread, step);
-                }
+                let step = self.statement(call, ticks)?;
+                // The parts of a machine are saved one after the other.
+                let is_saved = step == Step::Save && self.recording.litmus.steps.last().is_some_and(|(_, last)| *last == Step::Save);
+                return if is_saved { None } else { self.say(thread, step) };
             }
         }
-        usize::MAX
+        None
     }
 
     fn shown(&mut self, place: usize, shown: Shown) {

@@ -342,8 +342,6 @@ impl<L: InterruptLine> Machine<L> {
     /// controllers afterwards. The list is the only allocation that a machine makes after it was built; [`Thread::state`] makes none.
     #[must_use]
     pub fn states(&self) -> Vec<State> {
-        #[cfg(feature = "recording")]
-        self.watched(0, Call::Save);
         (0..self.threads()).filter_map(|number| self.thread(number)).map(|thread| thread.state()).collect()
     }
 

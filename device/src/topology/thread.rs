@@ -510,6 +510,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// What the PMU remembers; as [`Machine::states`] for one thread.
     #[must_use]
     pub fn state(&self) -> State {
+        #[cfg(feature = "recording")]
+        self.watched(Call::Save);
         // It is notified of the others of its package only while it follows them. A state has the latest, so that equal machines have equal
         // states.
         if self.package.followers.is_empty() {

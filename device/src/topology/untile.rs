@@ -407,6 +407,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// What the boxes remember, with everything counted up to now.
     #[must_use]
     pub fn state(&self) -> UntileState {
+        #[cfg(feature = "recording")]
+        self.machine.watched(0, Call::Save);
         self.deliver(self.boxes.state())
     }
 

@@ -20,7 +20,7 @@ use crate::untile::{Domain, Stage, Transaction, UnitId};
 pub(crate) enum Call<'c> {
     /// The PMU counts up to now.
     Service,
-    /// All that the machine remembers is saved.
+    /// Something that the machine remembers is saved, for which it counts up to now.
     Save,
     Read(Address),
     Write(Address, u64),
@@ -113,8 +113,8 @@ pub(crate) trait Sources {
 
 /// Who watches.
 pub(crate) trait Witness: Any + Send {
-    /// A call about `thread` begins. Returns its place, for what it will show.
-    fn call(&mut self, thread: usize, call: Call<'_>, sources: &dyn Sources) -> usize;
+    /// A call about `thread` begins. Returns its place, if what it will show is of interest.
+    fn call(&mut self, thread: usize, call: Call<'_>, sources: &dyn Sources) -> Option<usize>;
     /// The call at `place` showed this.
     fn shown(&mut self, place: usize, shown: Shown);
     /// The machine tells its line something, in a call that has begun.
@@ -180,7 +180,7 @@ impl<L: InterruptLine> Machine<L> {
     /// A call about thread `number` begins. Returns its place, if somebody watches.
     #[inline]
     pub(super) fn watched(&self, number: usize, call: Call<'_>) -> Option<usize> {
-        if self.is_watched() { self.seat.with(|witness| witness.call(number, call, self)) } else { None }
+        if self.is_watched() { self.seat.with(|witness| witness.call(number, call, self)).flatten() } else { None }
     }
 
     /// The call at `place` showed this.
