@@ -5107,8 +5107,9 @@ VmPmuStatus vm_pmu_signal(uint32_t number, VmPmuText *name, VmPmuText *summary);
 VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked);
 
 /**
- * Records from now on what is done with the machine, up to `most` statements: accesses, what is fed, contexts, injections, records and
- * requests, and what the guest sees. What was recorded before is dropped. It allocates memory as it grows, and every call takes longer.
+ * Starts to record what is done with the machine, up to `most` statements: accesses, what is fed, contexts, injections, records and
+ * requests, and what the guest sees. An earlier recording that was not stopped is dropped. A recording allocates memory as it grows, and
+ * every call takes longer.
  *
  * VM_PMU_STATUS_ERROR_SNAPSHOT when what the machine remembers cannot be saved: the recording begins with it.
  *
@@ -5118,7 +5119,7 @@ VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked
 VmPmuStatus vm_pmu_recording_start(const VmPmuMachine *machine, size_t most);
 
 /**
- * Records no more, and writes to `recording` what was recorded. It lives until vm_pmu_recording_destroy().
+ * Stops recording, and writes to `recording` what was recorded. It lives until vm_pmu_recording_destroy().
  *
  * VM_PMU_STATUS_ERROR_ARGUMENT when the machine does not record.
  *

@@ -19,8 +19,9 @@ impl Handle for VmPmuRecording {
     const KIND: &'static str = "a recording";
 }
 
-/// Records from now on what is done with the machine, up to `most` statements: accesses, what is fed, contexts, injections, records and
-/// requests, and what the guest sees. What was recorded before is dropped. It allocates memory as it grows, and every call takes longer.
+/// Starts to record what is done with the machine, up to `most` statements: accesses, what is fed, contexts, injections, records and
+/// requests, and what the guest sees. An earlier recording that was not stopped is dropped. A recording allocates memory as it grows, and
+/// every call takes longer.
 ///
 /// VM_PMU_STATUS_ERROR_SNAPSHOT when what the machine remembers cannot be saved: the recording begins with it.
 ///
@@ -35,7 +36,7 @@ pub unsafe extern "C" fn vm_pmu_recording_start(machine: *const VmPmuMachine, mo
     })
 }
 
-/// Records no more, and writes to `recording` what was recorded. It lives until vm_pmu_recording_destroy().
+/// Stops recording, and writes to `recording` what was recorded. It lives until vm_pmu_recording_destroy().
 ///
 /// VM_PMU_STATUS_ERROR_ARGUMENT when the machine does not record.
 ///

@@ -21,10 +21,12 @@
 //! assert!(recording.litmus.run().is_ok());
 //! ```
 //!
-//! It is for a person who looks for a fault: a recording allocates memory as it grows, and each call looks at every signal. A machine that does
-//! not record looks at a flag in each call. Where several host threads use a machine at once, calls stand in the order in which they began;
-//! what they did to each other may have been in another. Of what a thread adds to its totals only the next call tells, so what several
-//! threads added between two calls stands one thread after the other, the one that calls last.
+//! Recording is for debugging: a recording allocates memory as it grows, and each call compares the totals of all signals. A machine that does
+//! not record checks a flag in each call.
+//!
+//! If several host threads use a machine at once, the recording has their calls in the order in which they began. Their effects on each other
+//! may have come in another order. A machine sees what a thread added to its totals only at the next call. If several threads have added
+//! something by then, the recording has one thread after the other, and the one that calls last.
 
 mod recorder;
 
@@ -55,8 +57,8 @@ pub struct Recording {
 }
 
 impl<L: InterruptLine> Machine<L> {
-    /// Records from now on what is done with the machine, up to `most` statements: see [`recording`](crate::recording). What it recorded before
-    /// is dropped. (Feature `recording`.)
+    /// Starts to record what is done with the machine, up to `most` statements: see [`recording`](crate::recording). An earlier recording that
+    /// was not stopped is dropped. (Feature `recording`.)
     ///
     /// # Errors
     /// [`SnapshotError`], if what the machine remembers cannot be saved: the recording begins with it.
@@ -105,11 +107,11 @@ impl<L: InterruptLine> Machine<L> {
         self.is_watched()
     }
 
-    /// Records no more. Returns what was recorded, with what every register has at the end; nothing if the machine did not record. (Feature
-    /// `recording`.)
+    /// Stops recording. Returns what was recorded, with the value of every register at the end, or `None` if the machine did not record.
+    /// (Feature `recording`.)
     #[must_use]
     pub fn stop_recording(&self) -> Option<Recording> {
-        // This is recorded as well: it counts up to now.
+        // The PMUs count up to now for it, so it is recorded as well.
         let state = self.save();
         let witness: Box<dyn Any> = self.unseat()?;
         let mut recorder = *witness.downcast::<Recorder>().ok()?;

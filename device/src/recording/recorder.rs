@@ -239,7 +239,7 @@ fn configuration((bus, device, function, offset, size): PciPlace) -> Configurati
 
 impl Witness for Recorder {
     fn call(&mut self, thread: usize, call: Call<'_>, sources: &dyn Sources) -> Option<usize> {
-        // What is asked of a package that is not there does nothing.
+        // A call about a package that does not exist does nothing.
         if self.is_cut() || thread >= self.threads.len() {
             return None;
         }

@@ -154,13 +154,13 @@ impl<L: InterruptLine> Sources for Machine<L> {
 }
 
 impl<L: InterruptLine> Machine<L> {
-    /// Has a witness watch from now on, in the place of any other.
+    /// Makes `witness` watch from now on, instead of any other.
     pub(crate) fn seat(&self, witness: Box<dyn Witness>) {
         *self.seat.witness.lock() = Some(witness);
         self.seat.is_taken.store(true, Release);
     }
 
-    /// Has nobody watch any more. Returns who did.
+    /// Ends the watching. Returns the witness.
     pub(crate) fn unseat(&self) -> Option<Box<dyn Witness>> {
         self.seat.is_taken.store(false, Release);
         self.seat.witness.lock().take()

@@ -1,23 +1,27 @@
 //! What the host does to registers, whatever the guest is about.
 
 use vm_pmu::arch::feed::Context;
+use vm_pmu::arch::ia64::Psr;
+use vm_pmu::arch::power9::Msr;
 use vm_pmu::topology::{Machine, Thread};
 use vm_pmu::{Part, State};
 
 use crate::Lines;
 
-/// MSR\[HV], bit 3.
-const MSR_HV: u64 = 1 << (63 - 3);
-/// MSR\[PR], bit 49.
-const MSR_PR: u64 = 1 << (63 - 49);
-/// PSR.cpl, bits 33:32.
-const PSR_CPL: u64 = 3 << 32;
-
 /// The context in which every register of `part` can be accessed.
 fn privileged(part: Part, context: Context) -> Context {
     let machine_state = match part {
-        Part::Power9(_) => context.machine_state & !MSR_PR | MSR_HV,
-        Part::Itanium(_) | Part::Montecito(_) => context.machine_state & !PSR_CPL,
+        Part::Power9(_) => {
+            let (mut problem, mut hypervisor) = (Msr::default(), Msr::default());
+            problem.set_pr(true);
+            hypervisor.set_hv(true);
+            context.machine_state & !problem.bits() | hypervisor.bits()
+        }
+        Part::Itanium(_) | Part::Montecito(_) => {
+            let mut psr = Psr::of(context.machine_state);
+            psr.set_cpl(0);
+            psr.bits()
+        }
         _ => context.machine_state,
     };
     Context { privilege: 0, machine_state, ..context }

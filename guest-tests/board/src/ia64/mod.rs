@@ -27,7 +27,7 @@ pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, DataSource, Demand, Occasion, Records, Signal, SignalSet};
-use vm_pmu::arch::ia64::PerfMonInfo;
+use vm_pmu::arch::ia64::{PerfMonInfo, Psr};
 use vm_pmu::companion::{Follower, Outcome};
 use vm_pmu::topology::Thread;
 
@@ -42,10 +42,6 @@ use vm_pmu_engines::ia64::registers::cr;
 use vm_pmu_engines::ia64::{
     Access, AccessKind, Alerts, CpuView, Gate, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
 };
-
-/// PSR.up, bit 2, and PSR.pp, bit 21: user and privileged monitors count.
-const PSR_UP: u64 = 1 << 2;
-const PSR_PP: u64 = 1 << 21;
 
 /// IBR0-7 and DBR0-7.
 const BREAKPOINTS: usize = 16;
@@ -316,8 +312,12 @@ impl<'a> Cpu<'a> {
     /// The state of the thread. Of a PMU beside the guest's own PSR.up and PSR.pp are set: its monitors are enabled whenever the host has
     /// set them up.
     fn context_of(&self, cpu: &CpuView<'_>, foreground: bool) -> Context {
-        let enables = if self.is_beside { PSR_UP | PSR_PP } else { 0 };
-        Context::ia64(cpu.psr() | enables, cpu.dcr()).with_halted(cpu.halted()).with_foreground(foreground)
+        let mut psr = Psr::of(cpu.psr());
+        if self.is_beside {
+            psr.set_up(true);
+            psr.set_pp(true);
+        }
+        Context::ia64(psr.bits(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(foreground)
     }
 
     /// What comes of a step for the guest.

@@ -5,14 +5,11 @@ use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu_board::Lines;
 use vm_pmu_board::power::Cpu;
 use vm_pmu_engines::memory::Memory;
+use vm_pmu_engines::power::registers::msr;
 use vm_pmu_engines::power::{Exit, Limits, Machine, RadixWalk};
 
 use super::Debuggee;
 use crate::report::Register;
-
-/// MSR.LE and MSR.DR.
-const LITTLE_ENDIAN: u64 = 1;
-const DATA_TRANSLATION: u64 = 1 << 4;
 
 /// The bits of an address that count without translation (Power ISA 3.0B, book III, 5.7.3).
 const REAL: u64 = (1 << 60) - 1;
@@ -52,7 +49,7 @@ impl Power<'_, '_> {
         let cpu = self.machine.cpu(0)?;
         let mut bytes = [0; 4];
         self.machine.memory().read_bytes(self.physical(cpu.pc())?, &mut bytes).ok()?;
-        Some(if cpu.msr() & LITTLE_ENDIAN != 0 { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
+        Some(if cpu.msr() & msr::LE != 0 { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     }
 }
 
@@ -107,7 +104,7 @@ impl Debuggee for Power<'_, '_> {
 
     fn physical(&self, address: u64) -> Option<u64> {
         let cpu = self.machine.cpu(0)?;
-        if !cpu.translates() || cpu.hypervisor() && cpu.msr() & DATA_TRANSLATION == 0 {
+        if !cpu.translates() || cpu.hypervisor() && cpu.msr() & msr::DR == 0 {
             return Some(address & REAL);
         }
         let RadixWalk { guest, walk, .. } = cpu.radix_walk(address, cpu.msr())?;
