@@ -1,11 +1,14 @@
-//! What the companion costs: per access, per branch and per operation of each part's pipeline, and what the Itaniums' queues cost, with the bare loop that only keeps totals beside it in the same run.
+//! What the companion costs: per access, per branch and per operation of each part's pipeline, of instructions that hit everywhere by what they
+//! do, and what the Itaniums' queues cost, with the bare loop that only keeps totals beside it in the same run.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet, Totals};
-use vm_pmu::companion::{Access, AccessKind, Builder, Clock, Follower, Instruction, Operation, Register, Transfer, Untranslated, parts};
+use vm_pmu::companion::{
+    Access, AccessKind, Builder, Class, Clock, Follower, Instruction, Operation, Register, Transfer, Untranslated, parts,
+};
 use vm_pmu::topology;
 
 /// Instructions in one measurement, and in one block.
@@ -26,7 +29,7 @@ const CODE: Instruction<'static> = Instruction {
     length: 4,
     next_page: None,
     micro_ops: 1,
-    class: vm_pmu::companion::Class::Simple,
+    class: Class::Simple,
     operation: None,
     floating_point: false,
     segment_loads: 0,
@@ -50,6 +53,93 @@ fn run(
             totals.add(Signal::InstructionsRetired, BLOCK);
         });
     }
+}
+
+/// Instructions of a program.
+const PROGRAM: u64 = 144;
+
+/// What an instruction of a program does.
+#[derive(Clone, Copy)]
+enum Does {
+    Adds,
+    Loads,
+    Stores,
+    Branches { taken: bool },
+}
+
+/// What each instruction of a program does, by its number.
+type Program = fn(u64) -> Does;
+
+/// Programs whose instructions hit everywhere, each a loop: by what they do, and a mix of five additions, two loads, a store and a branch.
+const PROGRAMS: [(&str, Program); 6] = [
+    ("additions in a row", |_| Does::Adds),
+    ("loads", |_| Does::Loads),
+    ("stores", |_| Does::Stores),
+    ("branches not taken", |_| Does::Branches { taken: false }),
+    ("branches taken", |_| Does::Branches { taken: true }),
+    ("mix", |number| match number % 9 {
+        0 | 4 => Does::Loads,
+        6 => Does::Stores,
+        8 => Does::Branches { taken: number == PROGRAM - 1 },
+        _ => Does::Adds,
+    }),
+];
+
+/// Runs each program with the pipeline of each part that has one which reorders.
+fn hits(criterion: &mut Criterion) {
+    let machine = topology::Builder::new("k8").expect("known").build(|_thread: usize, _counter: u32| {}).unwrap();
+    let thread = machine.thread(0).expect("one thread");
+    let mut group = criterion.benchmark_group("hits");
+    group.throughput(Throughput::Elements(INSTRUCTIONS));
+    let registers: Vec<_> = (10..26).map(|number| [Register(number), Register(40)]).collect();
+    let addresses = (0..PROGRAM).map(|number| 0x10_0000 + number * 17 % 128 * 8);
+    let loads: Vec<_> = addresses.map(|address| [Access { address, physical: address, size: 8, ..Access::default() }]).collect();
+    let store = |[load]: &[Access; 1]| {
+        [Access { kind: AccessKind::Store, address: load.address + 0x2000, physical: load.address + 0x2000, ..*load }]
+    };
+    let stores: Vec<_> = loads.iter().map(store).collect();
+    for profile in [&parts::K8, &parts::KNL, &parts::POWER9] {
+        for (name, does) in PROGRAMS {
+            let at = |number: u64| CODE.address + 4 * (number % PROGRAM);
+            let program = (0..PROGRAM).zip(registers.iter().cycle()).zip(loads.iter().zip(&stores));
+            let program: Vec<_> = program
+                .map(|((number, registers), (load, store))| {
+                    let (own, addresses) = registers.split_at(1);
+                    let code = Instruction { address: at(number), physical: at(number), ..CODE };
+                    let operation = Operation { width: 8, ..Operation::default() };
+                    match does(number) {
+                        Does::Adds => Instruction { operation: Some(Operation { reads: own, writes: own, ..operation }), ..code },
+                        Does::Loads => {
+                            let operation = Some(Operation { addresses, writes: own, ..operation });
+                            Instruction { class: Class::Load, accesses: load, operation, ..code }
+                        }
+                        Does::Stores => {
+                            let operation = Some(Operation { addresses, reads: own, ..operation });
+                            Instruction { class: Class::Store, accesses: store, operation, ..code }
+                        }
+                        Does::Branches { taken } => {
+                            let transfer = Some(Transfer { kind: BranchKind::Conditional, taken, target: at(number + 1) });
+                            let operation = Some(Operation { reads: own, ..operation });
+                            Instruction { class: Class::Branch, transfer, operation, ..code }
+                        }
+                    }
+                })
+                .collect();
+            let companion = Builder::of(profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
+            let mut follower = companion.follower(0).expect("one thread");
+            follower.sync(&demand(&[Signal::Cycles]));
+            let mut instructions = program.iter().cycle();
+            group.bench_function(BenchmarkId::new(name, profile.name), |bencher| {
+                bencher.iter(|| {
+                    run(&mut follower, thread.totals(), &thread, |follower, _| {
+                        let instruction = instructions.next().unwrap_or(&CODE);
+                        follower.execute(black_box(instruction), &mut Untranslated(12));
+                    });
+                });
+            });
+        }
+    }
+    group.finish();
 }
 
 fn companion(criterion: &mut Criterion) {
@@ -160,5 +250,5 @@ fn companion(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, companion);
+criterion_group!(benches, companion, hits);
 criterion_main!(benches);

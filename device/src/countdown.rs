@@ -31,6 +31,7 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 /// | a record is reported | [`settle`](Self::settle) before it; the next block calls the PMU, and a deadline is served then |
 /// | a block is left before its end | [`take_back`](Self::take_back) what was not executed |
 /// | another thread changed what this one counts | [`sync`](Self::sync) |
+/// | an interrupt is chosen between blocks, and nothing is [`left`](Self::left) | [`sync`](Self::sync): a deadline's interrupt may come first |
 ///
 /// Signals that neither grow with instructions nor are [paired](Self::paired) are added to the totals when they occur, as without a
 /// countdown. The embedder's [`Pace`](crate::Pace) must be one of the signals that grow with instructions, and what the embedder guarantees
@@ -288,7 +289,9 @@ impl Countdown {
     }
 
     /// Adds what has been subtracted to the totals, serves deadlines and leaves as many instructions as the horizon allows. Call it between
-    /// blocks, after another thread has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved.
+    /// blocks, after another thread has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved. Call it
+    /// also before one of several pending interrupts is chosen, if nothing is [`left`](Self::left): the last instruction may have reached
+    /// a deadline.
     pub fn sync<L: InterruptLine>(&self, thread: Thread<'_, L>) {
         self.ask(thread, 0, |_| ());
     }

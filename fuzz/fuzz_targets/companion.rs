@@ -238,10 +238,11 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 assert!(sum(&[Signal::DispatchStallCycles]) <= sum(DISPATCH_STALLS));
             }
         }
-        assert_eq!(
-            sum(&[Signal::InstructionCacheMisses]),
-            sum(&[Signal::InstructionCacheRefillsL2, Signal::InstructionCacheRefillsSystem])
-        );
+        // Itaniums also miss what no cache keeps, and lines that are on their way.
+        if !matches!(profile.pipeline, Microarchitecture::Itanium | Microarchitecture::Montecito) {
+            let refills = sum(&[Signal::InstructionCacheRefillsL2, Signal::InstructionCacheRefillsSystem]);
+            assert_eq!(sum(&[Signal::InstructionCacheMisses]), refills);
+        }
     }
     let mut places = [0; 2];
     companion.take_places(|_, signal, amount| match signal {

@@ -84,7 +84,7 @@ fn boxes() -> u64 {
         unit = Unit::from_state(id.kind(), &state, &black_box(now));
         seen ^= ubox.overflow(id, unit.take_overflows()).tiles;
     }
-    seen ^= ubox.write_control(black_box(0)).tiles;
+    seen ^= u64::from(ubox.write_control(black_box(0)).is_some());
     ubox.write_status(black_box(0));
     seen ^ ubox.control() ^ ubox.status() ^ ubox.config()
 }
@@ -112,7 +112,7 @@ impl Memory for Cells {
 fn collection() -> u64 {
     let totals = |thread: usize| (thread == black_box(0)).then_some(&THREAD.totals);
     let mut core = Collection::new();
-    core.init(black_box(0));
+    core.init(black_box(0), &totals);
     core.set_interval(black_box(0));
     core.start();
     core.follow(black_box(0), black_box(ThreadState::default()), &THREAD.totals);

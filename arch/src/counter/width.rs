@@ -17,12 +17,14 @@ impl Width {
 
     /// The number of bits.
     #[must_use]
+    #[inline]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
     /// The greatest value of this width: all its bits set.
     #[must_use]
+    #[inline]
     pub const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.0)
     }

@@ -281,7 +281,7 @@ pub struct Fetch {
 pub struct Record {
     /// The instruction's effective (virtual) address; on IA-64 that of its bundle.
     pub address: u64,
-    /// Its slot in the bundle on IA-64, else 0.
+    /// Its slot in the bundle on IA-64, 0 to 2, else 0. On IA-64 a higher number counts as 2.
     pub slot: u8,
     /// Its encoding: up to eight bytes, 41 bits on IA-64, as a little-endian number.
     pub encoding: u64,

@@ -5,6 +5,11 @@ use crate::feed::{ExecutionUnit, Record};
 /// The bits of an instruction's encoding.
 pub(crate) const ENCODING: u64 = (1 << 41) - 1;
 
+/// The slot of an instruction in its bundle, 0 to 2; a higher number counts as 2.
+pub(crate) fn slot(record: &Record) -> u8 {
+    record.slot.min(2)
+}
+
 /// The types of the slots that an opcode matcher takes, as its fields m, i, f and b say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Types {

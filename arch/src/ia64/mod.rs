@@ -28,7 +28,7 @@ pub use trace::Last;
 pub(crate) use access::{Register, decode, sign_extended};
 pub(crate) use counters::{Counters, FIRST, Setting};
 pub(crate) use describe::{ADDRESS, describe};
-pub(crate) use instruction::{ENCODING, Types};
+pub(crate) use instruction::{ENCODING, Types, slot};
 pub(crate) use monitor::{InstructionSets, Monitor, read_data};
 pub(crate) use selected::{Choice, Qualifier, Selected};
 pub(crate) use trace::{Buffer, Source, enter};

@@ -1,6 +1,7 @@
 //! How a buffer of branches is written: sources, and targets, which sources may replace.
 
 use crate::feed::Record;
+use crate::ia64::instruction::slot;
 
 /// slot of a source that was not taken.
 const NOT_TAKEN: u64 = 0b11 << 2;
@@ -57,33 +58,31 @@ pub(crate) struct Source {
 
 /// Enters the branch of `record` and, if it was taken, its target. Returns how many entries that added.
 pub(crate) fn enter(source: Source, record: &Record, last: &mut Last, buffer: &mut impl Buffer) -> u64 {
-    let slot = if source.target.is_some() { u64::from(record.slot.min(2)) << 2 } else { NOT_TAKEN };
-    let entry = source.bundle << 4 | slot | if source.mispredicted { MISPREDICTED } else { 0 } | SOURCE;
-    let entries = enter_source(entry, source.extension, record, *last, buffer);
+    let (bundle, slot) = (record.address & !0xF, slot(record));
+    let shown = if source.target.is_some() { u64::from(slot) << 2 } else { NOT_TAKEN };
+    let entry = source.bundle << 4 | shown | if source.mispredicted { MISPREDICTED } else { 0 } | SOURCE;
+    let entries = match *last {
+        // The source takes over the entry of the target in whose bundle it is.
+        Last::Target { bundle: target } if target == bundle => {
+            buffer.replace_last(entry, source.extension);
+            0
+        }
+        // A bundle has one entry.
+        Last::NotTaken { bundle: before, slot: earlier } if before == bundle && earlier < slot => {
+            let (before, before_extension) = buffer.last();
+            buffer.replace_last(entry | before & MISPREDICTED, source.extension | before_extension);
+            0
+        }
+        _ => {
+            buffer.push(entry, source.extension);
+            1
+        }
+    };
     let Some(target) = source.target.map(|target| target & !0xF) else {
-        *last = Last::NotTaken { bundle: record.address & !0xF, slot: record.slot };
+        *last = Last::NotTaken { bundle, slot };
         return entries;
     };
     buffer.push(target | MISPREDICTED, 0);
     *last = Last::Target { bundle: target };
     entries + 1
-}
-
-/// Enters a source: in place of the target in whose bundle it is, into the entry of its bundle, or after the last.
-fn enter_source(source: u64, extension: u8, record: &Record, last: Last, buffer: &mut impl Buffer) -> u64 {
-    match last {
-        Last::Target { bundle } if bundle == record.address & !0xF => {
-            buffer.replace_last(source, extension);
-            0
-        }
-        Last::NotTaken { bundle, slot } if bundle == record.address & !0xF && slot < record.slot => {
-            let (before, before_extension) = buffer.last();
-            buffer.replace_last(source | before & MISPREDICTED, extension | before_extension);
-            0
-        }
-        _ => {
-            buffer.push(source, extension);
-            1
-        }
-    }
 }

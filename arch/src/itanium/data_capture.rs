@@ -3,7 +3,7 @@
 use super::file::{Captures, implemented};
 use super::registers::{Pmc11, Pmd3, Pmd17};
 use crate::feed::{Record, Traits, Translation};
-use crate::ia64::LoadTracker;
+use crate::ia64::{LoadTracker, slot};
 
 /// The most cycles that the register shows.
 const MOST_LATENCY: u32 = (1 << 12) - 1;
@@ -50,7 +50,7 @@ fn instruction(record: &Record) -> Pmd17 {
     let mut register = Pmd17::default();
     if !record.sample.traits.contains(Traits::REGISTER_STACK) {
         register.set_vl(true);
-        register.set_slot(record.slot);
+        register.set_slot(slot(record));
         register.set_bundle(implemented(record.address) >> 4);
     }
     register

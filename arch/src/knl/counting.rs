@@ -100,6 +100,8 @@ impl Selection {
     pub(super) fn connect(&self, tap: &mut Tap, clock: Clock) -> bool {
         let (gate, feeding) = self.comparison().gate(self.lone_state(), self.most());
         let gate = match (self.reach(), gate) {
+            // A core of one thread has the clock of that thread.
+            (Reach::CoreClock, gate) if clock == Clock::Thread => gate,
             // What holds in every cycle of the core is its clock; a clock is never outside itself, and does not rise.
             (Reach::CoreClock, Gate::Always) => Gate::Sum,
             (Reach::CoreClock, Gate::Outside | Gate::Edges(_)) => Gate::Shut,

@@ -338,18 +338,18 @@ impl Knl {
                 Reach::CoreClock => Scope::Members(core),
                 Reach::Own | Reach::Tile => Scope::Thread,
             });
-            if followed {
-                // What the open cycle has seen so far belongs to a level that is not counted.
-                if !counted {
-                    unit.tap.forget_open();
-                }
-            } else if counted {
-                unit.tap.skip(feed);
-            } else {
+            if !followed && !counted {
                 unit.tap.settle(feed, level);
                 if asks {
                     unit.tap.ask(Question::Began);
                 }
+                continue;
+            }
+            // Threads that are followed from now on have a past.
+            unit.tap.skip(feed);
+            if !counted {
+                // What the open cycle has seen so far belongs to a level that is not counted.
+                unit.tap.forget_open();
             }
         }
     }

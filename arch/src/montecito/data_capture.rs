@@ -3,7 +3,7 @@
 use super::file::Captures;
 use super::registers::{Pmc40, Pmd33, Pmd36};
 use crate::feed::{Record, Traits, Translation};
-use crate::ia64::LoadTracker;
+use crate::ia64::{LoadTracker, slot};
 
 /// After a captured miss no other is captured for so many cycles (section 3.3.9.1).
 const SPACING: u64 = 7;
@@ -80,7 +80,7 @@ fn instruction(record: &Record) -> Pmd36 {
         return register;
     }
     let second = record.sample.traits.contains(Traits::SECOND_BUNDLE);
-    register.set_slot(record.slot);
+    register.set_slot(slot(record));
     register.set_bn(second);
     register.set_vl(true);
     register.set_bundle((record.address >> 4).wrapping_sub(u64::from(second)));

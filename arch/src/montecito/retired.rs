@@ -3,7 +3,7 @@
 use super::file::Captures;
 use super::registers::RetiredEntry;
 use crate::feed::{BranchKind, Prediction, Record, Traits};
-use crate::ia64::Buffer;
+use crate::ia64::{Buffer, slot};
 
 /// mode of PMC42: capture execution traces.
 pub(super) const TRACE: u8 = 0b000;
@@ -116,17 +116,17 @@ impl Retirement {
         if self.phase == Phase::Off {
             return 0;
         }
-        let bundle = record.address & !0xF;
-        let goes_on = self.last.is_some_and(|(last, slot)| last == bundle && slot < record.slot);
+        let place = (record.address & !0xF, slot(record));
+        let goes_on = self.last.is_some_and(|last| last.0 == place.0 && last.1 < place.1);
         // Accesses of the register stack engine or the page walker retire nothing.
         let engine = record.sample.traits.intersects(Traits::REGISTER_STACK | Traits::PAGE_WALKER);
         let retires = !engine && record.branch.is_none_or(|branch| branch.kind != BranchKind::Exception);
         let entries = u64::from(retires && !goes_on);
         if entries != 0 {
-            self.enter(bundle, captures);
+            self.enter(place.0, captures);
         }
         if retires {
-            self.last = Some((bundle, record.slot));
+            self.last = Some(place);
         }
         let wrong = |prediction| matches!(prediction, Prediction::WrongDirection | Prediction::WrongTarget);
         let branch_flushes = record.branch.is_some_and(|branch| branch.kind.is_far() || wrong(branch.prediction));

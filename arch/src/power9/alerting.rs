@@ -24,10 +24,11 @@ impl Power9 {
     /// negative and wrapped within one step. Only a condition that released the trigger does not freeze, until it has ended.
     pub(super) fn judge(&mut self, event: bool, feed: &impl Feed) -> bool {
         let passed = core::mem::take(&mut self.passed);
-        let conditions = self.conditions() | passed & self.conditions_enabled();
+        let holding = self.conditions();
+        let conditions = holding | passed & self.conditions_enabled();
         let exists = conditions != 0 || event;
         let released = self.mmcr0.trigger() && (exists || self.is_negative(0) || passed & 1 != 0);
-        self.excused = if released { conditions } else { self.excused & conditions };
+        self.excused = if released { holding } else { self.excused & holding };
         let alerts = self.mmcr0.pmae() && exists;
         let may_freeze = self.mmcr0.fcece() && !self.mmcr0.trigger() && !self.mmcr0.fc();
         let freezes = may_freeze && (conditions & !self.excused != 0 || event);

@@ -84,7 +84,7 @@ impl Power9 {
     /// Counts everything up to now. Returns whether the time base brought an enabled event.
     pub(super) fn count(&mut self, feed: &impl Feed) -> bool {
         let transitions = self.advance_time_base(feed);
-        self.advance_sampling(feed);
+        let last_tick = self.advance_sampling(feed);
         let mut grown = [0u64; COUNTERS];
         let counting = self.counting;
         for (index, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate() {
@@ -98,7 +98,7 @@ impl Power9 {
                 unit.tap.fold(feed);
             }
         }
-        self.grow_all(grown);
+        self.grow_all(grown, last_tick);
         self.end_suspension(feed);
         transitions != 0 && self.mmcr0.tbee()
     }
@@ -116,7 +116,7 @@ impl Power9 {
             *grown = unit.tap.fold_last(feed, passed.saturating_sub(1));
         }
         self.counting |= resumed;
-        self.grow_all(grown);
+        self.grow_all(grown, 0);
         self.counting &= !resumed;
         self.resume(feed);
     }
@@ -144,12 +144,13 @@ impl Power9 {
     }
 
     /// Each counter grows by what it has counted, those chained to it by its overflows, and the threshold counter follows them all.
-    pub(super) fn grow_all(&mut self, own: [u64; COUNTERS]) {
+    /// `last_tick` is what the threshold counter has not counted yet.
+    pub(super) fn grow_all(&mut self, own: [u64; COUNTERS], last_tick: u64) {
         let mut grown = own;
         for (index, own) in own.into_iter().enumerate() {
             self.grow(index, own, &mut grown);
         }
-        self.follow_threshold(grown);
+        self.follow_threshold(grown, last_tick);
     }
 
     /// The counter of this index grows by `amount`, and those chained to it by its overflows, which are added to what they have `grown`.

@@ -584,7 +584,7 @@ impl Power9 {
                 *grown = unit.tap.inject_into(kind, amount, second);
             }
         }
-        self.grow_all(grown);
+        self.grow_all(grown, 0);
     }
 }
 

@@ -17,7 +17,7 @@ impl NestedTranslation for Power9 {
         }
         // What was added before it is counted first.
         let moved = self.catch_up(feed);
-        self.grow_all(self.grown_by(step));
+        self.grow_all(self.grown_by(step), 0);
         if self.judge(false, feed) || moved {
             self.update_demand_unless_pausing(feed);
         }

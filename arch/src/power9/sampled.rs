@@ -178,8 +178,9 @@ impl Power9 {
         if source == ThresholdSource::Counter(own) { self.until_threshold() } else { None }
     }
 
-    /// Brings sampling up to now, and the threshold counter with it.
-    pub(super) fn advance_sampling(&mut self, feed: &impl Feed) {
+    /// Brings sampling up to now, and the threshold counter with it. Returns what of that it has not counted yet: a start by a counter
+    /// takes the place of the last event (P33).
+    pub(super) fn advance_sampling(&mut self, feed: &impl Feed) -> u64 {
         let occurrences = self.eligible.fold(feed);
         self.sampler.advance(occurrences);
         if !self.mmcr0.pmae() {
@@ -187,14 +188,26 @@ impl Power9 {
             self.addresses.fold(feed);
         }
         let ticks = self.ticks.fold(feed);
-        if ticks != 0 && ThreadControl::of(self.context.control).run() {
-            let crossings = self.threshold.tick(ticks, compare_value(self.mmcra));
-            self.emit(Pulses { crossings, not_met: false });
+        if ticks == 0 || !ThreadControl::of(self.context.control).run() {
+            return 0;
         }
+        let last = u64::from(matches!(ThresholdEvent::of(self.mmcra.thresh_start()), ThresholdEvent::Counter(_)));
+        self.tick(ticks - last);
+        last
     }
 
-    /// Applies the growth of the counters to the threshold counter: first what it counts, then what starts or ends it.
-    pub(super) fn follow_threshold(&mut self, grown: [u64; COUNTERS]) {
+    /// Counts so many events by the threshold counter, and what that adds to the counters.
+    fn tick(&mut self, events: u64) {
+        let crossings = self.threshold.tick(events, compare_value(self.mmcra));
+        self.emit(Pulses { crossings, not_met: false });
+    }
+
+    /// Applies the growth of the counters to the threshold counter: first what it counts, then what starts or ends it. `last_tick` is what
+    /// it counts unless a counter starts it.
+    pub(super) fn follow_threshold(&mut self, grown: [u64; COUNTERS], last_tick: u64) {
+        if last_tick != 0 && !came(&grown, ThresholdEvent::of(self.mmcra.thresh_start())) {
+            self.tick(last_tick);
+        }
         let crossings = self.tick_by_counter(&grown);
         self.start_or_end(&grown, crossings);
     }

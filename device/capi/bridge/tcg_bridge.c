@@ -303,6 +303,12 @@ bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
   return VM_PMU_LOAD(&cpu->check_needed) != 0;
 }
 
+void tcg_bridge_before_interrupt(TcgBridgeCpu *cpu) {
+  if (!cpu->counting || (int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT > 0) return;
+  settle(cpu, 0);
+  tcg_bridge_serve(cpu);
+}
+
 bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu) {
   bool needed = VM_PMU_LOAD(&cpu->check_needed) != 0;
   if (needed) VM_PMU_STORE(&cpu->check_needed, 0);

@@ -31,6 +31,8 @@
  * - An instruction that reads or writes registers of the PMU ends its block, and so does one that changes the key of the context. Where the
  *   next block is looked up, the host passes its key to tcg_bridge_context().
  * - A block ends at every control transfer, and where tcg_bridge_limit() says.
+ * - Before the host chooses one of its pending interrupts, it calls tcg_bridge_before_interrupt(): the last instruction may have reached a
+ *   deadline whose interrupt comes first.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -313,6 +315,11 @@ void tcg_bridge_sync(TcgBridgeCpu *cpu);
  * and how far the next deadline is. The next block with counting code is not entered if TcgBridgeCpu::check_needed is not 0.
  */
 void tcg_bridge_resume(TcgBridgeCpu *cpu);
+/*
+ * The host is about to choose one of its pending interrupts, between blocks: serves the deadlines that the last instruction has reached, so
+ * that the PMU's interrupt is among them.
+ */
+void tcg_bridge_before_interrupt(TcgBridgeCpu *cpu);
 /* Whether the host should check interrupts and translated blocks. Returns true once for each request. */
 bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu);
 

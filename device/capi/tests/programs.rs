@@ -158,6 +158,15 @@ fn boxes_count_what_a_host_without_caches_is_followed_for() {
 }
 
 #[test]
+fn a_bridge_records_what_its_cpu_has_executed() {
+    if is_there("cc", "a_bridge_records_what_its_cpu_has_executed") {
+        let recording = root().join("bridge/tcg_bridge_recording.c").display().to_string();
+        let more_sources: Vec<String> = bridge().into_iter().chain([recording]).chain(shared()).collect();
+        compile_and_run("cc", "bridge_recording.c", "bridge-recording", "-std=c11", &more_sources);
+    }
+}
+
+#[test]
 fn the_header_of_the_bridge_is_valid_in_cpp() {
     if is_there("c++", "the_header_of_the_bridge_is_valid_in_cpp") {
         let mut command = Command::new("c++");
@@ -174,7 +183,7 @@ fn the_header_of_the_bridge_is_valid_in_cpp() {
             "stddef.h",
             "-I",
         ]);
-        let headers = ["companion", "boxes"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.h")));
+        let headers = ["companion", "boxes", "recording"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.h")));
         succeed(command.arg(installed().join("include")).args(headers));
     }
 }

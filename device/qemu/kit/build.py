@@ -27,8 +27,8 @@ PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "pp
 # What the nest of a chip needs in addition: its counters in memory, and the catalogue of their events.
 NEST = {"ppc64": ("memory", "tree")}
 
-# And what the bridge calls on every architecture, with the host's own locks.
-CALLED = ("companion", "std")
+# And what the bridge calls on every architecture, with the host's own locks. `litmus` has recordings.
+CALLED = ("companion", "litmus", "std")
 
 # Required programs and headers, and the Debian packages that have them.
 TOOLS = {
@@ -163,7 +163,7 @@ def configure(tree: Path, build: Path, python: Path, targets: str, whole: bool, 
         "--disable-install-blobs",
     ]
     if not whole:
-        options += ["--without-default-features", "--without-default-devices", "--enable-fdt=system", "--disable-plugins"]
+        options += ["--without-default-features", "--without-default-devices", "--enable-fdt=system", "--disable-plugins", "--disable-debug-info"]
         options += [f"--with-devices-{architecture}=vm-pmu" for architecture in architectures(targets)]
     if pkg_config:
         # Link only the functions that are called, of the library as of everything else.

@@ -4,8 +4,12 @@ A check is a shell command for the guest and a function that takes the printed l
 """
 
 import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+from kit.build import ROOT
 
 Judge = Callable[[list[str]], str | None]
 
@@ -71,18 +75,30 @@ def knl(instructions: int, branches: int) -> Judge:
     return equal(instructions, branches + 1)
 
 
-def shares(lines: list[str]) -> str | None:
-    """The samples of `histogram` are 60, 30 and 10 % of all, except for one."""
-    found = {}
-    for line in lines:
-        words = line.split()
-        if len(words) >= 2 and words[0].isdigit():
-            found[words[-1]] = int(words[0])
-    total = sum(found.values())
-    for name, percent in (("sixty", 60), ("thirty", 30), ("ten", 10)):
-        if abs(found.get(name, 0) - total * percent / 100) > 1:
-            return f"expected {percent} % of {total} samples in {name}, found {found}"
-    return None if total >= 500 else f"expected 501 samples, found {total}"
+def shares(of_interrupts: int = 0) -> Judge:
+    """The samples of `histogram` are 60, 30 and 10 % of all, except for one.
+
+    K8 counts an interrupt of user mode as an instruction. If the counter overflows by it, the sample is the first instruction of its handler. That is
+    one interrupt in as many as a period has events, so a few samples may be `of_interrupts`.
+    """
+
+    def judge(lines: list[str]) -> str | None:
+        found = {}
+        for line in lines:
+            words = line.split()
+            if len(words) >= 2 and words[0].isdigit():
+                found[words[-1]] = int(words[0])
+        total = sum(found.values())
+        parts = {"sixty": 60, "thirty": 30, "ten": 10}
+        elsewhere = total - sum(found.get(name, 0) for name in parts)
+        if elsewhere > 1 + of_interrupts:
+            return f"expected {1 + of_interrupts} samples elsewhere at most, found {found}"
+        for name, percent in parts.items():
+            if abs(found.get(name, 0) - total * percent / 100) > 1 + elsewhere:
+                return f"expected {percent} % of {total} samples in {name}, found {found}"
+        return None if total >= 500 else f"expected 501 samples, found {total}"
+
+    return judge
 
 
 def sources(lines: list[str]) -> str | None:
@@ -197,12 +213,12 @@ def shared(expected: int, counters: int) -> Judge:
     return judge
 
 
-def misses(accesses: int, expected: int, times: int = 3) -> Judge:
-    """The accesses are exact each time; the kernel's own accesses may change the misses by one in a hundred."""
+def misses(accesses: int, expected: int, times: int = 3, one_in: int = 100) -> Judge:
+    """The accesses are exact each time; the kernel's own accesses may change the misses by one in so many."""
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)
-        fits = [counted == accesses and abs(missed - expected) <= expected // 100 for counted, missed in found]
+        fits = [counted == accesses and abs(missed - expected) <= expected // one_in for counted, missed in found]
         return None if fits == [True] * times else f"expected {accesses} accesses with {expected} misses {times} times, found {found}"
 
     return judge
@@ -211,7 +227,7 @@ def misses(accesses: int, expected: int, times: int = 3) -> Judge:
 def nodes(lines: list[str]) -> str | None:
     """Each line that `nodes` reads is a request to memory, of the own node or of the other one: a miss of the own node in the second case only.
 
-    The kernel's own requests add less than a twentieth.
+    The kernel's own requests add less than a tenth; on a busy host it has more interrupts meanwhile.
     """
     found = numbers(lines)
     fits = [(node, lines) for node, lines, _, _ in found] == [(0, NODE_LINES), (1, NODE_LINES)] and all(
@@ -221,8 +237,8 @@ def nodes(lines: list[str]) -> str | None:
 
 
 def few(count: int) -> bool:
-    """Less than a twentieth of the lines of a node."""
-    return 0 <= count < NODE_LINES // 20
+    """Less than a tenth of the lines of a node."""
+    return 0 <= count < NODE_LINES // 10
 
 
 def fewer(limit: int) -> Judge:
@@ -272,14 +288,15 @@ K8 = [
     driver("Performance Events: AMD PMU driver"),
     Check("a loop, three times", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
     Check("branches, three times", stat("instructions:u,branches:u,rcf:u", "branches"), k8(*BRANCHES["x86"])),
-    Check("samples", SAMPLES, shares),
+    Check("samples", SAMPLES, shares(of_interrupts=3)),
     Check(
         "six events on four counters",
         stat("r76:u,r76:u,r76:u,r76:u,r76:u,r76:u", "loop 400000000", 1, "--no-scale "),
         shared(2_000_000_074, 4),
     ),
-    # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit.
-    Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840)),
+    # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit, except
+    # where the rest of the page fault or an interrupt displaces their lines: one in ten on a busy host.
+    Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840, one_in=25)),
     Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
     Check("samples of misses", sampled("r41:u", 997, "memory"), all_in("load", 164)),
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
@@ -321,7 +338,7 @@ KNL = [
         equal(200_000, 200_000, times=1),
     ),
     Check("loads and stores", stat("mem_uops_retired.all_loads:u,mem_uops_retired.all_stores:u", "memory", 1), equal(163_841, 16_384, times=1)),
-    Check("samples", SAMPLES, shares),
+    Check("samples", SAMPLES, shares()),
     Check(
         "misses of the data cache, three times",
         stat("mem_uops_retired.all_loads:u,mem_uops_retired.l1_miss_loads:u", "memory"),
@@ -348,7 +365,7 @@ POWER = [
     Check("a loop, three times", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
     Check("branches, three times", stat("instructions:u,branches:u", "branches"), equal(*BRANCHES["power"])),
     Check("branches taken", stat("r200fa:u", "branches", 1), equal(TAKEN, times=1)),
-    Check("samples", SAMPLES, shares),
+    Check("samples", SAMPLES, shares()),
     Check(
         "addresses of sampled loads",
         "perf record -q -d -e r35340401e0:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym",
@@ -418,12 +435,12 @@ def beside_interrupts(instructions: int) -> Judge:
     return judge
 
 
-def misses_of_both(accesses: int, expected: int) -> Judge:
+def misses_of_both(accesses: int, expected: int, one_in: int = 100) -> Judge:
     """Two programs: accesses and misses of each."""
 
     def judge(lines: list[str]) -> str | None:
         counts = " ".join(lines).split()
-        return misses(accesses, expected, times=2)([" ".join(counts[:2]), " ".join(counts[2:])])
+        return misses(accesses, expected, times=2, one_in=one_in)([" ".join(counts[:2]), " ".join(counts[2:])])
 
     return judge
 
@@ -433,7 +450,7 @@ MISSES_ON_EACH_CPU = "misses of a program on each of two CPUs"
 TWO_CPUS = {
     "k8": [
         Check(ON_EACH_CPU, both("instructions:u,rcf:u"), beside_interrupts(LOOP["x86"][0])),
-        Check(MISSES_ON_EACH_CPU, both("r40:u,r41:u", "memory"), misses_of_both(163_841 + 16_384, 163_840)),
+        Check(MISSES_ON_EACH_CPU, both("r40:u,r41:u", "memory"), misses_of_both(163_841 + 16_384, 163_840, one_in=25)),
     ],
     "knl": [Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["x86"][0], times=2))],
     "power9": [
@@ -491,13 +508,15 @@ class Run:
     memory: str = "1G"
     # More of QEMU's command line.
     options: tuple[str, ...] = ()
+    # What is done with the PMU is recorded, and a replay must show the same.
+    recorded: bool = False
 
 
 RUNS = [
     Run("k8", K8),
     Run("k8", TWO_CPUS["k8"], smp="2"),
     Run("k8", NODES, smp="2,sockets=2", options=TWO_NODES),
-    Run("k8", WATCHDOG, append="nmi_watchdog=1"),
+    Run("k8", WATCHDOG, append="nmi_watchdog=1", recorded=True),
     Run("knl", KNL),
     Run("knl", TWO_CPUS["knl"], smp="2"),
     Run("power9", POWER),
@@ -510,6 +529,18 @@ RUNS = [
     Run("power9", SAVED["power9"], saved=0.5),
     Run("power9", SAVED_CACHES, saved=0.5),
 ]
+
+
+
+def replay(file: Path) -> str | None:
+    """What a replay of a recording shows that the recording does not, or None."""
+    command = ["cargo", "run", "--quiet", "--release", "--locked", "--", "replay", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 0:
+        return None
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return lines[0] if lines else f"the replay ended with status {done.returncode}"
+
 
 MARK = "== "
 

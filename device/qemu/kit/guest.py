@@ -19,6 +19,10 @@ BEGINS = b"@guest begins"
 ENDS = b"@guest ends "
 DONE = b"@guest is done"
 
+# How many seconds QEMU has to end, and how many if it writes a recording of a million statements.
+ENDS_WITHIN = 5
+WRITES = 120
+
 # The same as timeout(1) returns.
 TIMED_OUT = 124
 
@@ -40,6 +44,9 @@ class Guest:
     options: list[str] = field(default_factory=list)
     # The content of the machine's flash.
     flash: Path | None = None
+    # The file for a recording of the PMUs, and the most statements in it.
+    record: Path | None = None
+    record_most: int = 0
     # Files for the guest, by their paths there.
     files: dict[str, Path] = field(default_factory=dict)
     # The guest counts as hanging after this many seconds; if `patient`, since its last line.
@@ -69,6 +76,10 @@ class Guest:
         if self.pmu:
             cpu += "," + (machine.pmu_on if self.pmu == "on" else machine.pmu_off)
         flash = [*machine.with_flash, "-drive", f"if=mtd,format=raw,readonly=on,file={self.flash}"] if self.flash else []
+        record = []
+        if self.record:
+            # QEMU's own folder may be another one.
+            record = ["-global", f"tcg-pmu.record={self.record.resolve()}", "-global", f"tcg-pmu.record-most={self.record_most}"]
         append = f"console={machine.console} panic=-1 {machine.append} {self.append}"
         return [
             *(str(self.qemu), "-L", str(self.firmware)),
@@ -77,6 +88,7 @@ class Guest:
             *("-kernel", str(self.image.kernel), "-initrd", initramfs, "-append", " ".join(append.split())),
             *machine.options,
             *flash,
+            *record,
             *self.options,
         ]
 
@@ -97,11 +109,19 @@ class Guest:
             finally:
                 process.terminate()
                 try:
-                    process.wait(5)
+                    process.wait(WRITES if self.record else ENDS_WITHIN)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
                 process.stdout.close()
+                if self.record:
+                    self._tell_of_recording()
+
+    def _tell_of_recording(self) -> None:
+        """Pass on what QEMU says of the recording."""
+        for text in self.log.read_text(errors="replace").splitlines():
+            if " recording" in text and "pmu: " in text:
+                print(text.partition("pmu: ")[2], file=sys.stderr)
 
     def _listen(self, process: subprocess.Popen, log, line: Callable[[bytes], None]) -> int:
         """Read the console until the guest is done, ends too early, or takes too long."""

@@ -1,12 +1,13 @@
 """Guest images: a kernel of Debian, and a first file system with BusyBox, perf and the test programs."""
 
+import functools
 import hashlib
 import lzma
 import os
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -160,8 +161,12 @@ def image(base: Path, suite: str, architecture: str) -> Image:
     return Image(made)
 
 
-def available(base: Path, suites: Sequence[str], architecture: str) -> Image:
-    """The image of the first of the suites whose packages are on the mirror: after a point release an index can name files that come later."""
+@functools.cache
+def available(base: Path, suites: tuple[str, ...], architecture: str) -> Image:
+    """The image of the first of the suites whose packages are on the mirror: after a point release an index can name files that come later.
+
+    A command looks for it once.
+    """
     for suite, following in zip(suites, suites[1:]):
         try:
             return image(base, suite, architecture)

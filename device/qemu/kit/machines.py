@@ -24,8 +24,10 @@ class Machine:
 
 # The watchdog would use a counter. With its mitigations of speculation Linux would switch page tables at each
 # system call, for which TCG discards its translated addresses. On a busy host Linux measures the clocks of the processor
-# wrongly when it boots, and its timers would be late by as much: it takes the chipset's.
-_X86 = "nmi_watchdog=0 mitigations=off tsc=unstable clocksource=acpi_pm nolapic_timer"
+# wrongly when it boots, and its timers would be late by as much: it takes the chipset's. Its scheduler still reads the
+# TSC between two ticks, but no further than to the next tick: measured too slow, the TSC reaches it early, and a short
+# program takes no time at all, for which perf prints no counts. So Linux is told a frequency that no host exceeds.
+_X86 = "nmi_watchdog=0 mitigations=off tsc=unstable tsc_early_khz=6000000 clocksource=acpi_pm nolapic_timer"
 
 # On POWER it would empty the data cache at each return to a user, with loads, as this firmware has no other way. Then each
 # load of the user misses, and with a sample for each miss a program gets nowhere.

@@ -11,6 +11,9 @@ from kit.errors import Failure, say
 from kit.guest import Guest
 from kit.machines import MACHINES
 
+# The most statements of a recording.
+RECORD_MOST = 1_000_000
+
 TARGET = Path(__file__).resolve().parents[3] / "target" / "qemu"
 
 
@@ -27,7 +30,21 @@ def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
     parser.add_argument("--append", default="", metavar="WORDS", help="more for the kernel's command line")
     parser.add_argument("--qemu-option", action="append", default=[], metavar="WORD", help="one more argument of QEMU, as --qemu-option=-d")
     parser.add_argument("--dir", type=Path, default=TARGET, help="where everything downloaded and built is kept (target/qemu)")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write what is done with the PMUs into a litmus file")
+    parser.add_argument("--record-most", type=int, default=RECORD_MOST, metavar="N", help="at most so many statements of it (%(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE", help="where the kernel's messages go (log/MACHINE.log in that directory)")
+
+
+def _jobs(word: str) -> int:
+    """How many guests run at once."""
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word} is not a number of guests: 1 or more")
+    return int(word)
+
+
+def add_jobs(parser: argparse.ArgumentParser, default: int) -> None:
+    """Add the option of a command that runs several guests."""
+    parser.add_argument("--jobs", type=_jobs, default=default, metavar="N", help="how many guests at once (%(default)s)")
 
 
 def newest(base: Path, program: str, plain: bool) -> Path:
@@ -59,10 +76,12 @@ def flash(options: argparse.Namespace) -> Path | None:
 def guest(options: argparse.Namespace, timeout: float) -> Guest:
     """The guest that the options describe; its image is built if need be."""
     chosen = MACHINES[options.machine]
+    if options.record and (options.plain or options.pmu != "on"):
+        raise Failure("--record writes what is done with the PMU: leave out --plain and --pmu off")
     qemu = options.qemu or newest(options.dir, chosen.qemu, options.plain)
     return Guest(
         machine=chosen,
-        image=image.available(options.dir, [options.suite] if options.suite else SUITES, chosen.architecture),
+        image=image.available(options.dir, (options.suite,) if options.suite else SUITES, chosen.architecture),
         firmware=image.firmware(options.dir),
         qemu=qemu,
         log=options.log or options.dir / "log" / f"{chosen.name}.log",
@@ -73,5 +92,7 @@ def guest(options: argparse.Namespace, timeout: float) -> Guest:
         append=options.append,
         options=options.qemu_option,
         flash=flash(options),
+        record=options.record,
+        record_most=options.record_most,
         timeout=timeout,
     )

@@ -1,5 +1,6 @@
 """Tests of the guest kit that need neither the network, nor a compiler, nor QEMU: python3 -m unittest discover device/qemu/tests."""
 
+import argparse
 import hashlib
 import io
 import lzma
@@ -7,12 +8,13 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kit import build, debian, insert, selftests  # noqa: E402
+from kit import build, checks, debian, insert, options, selftests  # noqa: E402
 from kit.cpio import Writer  # noqa: E402
 from kit.debian import Archive, Package  # noqa: E402
 from kit.errors import Failure  # noqa: E402
@@ -207,18 +209,38 @@ class Libraries(unittest.TestCase):
     """What is built of libvm_pmu for which targets."""
 
     def test_a_target_brings_the_parts_of_its_architecture_alone(self) -> None:
-        """An emulator of x86 contains no POWER."""
-        self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion", "std"])
-        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion", "std", "memory", "tree"])
+        """An emulator of x86 has no nest. `litmus` has the names of all parts, for recordings."""
+        self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion", "litmus", "std"])
+        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion", "litmus", "std", "memory", "tree"])
 
     def test_one_library_serves_all_targets(self) -> None:
         """Each part is there once."""
-        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion", "std", "memory", "tree"])
+        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion", "litmus", "std", "memory", "tree"])
 
     def test_a_target_without_a_pmu_is_refused_before_anything_is_built(self) -> None:
         """The line says which have one."""
         with self.assertRaisesRegex(Failure, "no PMU for sparc-softmmu: there are some for i386, x86_64, ppc, ppc64"):
             build.features("sparc-softmmu")
+
+
+class Replays(Folder):
+    """What `check` says of a recording; a shell script replaces cargo."""
+
+    def replayed(self, script: str) -> str | None:
+        """The reason that a replay is wrong, if a shell command stands for it."""
+        cargo = self.folder / "cargo"
+        cargo.write_text(f"#!/bin/sh\n{script}\n")
+        cargo.chmod(0o755)
+        with mock.patch.dict("os.environ", PATH=f"{self.folder}:/usr/bin:/bin"):
+            return checks.replay(Path("a.litmus"))
+
+    def test_a_replay_that_shows_the_same_is_right(self) -> None:
+        """The file is the last argument."""
+        self.assertIsNone(self.replayed('for last; do :; done; [ "$last" = a.litmus ]'))
+
+    def test_the_first_line_of_a_replay_that_does_not_is_the_reason(self) -> None:
+        """The lines below it are the recording's."""
+        self.assertEqual(self.replayed("echo 'the first difference: x'; echo '> 7 read'; exit 1"), "the first difference: x")
 
 
 class Archives(unittest.TestCase):
@@ -285,6 +307,28 @@ class Guests(Folder):
         """One option selects them."""
         self.assertIn("Opteron_G1,pmu=off", self.guest("", pmu="off").arguments("initramfs"))
 
+    def test_a_recording_is_a_property_of_the_pmus(self) -> None:
+        """QEMU gets the whole path: its own folder may be another one."""
+        arguments = self.guest("", record=Path("a.litmus"), record_most=7).arguments("initramfs")
+        self.assertIn(f"tcg-pmu.record={Path('a.litmus').resolve()}", arguments)
+        self.assertIn("tcg-pmu.record-most=7", arguments)
+        self.assertNotIn("tcg-pmu", " ".join(self.guest("").arguments("initramfs")))
+
+    def test_what_qemu_says_of_the_recording_is_told(self) -> None:
+        """It says so when it ends, and the rest of its messages stays in the log."""
+        begin = "echo '@guest begins'; echo '@guest ends 0'; echo '@guest is done'"
+        console = f"trap 'echo qemu: warning: pmu: the recording a ends early >&2; exit' TERM; {begin}; while :; do sleep 0.1; done"
+        with mock.patch("sys.stderr", io.StringIO()) as errors:
+            self.assertEqual(self.run_guest(console, record=Path("a"))[0], 0)
+        self.assertEqual(errors.getvalue(), "the recording a ends early\n")
+
+    def test_a_guest_without_the_pmu_is_not_recorded(self) -> None:
+        """The line says what to leave out."""
+        parser = argparse.ArgumentParser()
+        options.add(parser, ["k8"])
+        with self.assertRaisesRegex(Failure, "leave out --plain and --pmu off"):
+            options.guest(parser.parse_args(["k8", "--plain", "--record", "a"]), 1.0)
+
     def test_flash_comes_with_the_devices_by_which_firmware_finds_it(self) -> None:
         """skiboot asks a BMC, which a machine without default devices does not have."""
         guest = self.guest("", flash=self.folder / "pnor.bin")
@@ -301,6 +345,44 @@ class Guests(Folder):
         path.write_text("# of one kernel\n\nebb/a_test  # why\nb_test\n")
         self.assertEqual(selftests.known(path), {"ebb/a_test", "b_test"})
 
+    def test_tests_get_more_time_than_linux_gives_them(self) -> None:
+        """A host may be slow or busy."""
+        self.assertEqual(selftests.with_more_time("if (timeout)\n\talarm(timeout);\n"), "if (timeout)\n\talarm(timeout * 4);\n")
+
+    def test_a_harness_that_ends_tests_otherwise_is_refused(self) -> None:
+        """Otherwise tests would fail on a slow host, and nothing would say why."""
+        with self.assertRaisesRegex(Failure, "harness.c of Linux has no alarm"):
+            selftests.with_more_time("setitimer();")
+
+    def named(self, names: str) -> list[selftests.Test]:
+        """A test for each letter."""
+        for name in names:
+            (self.folder / name).write_bytes(b"")
+        return [selftests.Test(".", self.folder / name) for name in names]
+
+    def test_guests_at_the_same_time_share_the_tests(self) -> None:
+        """Each test runs in one of them; each guest passes what its command begins."""
+        console = (
+            "while [ $1 != -initrd ]; do shift; done; echo '@guest begins'\n"
+            "grep -ao '@test [a-z]' $2 | while read mark name; do echo \"@test $name\"; echo '@status 0'; done\n"
+            "echo '@guest ends 0'; echo '@guest is done'"
+        )
+        guests = [replace(self.guest(console), log=self.folder / f"log-{number}") for number in range(2)]
+        results: list[selftests.Result] = []
+        selftests.run(guests, self.named("abcde"), 5, self.folder / "logs", results.append)
+        self.assertEqual(sorted((result.test.name, result.outcome) for result in results), [(name, "pass") for name in "abcde"])
+        shares = [(self.folder / f"log-{number}").exists() for number in range(2)]
+        self.assertEqual(shares, [True, True])
+
+    def test_the_number_of_guests_at_once_is_one_or_more(self) -> None:
+        """A pool of none would never end."""
+        parser = argparse.ArgumentParser()
+        options.add_jobs(parser, 1)
+        self.assertEqual(parser.parse_args(["--jobs", "3"]).jobs, 3)
+        with mock.patch("sys.stderr", io.StringIO()) as errors, self.assertRaises(SystemExit):
+            parser.parse_args(["--jobs", "0"])
+        self.assertIn("0 is not a number of guests: 1 or more", errors.getvalue())
+
     def test_results_of_linuxs_tests_are_read_and_a_dead_guest_fails_one_of_them(self) -> None:
         """The guest dies in the second of three tests; the third runs in another guest."""
         again = self.folder / "again"
@@ -308,13 +390,31 @@ class Guests(Folder):
             f"if [ -e {again} ]; then printf '@guest begins\\n@test c\\nskip: c\\n@status 0\\n@guest ends 0\\n@guest is done\\n'\n"
             f"else touch {again}; printf '@guest begins\\n@test a\\n@status 0\\n@test b\\n'; fi"
         )
-        tests = []
-        for name in "abc":
-            (self.folder / name).write_bytes(b"")
-            tests.append(selftests.Test(".", self.folder / name))
+        tests = self.named("abc")
         results: list[selftests.Result] = []
-        selftests.run(self.guest(console), tests, 5, self.folder / "logs", results.append)
+        selftests.run([self.guest(console)], tests, 5, self.folder / "logs", results.append)
         self.assertEqual([result.outcome for result in results], ["pass", "fail", "skip"])
+
+
+class SharesTest(unittest.TestCase):
+    """The judge of the samples of `histogram`."""
+
+    def judged(self, of_interrupts: int, **samples: int) -> str | None:
+        return checks.shares(of_interrupts)([f"{number} {name}" for name, number in samples.items()])
+
+    def test_samples_in_their_shares_are_right(self) -> None:
+        self.assertIsNone(self.judged(0, sixty=301, thirty=150, ten=50))
+
+    def test_a_share_that_is_off_by_two_is_wrong(self) -> None:
+        self.assertIn("60 %", self.judged(0, sixty=303, thirty=148, ten=50))
+
+    def test_too_few_samples_are_wrong(self) -> None:
+        self.assertIn("expected 501", self.judged(0, sixty=240, thirty=120, ten=40))
+
+    def test_samples_of_interrupts_are_right_where_they_are_counted(self) -> None:
+        samples = {"sixty": 299, "thirty": 150, "ten": 50, "0xffffffff81e00330": 2}
+        self.assertIsNone(self.judged(3, **samples))
+        self.assertIn("elsewhere", self.judged(0, **samples))
 
 
 if __name__ == "__main__":

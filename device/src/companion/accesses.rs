@@ -38,14 +38,7 @@ impl Follower<'_> {
         if let Some(pipeline) = self.pipeline() {
             pipeline.access(access, access.physical >> line_bits);
         }
-        let pieces = ((access.address & 7) + size).div_ceil(8);
-        self.tally.add(Signal::DataCacheAccesses, pieces);
-        self.tally.add(Signal::MemoryReferences, 1);
-        self.tally.add(Signal::DataCacheReads, u64::from(!stores));
-        if pieces > size.div_ceil(8) {
-            self.tally.add(Signal::MisalignedAccesses, 1);
-            self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
-        }
+        self.count_access(access, size, stores);
         let first = access.physical >> line_bits;
         let last = access.physical.wrapping_add(size - 1) >> line_bits;
         let ask = match access.kind {
@@ -93,6 +86,19 @@ impl Follower<'_> {
         for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
             let answer = self.ask(ask, line);
             self.accessed(access, ask, line, translation, answer);
+        }
+    }
+
+    /// Counts an access of so many bytes, whatever it finds.
+    #[inline]
+    pub(super) fn count_access(&mut self, access: &Access, size: u64, stores: bool) {
+        let pieces = ((access.address & 7) + size).div_ceil(8);
+        self.tally.add(Signal::DataCacheAccesses, pieces);
+        self.tally.add(Signal::MemoryReferences, 1);
+        self.tally.add(Signal::DataCacheReads, u64::from(!stores));
+        if pieces > size.div_ceil(8) {
+            self.tally.add(Signal::MisalignedAccesses, 1);
+            self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
         }
     }
 

@@ -13,7 +13,7 @@ use super::sets::Sets;
 use super::snooped::Snooped;
 use super::taken::Taken;
 use super::tally::Tally;
-use super::translation::{DATA, Translations};
+use super::translation::{CODE, DATA, Translations};
 
 /// Why a line is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +231,43 @@ impl Cluster {
     ) -> Option<Served> {
         let caches = self.cores.get_mut(core)?;
         caches.translations.find_first(DATA, address, thread).then(|| self.serve(core, ask, inner, tally, out))
+    }
+
+    /// Whether anything has been left that whoever asks has to look at first.
+    #[inline]
+    fn is_quiet(&self, core: usize) -> bool {
+        let left = !self.mail.is_empty() || self.mail.injected != 0 || self.code_written || self.prefetched;
+        !left && self.cores.get(core).is_some_and(|caches| caches.taken.is_empty())
+    }
+
+    /// The level that has line `inner` of an address, given with its thread, as it is needed to read or to write it, if nothing else changes
+    /// than what was used last. It is the first, which has the translation too, or the second, if stores are written through to that.
+    /// If there is none, a request for the line does the same as if nobody had asked.
+    #[inline]
+    pub(super) fn hits(&mut self, core: usize, writes: bool, inner: u64, (thread, address): (u8, u64), tally: &mut Tally) -> Option<Level> {
+        if !self.is_quiet(core) {
+            return None;
+        }
+        let through = writes && self.shape.data_write == WritePolicy::Through;
+        let caches = self.cores.get_mut(core).filter(|_| !through || self.shape.second_fill == Fill::Inclusive)?;
+        if !caches.translations.find_first(DATA, address, thread) {
+            return None;
+        }
+        if through {
+            return self.stores_through(core, inner, tally).then_some(Level::Second);
+        }
+        let served = caches.data.touch(inner, inner).is_some_and(|word| !writes || Line(word).state() == LineState::Modified);
+        served.then_some(Level::First)
+    }
+
+    /// The same for code.
+    #[inline]
+    pub(super) fn hits_code(&mut self, core: usize, inner: u64, (thread, address): (u8, u64)) -> bool {
+        if !self.is_quiet(core) {
+            return false;
+        }
+        let Some(caches) = self.cores.get_mut(core) else { return false };
+        caches.translations.find_first(CODE, address, thread) && caches.code.touch(inner, inner).is_some()
     }
 
     /// Requests the first-level line `inner` for `core`.

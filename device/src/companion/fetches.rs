@@ -6,6 +6,7 @@ use super::cluster::{Ask, Level};
 use super::follower::{Follower, SMALLEST_PAGE};
 use super::instruction::Instruction;
 use super::pipeline::Source;
+use super::short::Told;
 use super::signals;
 use super::translation::{CODE, Page, PageTables};
 
@@ -55,18 +56,59 @@ impl Follower<'_> {
         !self.piece.has(instruction) && instruction.length != 0
     }
 
+    /// The line that an instruction which has a length lies in, and the number of its virtual page, if it lies in one.
+    #[inline]
+    pub(super) fn only_line(&self, instruction: &Instruction<'_>) -> Option<(u64, u64)> {
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let Instruction { address, physical, .. } = *instruction;
+        let more = u64::from(instruction.length) - 1;
+        let place = |more: u64| (physical.wrapping_add(more) >> line_bits, address.wrapping_add(more) >> SMALLEST_PAGE);
+        let first = place(0);
+        (instruction.next_page.is_none() && place(more) == first).then_some(first)
+    }
+
+    /// Whether the fetcher finds all that an instruction needs in `line`, which is the one that is being executed or is in the first level with
+    /// its translation.
+    #[inline]
+    pub(super) fn finds_code(&self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
+        self.line == Some(line)
+            || self
+                .system
+                .clusters
+                .get(self.cluster)
+                .is_some_and(|cluster| cluster.lock().hits_code(self.core, line.0, (self.thread, instruction.address)))
+    }
+
+    /// The fetcher reads what it has found in `line`.
+    #[inline]
+    pub(super) fn fetch_found(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) {
+        let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
+        self.fetch_pieces(instruction.address, end);
+        if self.line != Some(line) {
+            self.line = Some(line);
+            self.tally.add(Signal::InstructionCacheHits, 1);
+            self.outcome.fetch_source = FetchSource::L1;
+            self.told = Told::Other;
+        }
+    }
+
+    /// The fetcher reads the pieces between two bytes of an instruction.
+    #[inline]
+    fn fetch_pieces(&mut self, address: u64, end: u64) {
+        let (first, last) = (address >> self.piece.bits, end >> self.piece.bits);
+        let fetched = u64::from(self.piece.number() != Some(first)) + u64::from(first != last);
+        self.piece.set(Some(last));
+        self.tally.add(Signal::InstructionFetches, fetched);
+    }
+
     /// The fetcher reads the pieces that an instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
-        let bits = self.piece.bits;
         if self.is_uncacheable(instruction) {
             return self.fetch_uncacheable(instruction, tables);
         }
         let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
-        let (first, last) = (instruction.address >> bits, end >> bits);
-        let fetched = u64::from(self.piece.number() != Some(first)) + u64::from(first != last);
-        self.piece.set(Some(last));
-        self.tally.add(Signal::InstructionFetches, fetched);
+        self.fetch_pieces(instruction.address, end);
         let line_bits = caches.line_bits.min(63);
         let physical_end = match instruction.next_page {
             Some(next) => next | end & ((1 << SMALLEST_PAGE) - 1),

@@ -19,6 +19,7 @@ use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss};
 use super::predictor::{Path, Tables};
 use super::reach::Went;
 use super::requests::Requests;
+use super::short::Told;
 use super::signals;
 use super::streams::{Combining, Streams};
 use super::system::System;
@@ -37,7 +38,7 @@ enum Way {
     Events,
     /// It makes no event but takes time.
     Time,
-    /// Like any other: records ask for it, or the outcome of the one before must be cleared.
+    /// Like any other, since records ask for it.
     Whole,
 }
 
@@ -54,7 +55,7 @@ pub struct Follower<'a> {
     pub(super) core: usize,
     pub(super) thread: u8,
     /// The core, if its threads compete, and what tells that no other of them runs.
-    competes: Option<&'a Core>,
+    pub(super) competes: Option<&'a Core>,
     alone: u32,
     clock: Clock,
     /// Whether it follows even while nothing is counted.
@@ -79,8 +80,7 @@ pub struct Follower<'a> {
     /// The lines of code that are prefetched.
     pub(super) stream: CodeStream,
     pub(super) outcome: Outcome,
-    /// Whether the outcome says anything.
-    told: bool,
+    pub(super) told: Told,
     way: Way,
     /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
     pub(super) prefetched: bool,
@@ -130,7 +130,7 @@ impl<'a> Follower<'a> {
             piece: Piece::none(u32::from(profile.caches.fetch_bits.min(63))),
             stream: CodeStream::Off,
             outcome: Outcome::default(),
-            told: false,
+            told: Told::Nothing,
             way: Way::Idle,
             prefetched: false,
             went: None,
@@ -212,11 +212,10 @@ impl<'a> Follower<'a> {
         self.linked = linked;
     }
 
-    /// Chooses the way of the next plain instruction.
+    /// Chooses the way of plain instructions.
     fn choose_way(&mut self) {
         self.way = match (self.active, self.pipelined) {
             (false, _) => Way::Idle,
-            _ if self.told => Way::Whole,
             (_, false) => Way::Events,
             (_, true) if self.demand.records().is_none() => Way::Time,
             _ => Way::Whole,
@@ -369,21 +368,31 @@ impl<'a> Follower<'a> {
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let done = match self.way {
             Way::Idle => true,
-            Way::Events => self.is_plain(instruction),
-            Way::Time if self.is_plain(instruction) && self.is_alone() => {
-                self.outcome.cycles = None;
-                self.pipeline.as_mut().is_some_and(|pipeline| pipeline.execute_plain(instruction, &mut self.tally))
+            Way::Events => {
+                let plain = self.is_plain(instruction);
+                if plain {
+                    self.tell_nothing();
+                }
+                plain
             }
-            Way::Time | Way::Whole => false,
+            Way::Time => self.execute_plain(instruction) || self.execute_short(instruction),
+            Way::Whole => false,
         };
         if !done {
             self.execute_whole(instruction, tables);
         }
     }
 
+    /// From now on no way is short, until it is [synchronised](Follower::sync).
+    #[cfg(test)]
+    pub(super) fn go_the_long_way(&mut self) {
+        self.way = Way::Whole;
+        self.pipeline.as_mut().into_iter().for_each(|pipeline| pipeline.go_the_long_way());
+    }
+
     /// Whether no other thread of its core runs, nor has been followed before.
     #[inline]
-    fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         self.competes.is_none_or(|core| core.is_alone(self.alone))
     }
 
@@ -391,25 +400,16 @@ impl<'a> Follower<'a> {
     #[inline(never)]
     fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         self.outcome = Outcome::default();
-        self.told = !self.is_plain(instruction);
-        if self.told {
+        self.told = if self.is_plain(instruction) { Told::Nothing } else { Told::Other };
+        if self.told != Told::Nothing {
             let before = if self.pipelined { self.castouts() } else { [0; 3] };
             self.follow(instruction, tables);
             if self.pipelined {
                 self.cast_out(before);
             }
         }
-        if self.pipelined
-            && let Some(pipeline) = &mut self.pipeline
-        {
-            let thread = usize::from(self.thread);
-            let mut together = self.competes.and_then(|core| core.together(thread));
-            let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
-            pipeline.execute(instruction, thread, together, &mut self.tally);
-            if !self.demand.records().is_none() {
-                self.told = true;
-                pipeline.tell(&mut self.outcome);
-            }
+        if self.pipelined {
+            self.take_time(instruction);
         }
         if self.stream != CodeStream::Off {
             self.prefetch_stream();
@@ -417,13 +417,12 @@ impl<'a> Follower<'a> {
         if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
             steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
         }
-        self.choose_way();
     }
 
     /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and
     /// nothing written out.
     #[inline]
-    fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
+    pub(super) fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
         let quiet = instruction.transfer.is_none()
             && instruction.bundle.is_none()
             && instruction.accesses.is_empty()
@@ -482,7 +481,7 @@ impl<'a> Follower<'a> {
     }
 
     #[inline]
-    fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
+    pub(super) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         if transfer.taken {
             self.piece.set(None);
             self.turn_stream(instruction.bundle.as_ref());

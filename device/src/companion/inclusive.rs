@@ -75,6 +75,25 @@ impl Cluster {
         Served::By(level)
     }
 
+    /// Whether a store to line `inner` only goes to the second level, which has it modified, and no other core has it. Then that is counted.
+    pub(super) fn stores_through(&mut self, core: usize, inner: u64, tally: &mut Tally) -> bool {
+        let modified = Line::new(inner, LineState::Modified).0;
+        let alone = |(number, caches): (usize, &CoreCaches)| number == core || caches.data.peek(inner, inner).is_none();
+        if self.inner_bits() != 0 || !self.cores.iter().enumerate().all(alone) || self.second.touch(inner, inner) != Some(modified) {
+            return false;
+        }
+        // What `serve_inclusive` does of such a store.
+        let found = self.cores.get_mut(core).is_some_and(|caches| caches.data.touch(inner, inner).is_some());
+        for signal in [Signal::DataCacheMisses, Signal::DataCacheStoreMisses] {
+            tally.add(signal, u64::from(!found));
+        }
+        for signal in [Signal::L2RequestsData, Signal::L2References, Signal::L2DataWrites, Signal::L2DataLookupHits, Signal::L2StoreHits] {
+            tally.add(signal, 1);
+        }
+        self.held = LineState::Modified;
+        true
+    }
+
     /// A line as the second level takes it in, with the mark of the prefetcher if that asked for it. Only what lies before a level of victims
     /// is marked.
     fn brought(&self, line: Line, by_prefetcher: bool) -> Line {

@@ -76,13 +76,9 @@ impl System {
         if reach == Reach::Group {
             return;
         }
-        let own = self.group_of(package);
-        let mut group = self.group_of(0);
-        while !group.is_empty() {
-            if group != own {
-                self.show(shared, self.entry(package, group.start), outer);
-            }
-            group = self.group_of(group.end);
+        let own = self.group_of(package).start;
+        for group in (0..self.layout.packages).step_by(self.group_size()).filter(|group| *group != own) {
+            self.show(shared, self.entry(package, group), outer);
         }
     }
 

@@ -79,6 +79,7 @@ mod requests;
 mod responses;
 mod routes;
 mod sets;
+mod short;
 mod signals;
 mod sized;
 mod snooped;

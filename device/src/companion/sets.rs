@@ -31,6 +31,22 @@ fn find_in_eights(set: &[u64], key: u64) -> Option<usize> {
     rest.iter().position(there).map(|way| 8 * (eights.len() + 1) + way)
 }
 
+/// The pointers of a tree over `ways` that the use of `way` leaves as they are, and those that it sets.
+fn path(way: usize, ways: usize) -> (u32, u32) {
+    // Each node on the way points to the half that was not used: 1 is the right half.
+    let (mut kept, mut set) = (u32::MAX, 0);
+    let (mut node, mut low, mut span) = (1u32, 0, ways);
+    while span > 1 {
+        span /= 2;
+        let right = way >= low + span;
+        kept &= !(1 << node);
+        set |= u32::from(!right) << node;
+        low += if right { span } else { 0 };
+        node = 2 * node + u32::from(right);
+    }
+    (kept, set)
+}
+
 /// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty place.
 ///
 /// A set that replaces the least recently used keeps its words in the order of their use, so that the one looked up is mostly the first.
@@ -39,6 +55,8 @@ pub(super) struct Sets {
     words: Box<[u64]>,
     /// Pointers of the tree, or marks of use: one word per set.
     marks: Box<[u32]>,
+    /// Where there is a tree: the pointers that the use of each way leaves as they are, and those that it sets.
+    paths: Box<[(u32, u32)]>,
     ways: usize,
     mask: u64,
     replacement: Replacement,
@@ -58,6 +76,7 @@ impl Sets {
         Sets {
             words: vec![0; sets as usize * ways as usize].into_boxed_slice(),
             marks: vec![0; if marked { sets as usize } else { 0 }].into_boxed_slice(),
+            paths: (0..if replacement == Replacement::Tree { ways as usize } else { 0 }).map(|way| path(way, ways as usize)).collect(),
             ways: ways as usize,
             mask: sets - 1,
             replacement,
@@ -106,6 +125,20 @@ impl Sets {
             _ => self.mark(index, way),
         }
         Some(word)
+    }
+
+    /// The number of the set of an index.
+    #[inline]
+    pub(super) fn number(&self, index: u64) -> u64 {
+        index & self.mask
+    }
+
+    /// The second word of a set that replaces the least recently used is used, and so becomes the first.
+    #[inline]
+    pub(super) fn swap_first(&mut self, index: u64) {
+        if let [first, second, ..] = self.set_mut(index) {
+            core::mem::swap(first, second);
+        }
     }
 
     /// Gives the word of `key` other flags.
@@ -185,15 +218,8 @@ impl Sets {
         let Some(marks) = self.marks.get_mut(set) else { return };
         match self.replacement {
             Replacement::Tree => {
-                // Each node on the way points to the half that was not used: 1 is the right half.
-                let (mut node, mut low, mut span) = (1u32, 0, ways);
-                while span > 1 {
-                    span /= 2;
-                    let right = way >= low + span;
-                    *marks = if right { *marks & !(1 << node) } else { *marks | 1 << node };
-                    low += if right { span } else { 0 };
-                    node = 2 * node + u32::from(right);
-                }
+                let (kept, set) = self.paths.get(way).copied().unwrap_or((u32::MAX, 0));
+                *marks = *marks & kept | set;
             }
             Replacement::NotRecentlyUsed => {
                 let all = if ways >= 32 { u32::MAX } else { (1 << ways) - 1 };

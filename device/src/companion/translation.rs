@@ -198,6 +198,15 @@ impl Buffer {
         })
     }
 
+    /// The set that has a translation, which it marks as used, and the key.
+    #[inline]
+    fn find(&mut self, address: u64, thread: u8) -> Option<(u64, u64)> {
+        self.page_bits.iter().enumerate().find_map(|(size, bits)| {
+            let (index, key) = Buffer::place(address, *bits, size, thread);
+            self.sets.touch(index, key).map(|_| (self.sets.number(index), key))
+        })
+    }
+
     /// The size in which it holds a page: the page's own, or the largest piece.
     fn fitting(&self, page_bits: u8) -> Option<(usize, u8)> {
         let fits = |bits: u8| bits == page_bits || self.pieces && bits < page_bits;
@@ -242,27 +251,85 @@ struct Level {
     buffers: Box<[Buffer]>,
     /// The buffer that hit last is tried first. A translation is in only one of them, so the result is the same.
     last: usize,
+    /// The bits of an address within the smallest page.
+    bits: u8,
+    /// What was found last in the buffer that hit last, and before that, until anything changes but the order of use.
+    recent: [Option<Recent>; 2],
+}
+
+/// A translation that was found: the smallest page that was asked for, its thread, the set that it is in, and its key. The last one is the first
+/// of its set. The one before is another, which is so too, or the second if both are in the same set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Recent {
+    page: u64,
+    thread: u8,
+    set: u64,
+    key: u64,
+}
+
+impl Recent {
+    #[inline]
+    fn is(this: Option<Recent>, page: u64, thread: u8) -> bool {
+        this.is_some_and(|this| this.page == page && this.thread == thread)
+    }
 }
 
 impl Level {
     fn new(geometry: &[BufferGeometry]) -> Level {
-        Level { buffers: geometry.iter().map(Buffer::new).collect::<Vec<_>>().into_boxed_slice(), last: 0 }
+        let bits = geometry.iter().flat_map(|buffer| buffer.page_bits).copied().min().unwrap_or(0).min(63);
+        Level { buffers: geometry.iter().map(Buffer::new).collect::<Vec<_>>().into_boxed_slice(), last: 0, bits, recent: [None; 2] }
+    }
+
+    /// Whether it has a translation, which it marks as used.
+    #[inline]
+    fn finds(&mut self, address: u64, thread: u8) -> bool {
+        Recent::is(self.recent[0], address >> self.bits, thread) || self.find(address, thread)
+    }
+
+    #[inline(never)]
+    fn find(&mut self, address: u64, thread: u8) -> bool {
+        let page = address >> self.bits;
+        let [last, before] = self.recent;
+        if let (Some(first), Some(second)) = (last, before)
+            && Recent::is(before, page, thread)
+        {
+            if first.set == second.set
+                && let Some(buffer) = self.buffers.get_mut(self.last)
+            {
+                buffer.sets.swap_first(second.set);
+            }
+            self.recent = [before, last];
+            return true;
+        }
+        let buffer = self.last;
+        let Some((set, key)) = self.search(|buffer| buffer.find(address, thread)) else { return false };
+        // Several of the smallest pages may have one translation.
+        let other = if last.is_some_and(|last| last.key == key) { before } else { last };
+        self.recent = [Some(Recent { page, thread, set, key }), other.filter(|_| self.last == buffer)];
+        true
     }
 
     #[inline]
     fn touch(&mut self, address: u64, thread: u8) -> Option<(Walk, u8)> {
-        if let Some(walk) = self.buffers.get_mut(self.last).and_then(|buffer| buffer.touch(address, thread)) {
-            return Some(walk);
+        self.search(|buffer| buffer.touch(address, thread))
+    }
+
+    /// What `find` finds in one of the buffers.
+    #[inline]
+    fn search<T>(&mut self, find: impl Fn(&mut Buffer) -> Option<T>) -> Option<T> {
+        if let Some(found) = self.buffers.get_mut(self.last).and_then(&find) {
+            return Some(found);
         }
         let last = self.last;
         let others = self.buffers.iter_mut().enumerate().filter(|(number, _)| *number != last);
-        let (number, walk) = others.into_iter().find_map(|(number, buffer)| buffer.touch(address, thread).map(|walk| (number, walk)))?;
+        let (number, found) = others.into_iter().find_map(|(number, buffer)| find(buffer).map(|found| (number, found)))?;
         self.last = number;
-        Some(walk)
+        Some(found)
     }
 
     /// Puts a translation into the buffer whose pages are the largest that fit.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
+        self.recent = [None; 2];
         let best = |buffer: &Buffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
         let most = self.buffers.iter().filter_map(best).max();
         if let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) {
@@ -304,7 +371,7 @@ impl Translations {
     /// Whether the first level has a translation, and marks it as used.
     #[inline]
     pub(super) fn find_first(&mut self, side: usize, address: u64, thread: u8) -> bool {
-        self.first.get_mut(side).is_some_and(|level| level.touch(address, thread).is_some())
+        self.first.get_mut(side).is_some_and(|level| level.finds(address, thread))
     }
 
     /// Looks a translation up in the second level: with it comes the binary logarithm of the size of the whole page. The caller puts it into
@@ -377,6 +444,7 @@ impl Translations {
         for level in &mut self.first {
             // The first level has what both trees together translate.
             let what = if of_host { Invalidation::All } else { what };
+            level.recent = [None; 2];
             level.buffers.iter_mut().for_each(|buffer| buffer.forget(what, thread));
         }
         for level in &mut self.second {
@@ -397,10 +465,56 @@ impl Translations {
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.first.iter_mut().for_each(|level| level.recent = [None; 2]);
         let levels = self.first.iter_mut().chain(&mut self.second);
         for sets in levels.flat_map(|level| level.buffers.iter_mut().map(|buffer| &mut buffer.sets)).chain(&mut self.upper) {
             sets.load(reader)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parts;
+    use super::*;
+
+    /// Buffers that look up every page, or remember the one that was found last, and what they found and hold after a stream of 20,000 accesses.
+    fn stream(geometry: &Geometry, remembers: bool) -> (Vec<bool>, Vec<u8>) {
+        let (mut translations, mut state) = (Translations::new(geometry), 9u64);
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut found = Vec::new();
+        let mut address = 0;
+        for _ in 0..20_000 {
+            if draw(3) == 0 {
+                let bits: u8 = [12, 16, 21, 30][draw(4) as usize];
+                address = u64::from(bits) << 40 | draw(90) << bits;
+            }
+            let (side, thread, bits) = (draw(2) as usize, draw(2) as u8, (address >> 40) as u8);
+            let held = translations.find_first(side, address + draw(1 << 13), thread);
+            found.push(held);
+            match draw(200) {
+                0 => translations.forget(Invalidation::Page(address), thread),
+                1 => translations.forget(Invalidation::NonGlobal, thread),
+                _ if !held => translations.fill(side, address, thread, &Walk { global: draw(4) == 0, ..Walk::direct(bits) }),
+                _ => {}
+            }
+            if !remembers {
+                translations.first.iter_mut().for_each(|level| level.recent = [None; 2]);
+            }
+        }
+        let mut writer = Writer(Vec::new());
+        translations.save(&mut writer);
+        (found, writer.0)
+    }
+
+    #[test]
+    fn the_page_that_was_found_last_is_found_again_as_if_it_were_looked_up() {
+        for profile in parts::ALL {
+            assert!(stream(&profile.translation, true) == stream(&profile.translation, false), "{}", profile.name);
+        }
     }
 }

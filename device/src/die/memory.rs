@@ -21,6 +21,17 @@ impl MemoryMode {
     /// Every mode.
     pub const ALL: [MemoryMode; 4] = [MemoryMode::Cache, MemoryMode::Flat, MemoryMode::HybridQuarter, MemoryMode::HybridHalf];
 
+    /// Its name in text.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            MemoryMode::Cache => "cache",
+            MemoryMode::Flat => "flat",
+            MemoryMode::HybridQuarter => "hybrid-quarter",
+            MemoryMode::HybridHalf => "hybrid-half",
+        }
+    }
+
     /// How many quarters of MCDRAM are a cache.
     const fn quarters(self) -> u64 {
         match self {

@@ -60,6 +60,18 @@ impl Tiles {
         matches!(count, 32 | 34 | 36)
     }
 
+    /// Those at the places that have a bit in `places`, the lowest being place 0.
+    #[must_use]
+    pub const fn at(places: u64) -> Tiles {
+        Tiles(places & Tiles::ALL.0)
+    }
+
+    /// Their places, one bit each.
+    #[must_use]
+    pub const fn places(self) -> u64 {
+        self.0
+    }
+
     /// The same without the tile at a place.
     #[must_use]
     pub const fn without(self, place: u8) -> Tiles {
@@ -102,6 +114,18 @@ impl ClusterMode {
     /// Every mode.
     pub const ALL: [ClusterMode; 5] =
         [ClusterMode::AllToAll, ClusterMode::Hemisphere, ClusterMode::Quadrant, ClusterMode::Snc2, ClusterMode::Snc4];
+
+    /// Its name in text.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            ClusterMode::AllToAll => "all-to-all",
+            ClusterMode::Hemisphere => "hemisphere",
+            ClusterMode::Quadrant => "quadrant",
+            ClusterMode::Snc2 => "snc2",
+            ClusterMode::Snc4 => "snc4",
+        }
+    }
 
     /// Nodes that an operating system sees.
     #[must_use]

@@ -7,10 +7,12 @@ use core::fmt;
 
 use vm_pmu_arch::feed::{Records, Signal, SignalSet};
 
+use super::parse::number;
 use super::print::which;
+use crate::die::{ClusterMode, Die, MemoryMode, Tiles};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
-use crate::untile::Frequencies;
+use crate::untile::{Buses, Frequencies};
 
 /// Where a program begins, and what its embedder supplies. By default the machine is new, and everything is supplied.
 ///
@@ -26,6 +28,10 @@ pub struct Beginning {
     pub is_recording: bool,
     /// `frequencies: cpu=N uclk=N eclk=N dclk=N`: how fast the clocks of the [boxes](crate::topology::Builder::frequencies) run.
     pub frequencies: Option<Frequencies>,
+    /// `die: tiles=BITS cluster=MODE mode=MODE memory=BYTES mcdram=BYTES`: what is chosen of the [die](Builder::die).
+    pub die: Option<Die>,
+    /// `buses: irp=N memory=N`: the [buses](Builder::buses) of the boxes' functions. Names of registers are those on the usual ones.
+    pub buses: Option<Buses>,
     /// `state: BYTES`: the machine remembers this, a [snapshot](Machine::save) in hexadecimal. Empty for a new machine.
     pub state: Vec<u8>,
 }
@@ -34,6 +40,8 @@ impl Beginning {
     /// A builder of the machine that the program needs, made of that of its part.
     pub(super) fn build(&self, builder: Builder) -> Builder {
         let builder = self.supplies.map_or(builder, |signals| builder.supplies(signals));
+        let builder = self.die.map_or(builder, |die| builder.die(die));
+        let builder = self.buses.map_or(builder, |buses| builder.buses(buses));
         let builder = self.frequencies.map_or(builder, |frequencies| builder.frequencies(frequencies));
         self.supplies_records.map_or(builder, |records| builder.supplies_records(records))
     }
@@ -72,6 +80,13 @@ impl Beginning {
         if let Some(Frequencies { cpu, uclk, eclk, dclk }) = self.frequencies {
             writeln!(formatter, "frequencies: cpu={cpu} uclk={uclk} eclk={eclk} dclk={dclk}")?;
         }
+        if let Some(Die { tiles, cluster, mode, memory, mcdram }) = self.die {
+            let (tiles, cluster, mode) = (tiles.places(), cluster.word(), mode.word());
+            writeln!(formatter, "die: tiles={tiles:#x} cluster={cluster} mode={mode} memory={memory:#x} mcdram={mcdram:#x}")?;
+        }
+        if let Some(Buses { irp, memory }) = self.buses {
+            writeln!(formatter, "buses: irp={irp:#x} memory={memory:#x}")?;
+        }
         if !self.state.is_empty() {
             write!(formatter, "state: ")?;
             self.state.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))?;
@@ -96,6 +111,46 @@ pub(super) fn frequencies(value: &str) -> Result<Frequencies, String> {
         *place = number.parse().map_err(|_| format!("`{word}` is not CLOCK=FREQUENCY"))?;
     }
     Ok(frequencies)
+}
+
+/// What is chosen of a die; what is not said is as usual.
+pub(super) fn die(value: &str) -> Result<Die, String> {
+    let mut die = Die::default();
+    for word in value.split_whitespace() {
+        let (name, said) = word.split_once('=').unwrap_or((word, ""));
+        match name {
+            "tiles" => die.tiles = Tiles::at(number(said)?),
+            "cluster" => die.cluster = mode(word, said, &ClusterMode::ALL, ClusterMode::word)?,
+            "mode" => die.mode = mode(word, said, &MemoryMode::ALL, MemoryMode::word)?,
+            "memory" => die.memory = number(said)?,
+            "mcdram" => die.mcdram = number(said)?,
+            _ => return Err(format!("nothing of a die is called `{name}`: there are tiles, cluster, mode, memory, mcdram")),
+        }
+    }
+    Ok(die)
+}
+
+/// The mode of this name.
+fn mode<T: Copy>(word: &str, said: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
+    all.iter().copied().find(|one| name(*one) == said).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        format!("`{word}` is no mode: there are {}", names.join(", "))
+    })
+}
+
+/// The buses of the boxes' functions.
+pub(super) fn buses(value: &str) -> Result<Buses, String> {
+    let mut buses = Buses::default();
+    for word in value.split_whitespace() {
+        let (name, said) = word.split_once('=').unwrap_or((word, ""));
+        let place = match name {
+            "irp" => &mut buses.irp,
+            "memory" => &mut buses.memory,
+            _ => return Err(format!("no bus is called `{name}`: there are irp, memory")),
+        };
+        *place = u8::try_from(number(said)?).map_err(|_| format!("`{word}` is no bus: 0xff is the last"))?;
+    }
+    Ok(buses)
 }
 
 /// The most bytes of a state: those of the largest machine that a litmus file can have.
@@ -136,6 +191,23 @@ mod tests {
     }
 
     #[test]
+    fn a_die_and_buses_are_read_as_they_are_printed() {
+        let lines =
+            "die: tiles=0x37fbdffbbf cluster=snc4 mode=hybrid-half memory=0x40000000 mcdram=0x2000000\nbuses: irp=0x1 memory=0x7f\n";
+        let text = format!("title: t\npmu: knl\nsection: s\n{lines}\nsave\n");
+        assert_eq!(text.parse::<Litmus>().expect("a litmus file").to_string(), text);
+    }
+
+    #[test]
+    fn a_wrong_word_of_a_die_is_answered_by_the_right_ones() {
+        let refused =
+            |lines: &str| format!("title: t\npmu: knl\nsection: s\n{lines}\nsave\n").parse::<Litmus>().expect_err("wrong").to_string();
+        assert_eq!(refused("die: mode=fast"), "line 4: `mode=fast` is no mode: there are cache, flat, hybrid-quarter, hybrid-half");
+        assert_eq!(refused("die: rows=3"), "line 4: nothing of a die is called `rows`: there are tiles, cluster, mode, memory, mcdram");
+        assert_eq!(refused("buses: irp=256"), "line 4: `irp=256` is no bus: 0xff is the last");
+    }
+
+    #[test]
     fn a_state_of_half_a_byte_is_refused() {
         let refused = format!("{HEADER}state: 123\nsave\n").parse::<Litmus>().expect_err("three digits");
         assert_eq!(refused.to_string(), "line 4: a state has two hexadecimal digits for each byte, of 16777216 at most");
@@ -146,7 +218,12 @@ mod tests {
         let litmus: Litmus = format!("{HEADER}state: 00ff\nsave\n").parse().expect("a litmus file");
         let failure = litmus.run().expect_err("two bytes are no snapshot");
         assert_eq!(failure.line, 0);
-        assert!(failure.message.starts_with("the state that the program begins with cannot be loaded: "), "{failure}");
+        let refused = if cfg!(feature = "snapshot") {
+            "the state that the program begins with cannot be loaded: "
+        } else {
+            "a program that begins with a state needs the feature `snapshot`"
+        };
+        assert!(failure.message.starts_with(refused), "{failure}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use vm_pmu_arch::feed::{Kind, LineStates, Record, Signal};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::{ContextField, Dialect};
-use super::{Beginning, Litmus, Step, nest, untile};
+use super::{Beginning, Litmus, Step, collection, nest, untile};
 
 /// The most statements of a program that a fuzzer runs.
 const MOST_STEPS: usize = 256;
@@ -58,6 +58,7 @@ struct Machine<'a> {
     packages: usize,
     threads: usize,
     shared_counters: bool,
+    is_recording: bool,
 }
 
 impl Litmus {
@@ -80,6 +81,7 @@ impl Litmus {
             packages: self.packages,
             threads: self.threads,
             shared_counters: self.shared_counters,
+            is_recording: self.beginning.is_recording,
         };
         let steps: Vec<&Step> = self.steps.iter().map(|(_, step)| step).collect();
         // A list grows as it must, and nothing here refuses to be written.
@@ -99,7 +101,7 @@ impl Litmus {
             packages: machine.packages,
             threads: machine.threads,
             shared_counters: machine.shared_counters,
-            beginning: Beginning::default(),
+            beginning: Beginning { is_recording: machine.is_recording, ..Beginning::default() },
             steps: (1..).zip(steps).collect(),
         };
         litmus.admit()?;
@@ -126,6 +128,7 @@ impl Litmus {
                 Step::Record(_, record, signals) => adds_up(signals) && is_known(record),
                 Step::Untile(step) => shape.has_untile && untile::can_be_said(step),
                 Step::Nest(step) => shape.has_nest && nest::can_be_said(step),
+                Step::Collection(_) => shape.has_nest,
                 _ => true,
             };
             if !is_said {
@@ -146,6 +149,7 @@ impl Litmus {
             let step = match step {
                 Step::Read(address, _) => Step::Read(*address, Ok(0)),
                 Step::Write(address, value, _) => Step::Write(*address, *value, None),
+                Step::Collection(step) => Step::Collection(collection::outcome(step, &[])),
                 step => step.clone(),
             };
             (*line, step)

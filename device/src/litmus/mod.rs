@@ -23,9 +23,11 @@
 //! ```
 
 mod beginning;
+mod collection;
 mod dialect;
 #[cfg(feature = "arbitrary")]
 mod encode;
+mod execution;
 #[cfg(feature = "arbitrary")]
 mod generate;
 mod levels;
@@ -55,11 +57,13 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
 pub use beginning::Beginning;
+pub use collection::{CollectionStep, Posted};
 pub use dialect::{ContextField, PartField};
 #[cfg(feature = "recording")]
 pub(crate) use dialect::{changes, topmost};
 #[cfg(feature = "arbitrary")]
 pub use encode::DecodeError;
+pub use execution::Execution;
 #[cfg(feature = "arbitrary")]
 pub use mutate::{Maker, random_bytes};
 pub use nest::{ChipSetting, Chips, MemoryPlace, NestStep};
@@ -68,7 +72,7 @@ pub use run::Failure;
 #[cfg(feature = "recording")]
 pub(crate) use run::Run;
 pub use trial::{Broken, Trial};
-pub use untile::{Configuration, UntileStep};
+pub use untile::{Configuration, MeshStep, UntileStep};
 
 /// A litmus file: its subject, the machine it needs, and its statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +159,8 @@ pub enum Step {
     /// `levels SIGNAL=LEVEL ...`: which of these states hold right now, 1, or do not, 0, and no other is known; it is supplied if the demand asks
     /// for levels.
     Levels(Vec<(Signal, bool)>),
+    /// A statement about what the core of the current thread posts into memory.
+    Collection(CollectionStep),
 }
 
 impl Litmus {
@@ -175,6 +181,7 @@ impl Step {
             Step::Inject(_, amount) | Step::InjectPackage(_, amount) => (1, *amount),
             Step::Untile(step) => (1, untile::events(step)),
             Step::Nest(step) => nest::work(step),
+            Step::Collection(CollectionStep::Inject(_, amount)) => (1, *amount),
             _ => (1, 0),
         }
     }
@@ -209,7 +216,8 @@ impl Step {
             | Step::Save
             | Step::Reset(_)
             | Step::Untile(_)
-            | Step::Nest(_) => false,
+            | Step::Nest(_)
+            | Step::Collection(_) => false,
         }
     }
 }

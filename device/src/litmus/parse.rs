@@ -17,7 +17,7 @@ use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::beginning;
 use super::dialect::Dialect;
-use super::{Beginning, Configuration, Litmus, Step, nest, nested, record, request, untile};
+use super::{Beginning, Configuration, Litmus, Step, collection, nest, nested, record, request, untile};
 
 /// Why a text is not a litmus file: the place and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 32] = [
+const STATEMENTS: [(&str, &str); 35] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
@@ -100,13 +100,16 @@ const STATEMENTS: [(&str, &str); 32] = [
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
     ("save", "`save`"),
     ("reset", "`reset cold`, `reset warm`, `reset untile` or `reset nest`"),
-    ("tick", "`tick CLOCK N`"),
+    ("tick", "`tick CLOCK N` or `tick all N`"),
     ("pass", "`pass N`"),
     ("happen", "`happen UNIT EVENT AMOUNT` or `happen UNIT EVENT AMOUNT clocks=N`"),
     ("queue", "`queue UNIT EVENT CHANGE` or `queue UNIT EVENT =LEVEL`"),
     ("transact", "`transact UNIT STAGE` or `transact UNIT STAGE KEY=VALUE ...`"),
     ("listens", "`listens UNIT yes` or `listens UNIT no`"),
     ("counting", "`counting yes` or `counting no`"),
+    ("carry", "`carry UNIT AGENT UNIT RING` or `carry request tile=N home=N KIND KEY=VALUE ...`"),
+    ("device", "`device KIND home=N` or `device KIND home=N physical=ADDRESS modified`"),
+    ("collection", collection::STATEMENT),
 ];
 
 impl FromStr for Litmus {
@@ -220,11 +223,13 @@ impl Header {
             "supplies_records" => self.beginning.supplies_records = Some(which(&value.split_whitespace().collect::<Vec<_>>())?),
             "recording" => self.beginning.is_recording = flag(value)?,
             "frequencies" => self.beginning.frequencies = Some(beginning::frequencies(value)?),
+            "die" => self.beginning.die = Some(beginning::die(value)?),
+            "buses" => self.beginning.buses = Some(beginning::buses(value)?),
             "state" => self.beginning.state = beginning::bytes(value)?,
             _ => {
                 return Err(format!(
                     "no header is called `{key}`: there are title, section, pmu, revision, packages, threads, share_counters, supplies, \
-                     supplies_records, recording, frequencies, state"
+                     supplies_records, recording, frequencies, die, buses, state"
                 ));
             }
         }
@@ -264,6 +269,12 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
     let of_nest = if part.shape().has_nest { nest::parse(&words) } else { None };
     if let Some(told) = of_nest {
         return told.map(Step::Nest);
+    }
+    if let Some(told) = collection::parse(&words) {
+        return match told {
+            Ok(_) if !part.shape().has_nest => Err(format!("{} has no cores that post into memory", part.name())),
+            told => told.map(Step::Collection),
+        };
     }
     if let Some(told) = untile::parse(&words) {
         return match told {

@@ -12,7 +12,7 @@ use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, nest, nested, record, request, untile};
+use super::{Litmus, Step, collection, nest, nested, record, request, untile};
 
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,6 +158,7 @@ impl fmt::Display for Printed<'_> {
             Step::Reset(Reset::Warm) => write!(out, "reset warm"),
             Step::Untile(told) => write!(out, "{}", untile::print(told)),
             Step::Nest(told) => write!(out, "{}", nest::print(told)),
+            Step::Collection(told) => write!(out, "{}", collection::print(told)),
         }
     }
 }

@@ -56,7 +56,11 @@ pub(super) fn parse(kind: &str, details: &[&str]) -> Result<Request, String> {
                 request.latency = u32::try_from(number(value)?).map_err(|_| format!("`{word}` does not fit into 32 bits"))?;
             }
             "physical" => request.physical = number(value)?,
-            _ => return Err(format!("a request has no `{key}`: there are supplier, snoop, latency, physical")),
+            "holder" => {
+                request.holder = Some(u16::try_from(number(value)?).map_err(|_| format!("`{word}` does not fit into 16 bits"))?);
+            }
+            "displaced" => request.displaced = Some(number(value)?),
+            _ => return Err(format!("a request has no `{key}`: there are supplier, snoop, latency, physical, holder, displaced")),
         }
     }
     Ok(request)
@@ -79,6 +83,12 @@ pub(super) fn print(request: &Request) -> String {
     if request.physical != 0 {
         let _ = write!(text, " physical={:#x}", request.physical);
     }
+    if let Some(holder) = request.holder {
+        let _ = write!(text, " holder={holder}");
+    }
+    if let Some(displaced) = request.displaced {
+        let _ = write!(text, " displaced={displaced:#x}");
+    }
     text
 }
 
@@ -91,7 +101,8 @@ mod tests {
         for kind in RequestKind::ALL {
             for (_, supplier) in SUPPLIERS {
                 for (_, snoop) in SNOOPS {
-                    let request = Request { supplier, snoop, latency: 182, physical: 0x40, ..Request::of(kind) };
+                    let known = Request { holder: Some(3), displaced: Some(0), ..Request::of(kind) };
+                    let request = Request { supplier, snoop, latency: 182, physical: 0x40, ..known };
                     let text = print(&request);
                     let words: Vec<&str> = text.split(' ').collect();
                     let (first, rest) = words.split_first().expect("a kind");
@@ -112,6 +123,10 @@ mod tests {
         assert!(parse("code", &["supplier=l2"]).is_err_and(|message| message.starts_with("`supplier=l2` is unknown: there are unknown, ")));
         assert_eq!(parse("code", &["snoop=none", "snoop=none"]), Err("`snoop` is said twice".into()));
         assert_eq!(parse("code", &["latency=0x100000000"]), Err("`latency=0x100000000` does not fit into 32 bits".into()));
-        assert_eq!(parse("code", &["colour=3"]), Err("a request has no `colour`: there are supplier, snoop, latency, physical".into()));
+        assert_eq!(
+            parse("code", &["colour=3"]),
+            Err("a request has no `colour`: there are supplier, snoop, latency, physical, holder, displaced".into())
+        );
+        assert_eq!(parse("code", &["holder=0x10000"]), Err("`holder=0x10000` does not fit into 16 bits".into()));
     }
 }

@@ -15,7 +15,7 @@ use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal, SignalSet};
 use super::dialect::Dialect;
 use super::levels::Levels;
 use super::print::{pin_numbers, which};
-use super::{ContextField, Litmus, Step, beginning, nest, untile};
+use super::{ContextField, Litmus, Step, beginning, collection, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -47,11 +47,19 @@ pub(crate) struct Requests {
     threads: Vec<Mutex<Asked>>,
 }
 
-#[derive(Default)]
+/// Requests of a thread that are kept without an allocation: no statement needs one, which `tests/allocation.rs` relies on.
+const KEPT: usize = 16;
+
 struct Asked {
     counters: Vec<u32>,
     pins: u32,
     late: u64,
+}
+
+impl Default for Asked {
+    fn default() -> Asked {
+        Asked { counters: Vec::with_capacity(KEPT), pins: 0, late: 0 }
+    }
 }
 
 impl InterruptLine for Requests {
@@ -102,7 +110,7 @@ pub(crate) struct Run<'a> {
     levels: Levels,
     /// The thread that statements are about.
     pub(super) current: usize,
-    checked: usize,
+    pub(super) checked: usize,
 }
 
 impl<'a> Run<'a> {
@@ -193,7 +201,9 @@ fn carry(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String>
     if !untile::move_boxes(from, to) {
         return Err("the boxes of one machine do not fit into the other".into());
     }
-    to.restore(&from.states()).map_err(|error| error.to_string())
+    to.restore(&from.states()).map_err(|error| error.to_string())?;
+    collection::move_all(from, to);
+    Ok(())
 }
 
 /// Executes one step of `thread`; returns whether it checked something. What is fed has records where some are wanted if `feeds_records`.
@@ -262,7 +272,7 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step, 
             return Ok(false);
         }
         Step::Interrupts(expected) => {
-            let asked = asked(machine, thread, |asked| core::mem::take(&mut asked.counters));
+            let asked = asked(machine, thread, |asked| asked.counters.drain(..).collect::<Vec<_>>());
             if asked != *expected {
                 return Err(format!("counters {asked:?} requested an interrupt, expected {expected:?}"));
             }
@@ -326,6 +336,7 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step, 
             return Ok(false);
         }
         Step::Untile(step) => return untile::obey(machine, step),
+        Step::Collection(step) => return collection::obey(machine, &thread, step),
     }
     Ok(true)
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::{Record, Sample, Signal};
 
-use super::{Litmus, Step};
+use super::{CollectionStep, Litmus, Step, UntileStep};
 
 /// How often a smaller program may be tried.
 const TRIES: usize = 20_000;
@@ -122,6 +122,13 @@ fn simpler(step: &Step) -> Vec<Step> {
         Step::Request(times, request) => numbers(*times).filter(|times| *times != 0).map(|times| Step::Request(times, *request)).collect(),
         Step::Inject(occurrence, amount) => numbers(*amount).map(|amount| Step::Inject(*occurrence, amount)).collect(),
         Step::InjectPackage(occurrence, amount) => numbers(*amount).map(|amount| Step::InjectPackage(*occurrence, amount)).collect(),
+        Step::Untile(UntileStep::TickAll(clocks)) => numbers(*clocks).map(|clocks| Step::Untile(UntileStep::TickAll(clocks))).collect(),
+        Step::Collection(CollectionStep::Pass(cycles, posted)) => {
+            numbers(*cycles).map(|cycles| Step::Collection(CollectionStep::Pass(cycles, posted.clone()))).collect()
+        }
+        Step::Collection(CollectionStep::Inject(offset, amount)) => {
+            numbers(*amount).map(|amount| Step::Collection(CollectionStep::Inject(*offset, amount))).collect()
+        }
         Step::Context(fields) => {
             let without = |place: usize| {
                 let mut fewer = fields.clone();

@@ -10,7 +10,7 @@ use vm_pmu_arch::registry::{Part, State};
 
 use super::dialect::Dialect;
 use super::levels::Levels;
-use super::{ContextField, Litmus, Step, beginning, nest, untile};
+use super::{ContextField, Litmus, Posted, Step, beginning, collection, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{BuildError, Builder, Machine, Thread};
 use crate::untile::UntileState;
@@ -73,6 +73,8 @@ pub(super) struct Seen {
     pub(super) lines: Vec<Lines>,
     /// What a statement about the nest showed, and a digest of all chips and their memory.
     pub(super) nest: Option<(nest::Seen, u64)>,
+    /// What was added to memory, each address once.
+    pub(super) posted: Vec<(u64, u64)>,
 }
 
 /// What a machine was built for.
@@ -106,7 +108,13 @@ pub(super) struct Subject {
     has_boxes: bool,
     /// Whether any program so far was: then neither machine's boxes are new.
     had_boxes: bool,
+    /// Whether the program has statements about collections, which move with the machine then.
+    has_collections: bool,
+    /// Whether any program so far had: then neither machine's collections are new.
+    had_collections: bool,
     chips: nest::Chips,
+    /// The program says itself which instructions have records, and which levels hold.
+    is_recording: bool,
     levels: Levels,
     current: usize,
     /// How often the machines may be used again before their totals could wrap.
@@ -133,7 +141,10 @@ impl Subject {
             spare,
             has_boxes: litmus.is_about_boxes(),
             had_boxes: false,
+            has_collections: has_collections(litmus),
+            had_collections: false,
             chips: nest::Chips::new(litmus.packages, litmus.threads),
+            is_recording: litmus.beginning.is_recording,
             levels: Levels::new(litmus.packages * litmus.threads, litmus.added()),
             current: 0,
             left: PROGRAMS,
@@ -156,8 +167,14 @@ impl Subject {
         }
         // They are of this very machine.
         let _ = self.machine.restore(states);
+        self.had_collections |= self.has_collections;
+        self.has_collections = has_collections(litmus);
+        if self.had_collections {
+            collection::renew(&self.machine);
+        }
         self.machine.line().0.lock().clear();
         self.chips = nest::Chips::new(litmus.packages, litmus.threads);
+        self.is_recording = litmus.beginning.is_recording;
         self.levels = Levels::new(litmus.packages * litmus.threads, litmus.added());
         self.current = 0;
     }
@@ -192,11 +209,26 @@ impl Subject {
                 let shown = nest::act(&mut self.chips, step, access).unwrap_or(nest::Seen::Nothing);
                 seen.nest = Some((shown, self.chips.digest()));
             }
+            Step::Collection(step) => {
+                let access = match self.manner {
+                    Manner::Always => nest::Access::Single,
+                    Manner::Horizon => nest::Access::Parts,
+                    Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => nest::Access::Whole,
+                };
+                let thread = self.machine.thread(self.current);
+                let added = thread.and_then(|thread| collection::act(&self.machine, &thread, step, access));
+                seen.posted = Posted::default().with(&added.unwrap_or_default()).added;
+            }
             step => {
                 if let Some(thread) = self.machine.thread(self.current) {
-                    act(&self.machine, thread, self.manner, step, &mut seen);
-                    self.levels.note(self.current, step);
-                    self.levels.supply(&self.machine);
+                    match step {
+                        Step::Feed(_, signals) if self.is_recording => execute(&self.machine, thread, self.manner, None, signals),
+                        step => act(&self.machine, thread, self.manner, step, &mut seen),
+                    }
+                    if !self.is_recording {
+                        self.levels.note(self.current, step);
+                        self.levels.supply(&self.machine);
+                    }
                 }
             }
         }
@@ -220,6 +252,9 @@ impl Subject {
         }
         // The same part and as many threads: the states are not refused.
         let _ = next.restore(&self.machine.states());
+        if self.has_collections || self.had_collections {
+            collection::move_all(&self.machine, next);
+        }
         // What the other machine does as it is restored is not the program's.
         let mut requests = next.line().0.lock();
         requests.clear();
@@ -235,6 +270,11 @@ fn saves(manner: Manner, litmus: &Litmus) -> bool {
     manner == Manner::Restored || litmus.steps.iter().any(|(_, step)| *step == Step::Save)
 }
 
+/// Whether the program has statements about collections.
+fn has_collections(litmus: &Litmus) -> bool {
+    litmus.steps.iter().any(|(_, step)| matches!(step, Step::Collection(_)))
+}
+
 fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, step: &Step, seen: &mut Seen) {
     match step {
         Step::Context(fields) => {
@@ -245,8 +285,8 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         }
         Step::Write(address, value, _) => seen.value = Some(thread.write(*address, *value).map(|()| 0)),
         Step::Read(address, _) => seen.value = Some(thread.read(*address)),
-        Step::Feed(_, signals) => execute(machine, thread, manner, &Record::at(0), signals),
-        Step::Record(_, record, signals) => execute(machine, thread, manner, record, signals),
+        Step::Feed(_, signals) => execute(machine, thread, manner, Some(&Record::at(0)), signals),
+        Step::Record(_, record, signals) => execute(machine, thread, manner, Some(record), signals),
         Step::Request(_, request) => {
             if manner == Manner::Always || thread.demand().records().requests {
                 thread.request(request);
@@ -281,6 +321,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         | Step::Save
         | Step::Untile(_)
         | Step::Nest(_)
+        | Step::Collection(_)
         | Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)
@@ -303,19 +344,19 @@ fn report(totals: &Totals, signals: &[(Signal, u64)], demand: Option<Demand>) {
     }
 }
 
-/// One instruction: its signals, its record, its deadlines.
-fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, record: &Record, signals: &[(Signal, u64)]) {
+/// One instruction: its signals, its record if it has one, its deadlines.
+fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, record: Option<&Record>, signals: &[(Signal, u64)]) {
     let deadlines: &Deadlines = thread.deadlines();
     let demand = thread.demand();
     report(thread.totals(), signals, manner.leaves_out().then_some(demand));
     let report_record = |reached: bool| {
-        if demand.records().wants(reached, Occasion::of(record)) {
+        if let Some(record) = record.filter(|record| demand.records().wants(reached, Occasion::of(record))) {
             thread.record(record);
         }
     };
     match manner {
         Manner::Always => {
-            thread.record(record);
+            record.into_iter().for_each(|record| thread.record(record));
             (0..machine.threads()).filter_map(|number| machine.thread(number)).for_each(|thread| thread.service());
         }
         Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => {

@@ -13,7 +13,7 @@ use vm_pmu_arch::model::{Model, RegisterDescription};
 
 use super::dialect::Dialect;
 use super::subject::{MANNERS, Manner, Seen, Subject};
-use super::{Litmus, Step, nest, untile};
+use super::{Litmus, Step, collection, nest, untile};
 use crate::untile::UnitId;
 
 /// A violation of the contract: the first difference, and the program that shows it, as a litmus file.
@@ -224,6 +224,7 @@ impl Litmus {
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
             (Step::Write(address, value, _), Some(result)) => add(Step::Write(*address, *value, result.err())),
             (Step::Untile(step), Some(Ok(value))) => add(Step::Untile(untile::outcome(step, value))),
+            (Step::Collection(step), _) => add(Step::Collection(collection::outcome(step, &seen.posted))),
             (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.pins.unwrap_or(0))),
             (step, _) => add(step.clone()),
         }

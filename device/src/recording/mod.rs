@@ -37,11 +37,12 @@ use core::any::Any;
 
 use vm_pmu_arch::feed::{Records, Signal, SignalSet};
 
+use crate::die::Die;
 use crate::irq::{InterruptLine, Unconnected};
 use crate::litmus::{Beginning, ContextField, Failure, Litmus, Run, Step, topmost};
 use crate::snapshot::SnapshotError;
 use crate::topology::{Machine, Thread};
-use crate::untile::Frequencies;
+use crate::untile::{Buses, Frequencies};
 use recorder::Recorder;
 
 /// What a machine [recorded](crate::recording).
@@ -50,7 +51,7 @@ use recorder::Recorder;
 pub struct Recording {
     /// The program. Its title and section may be changed.
     pub litmus: Litmus,
-    /// How many calls it lacks, for which litmus files have no statement: messages of a mesh, accesses of devices, posting into memory.
+    /// How many calls it lacks, for which litmus files have no statement: events injected into a core's collection for a thread that it lacks.
     pub left_out: u64,
     /// It ends early: it became too long, or the machine was restored.
     pub is_cut: bool,
@@ -70,6 +71,8 @@ impl<L: InterruptLine> Machine<L> {
             supplies_records: Some(records).filter(|records| *records != Records::ALL),
             is_recording: true,
             frequencies: self.untile().map(|boxes| boxes.frequencies()).filter(|frequencies| *frequencies != Frequencies::default()),
+            die: self.untile().map(|boxes| boxes.die()).filter(|die| *die != Die::default()),
+            buses: self.untile().map(|boxes| boxes.buses()).filter(|buses| *buses != Buses::default()),
             state: Vec::new(),
         };
         let mut litmus = Litmus {
@@ -201,6 +204,31 @@ mod tests {
         assert!(!machine.inject_package(7, vm_pmu_arch::model::Occurrence { select: 0xE0, umask: 1 }, 3));
         let recording = machine.stop_recording().expect("it records");
         assert!(recording.litmus.run().is_ok());
+    }
+
+    #[test]
+    fn a_recording_has_the_die_and_the_buses_of_its_machine() {
+        use vm_pmu_arch::access::Address;
+
+        use crate::die::{ClusterMode, Die, Tiles};
+        use crate::untile::{Agent, Buses, DeviceAccess, Message, Ring, Stop, UnitId};
+
+        let die = Die { tiles: Tiles::usual(34), cluster: ClusterMode::Hemisphere, ..Die::default() };
+        let builder = Builder::new("knl").expect("a part").packages(34).die(die).buses(Buses { irp: 3, memory: 9 });
+        let machine = builder.build(Unconnected).expect("a machine");
+        machine.start_recording(1000).expect("it is saved");
+        let boxes = machine.untile().expect("boxes");
+        let stop = |name| Stop::of(UnitId::named(name).expect("a box")).expect("a stop");
+        // VERT_RING_AD_IN_USE of CHA 3, and TRANSACTIONS_COUNT of the IRP.
+        assert_eq!(boxes.write(Address::Msr(0xE01 + 3 * 12), 0x0040_0FA6), Ok(()));
+        boxes.pci_write(3, 5, 6, 0xD8, 4, 0x0040_0116);
+        boxes.carry(&Message { from: stop("cha0"), agent: Agent::Cores, to: stop("cha3"), ring: Ring::Ad });
+        boxes.device_at(DeviceAccess::Read, 0x4_0000, 7, false);
+        boxes.tick_all(100);
+        assert_eq!((boxes.read(Address::Msr(0xE08 + 3 * 12)), boxes.pci_read(3, 5, 6, 0xA0, 4)), (Ok(1), 1));
+        let recording = machine.stop_recording().expect("it records");
+        let again: Litmus = recording.litmus.to_string().parse().expect("its own text");
+        assert_eq!((again.beginning.die, recording.left_out, again.run().is_ok()), (Some(die), 0, true));
     }
 
     /// Has arbitrary programs recorded from their middle on, when totals, counters and time bases are no longer new.

@@ -9,9 +9,9 @@ use vm_pmu_arch::feed::{Signal, Totals};
 
 use super::Recording;
 use crate::irq::InterruptLine;
-use crate::litmus::{Configuration, Litmus, Step, UntileStep, changes};
+use crate::litmus::{CollectionStep, Configuration, Litmus, MeshStep, Posted, Step, UntileStep, changes};
 use crate::topology::Machine;
-use crate::topology::witness::{BoxesCall, Call, PciPlace, Shown, Sources, Told, Witness};
+use crate::topology::witness::{BoxesCall, Call, CollectionCall, PciPlace, Shown, Sources, Told, Witness};
 
 /// The most repetitions of one statement; a litmus file may have ten times as many.
 const MOST_TIMES: u64 = 1_000_000;
@@ -218,13 +218,28 @@ impl Recorder {
             Call::Reset(reset) => Step::Reset(reset),
             Call::WatchPins(pins) => Step::Watch(pins),
             Call::PinToggles(pin) => Step::Pin(pin, 0),
+            Call::Collection(call) => Step::Collection(match call {
+                CollectionCall::Init(address) => CollectionStep::Init(address),
+                CollectionCall::Start => CollectionStep::Start,
+                CollectionCall::Stop => CollectionStep::Stop,
+                CollectionCall::SetInterval(cycles) => CollectionStep::Interval(cycles),
+                CollectionCall::Advance(cycles) => CollectionStep::Pass(cycles, Posted::default()),
+                CollectionCall::Post => CollectionStep::Post(Posted::default()),
+                CollectionCall::Inject(offset, amount) => CollectionStep::Inject(offset, amount),
+            }),
             Call::Boxes(call) => Step::Untile(match call {
                 BoxesCall::Tick(domain, clocks) => UntileStep::Tick(domain, clocks),
+                BoxesCall::TickAll(clocks) => UntileStep::TickAll(clocks),
                 BoxesCall::Pass(cycles) => UntileStep::Pass(cycles),
                 BoxesCall::Happen { unit, select, umask, each, clocks } => UntileStep::Happen { unit, select, umask, each, clocks },
                 BoxesCall::ChangeQueue { unit, select, umask, change } => UntileStep::Queue { unit, select, umask, change },
                 BoxesCall::SetQueue { unit, select, umask, level } => UntileStep::SetQueue { unit, select, umask, level },
                 BoxesCall::Transact(cha, transaction, stage) => UntileStep::Transact(cha, Box::new(*transaction), stage),
+                BoxesCall::Carry(message) => UntileStep::Mesh(MeshStep::of(message)?),
+                BoxesCall::CarryRequest(request, tile, home) => {
+                    UntileStep::Mesh(MeshStep::Request { tile, home, request: Box::new(*request) })
+                }
+                BoxesCall::Device { access, physical, home, hit } => UntileStep::Mesh(MeshStep::Device { access, physical, home, hit }),
                 BoxesCall::PciRead(place) => UntileStep::Read(configuration(place), 0),
                 BoxesCall::PciWrite(place, value) => UntileStep::Write(configuration(place), value),
                 BoxesCall::Reset => UntileStep::Reset,
@@ -268,13 +283,16 @@ impl Witness for Recorder {
         None
     }
 
-    fn shown(&mut self, place: usize, shown: Shown) {
+    fn shown(&mut self, place: usize, shown: Shown<'_>) {
         let Some((_, step)) = self.recording.litmus.steps.get_mut(place) else { return };
         match (step, shown) {
             (Step::Read(_, value), Shown::Read(read)) => *value = read,
             (Step::Write(_, _, fault), Shown::Written(written)) => *fault = written.err(),
             (Step::Pin(_, toggles), Shown::Toggles(seen)) => *toggles = seen,
             (Step::Untile(UntileStep::Read(_, value)), Shown::Pci(read)) => *value = read,
+            (Step::Collection(CollectionStep::Pass(_, posted) | CollectionStep::Post(posted)), Shown::Posted(added, refused)) => {
+                *posted = Posted { added: added.to_vec(), refused: refused.to_vec() };
+            }
             _ => {}
         }
     }

@@ -1,6 +1,10 @@
 //! What the cores of a machine post into memory, as threads of the host share it.
 
 use alloc::boxed::Box;
+#[cfg(feature = "recording")]
+use alloc::vec::Vec;
+#[cfg(feature = "recording")]
+use core::cell::RefCell;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
@@ -13,6 +17,8 @@ use vm_pmu_arch::power9::nest::Passed;
 use vm_pmu_arch::registry::Pmu;
 
 use super::extension::{Extension, as_type};
+#[cfg(feature = "recording")]
+use super::witness::{Call, CollectionCall, Shown};
 use super::{Core, Machine, Package};
 use crate::irq::InterruptLine;
 
@@ -115,6 +121,36 @@ impl<L> Clone for CoreCollection<'_, L> {
 
 impl<L> Copy for CoreCollection<'_, L> {}
 
+/// Memory that notes what is added to it.
+#[cfg(feature = "recording")]
+struct Noted<'m, M> {
+    memory: &'m M,
+    added: RefCell<Vec<(u64, u64)>>,
+    refused: RefCell<Vec<u64>>,
+}
+
+#[cfg(feature = "recording")]
+impl<M: Memory> Memory for Noted<'_, M> {
+    type Error = M::Error;
+
+    fn load(&self, address: u64) -> Result<u64, M::Error> {
+        self.memory.load(address)
+    }
+
+    fn store(&self, address: u64, value: u64) -> Result<(), M::Error> {
+        self.memory.store(address, value)
+    }
+
+    fn add(&self, address: u64, amount: u64) -> Result<(), M::Error> {
+        let added = self.memory.add(address, amount);
+        match added {
+            Ok(()) => self.added.borrow_mut().push((address, amount)),
+            Err(_) => self.refused.borrow_mut().push(address),
+        }
+        added
+    }
+}
+
 impl<L: InterruptLine> Machine<L> {
     /// What package `number` posts into memory, on parts that do: a core of POWER9.
     #[must_use]
@@ -135,8 +171,8 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// PDBAR is written, as OPAL_IMC_COUNTERS_INIT does: [`Collection::init`].
     pub fn init(&self, address: u64) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
-        let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.init(address));
+        self.watched(0, CollectionCall::Init(address));
+        let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.init(address, &self.totals()));
         self.follow_up(changed);
     }
 
@@ -149,7 +185,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// The engine starts: events from now on are counted.
     pub fn start(&self) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
+        self.watched(0, CollectionCall::Start);
         let ((), changed) = self.collector.with(&self.package.extension_running, Collection::start);
         self.follow_up(changed);
     }
@@ -157,7 +193,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// The engine stops: [`Collection::stop`]. To have all counts in memory, [post](CoreCollection::post) them first.
     pub fn stop(&self) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
+        self.watched(0, CollectionCall::Stop);
         let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.stop(&self.totals()));
         self.follow_up(changed);
     }
@@ -177,7 +213,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// Posts every so many cycles of the core from now on, at least one.
     pub fn set_interval(&self, cycles: u64) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
+        self.watched(0, CollectionCall::SetInterval(cycles));
         self.collector.collection.lock().set_interval(cycles);
     }
 
@@ -190,16 +226,24 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// Advances the core by `cycles`, and posts if that comes due: [`Collection::advance`].
     pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
+        let place = self.watched(0, CollectionCall::Advance(cycles));
         let drawn = self.collector.collection.lock().draw_due(cycles, &self.totals());
+        #[cfg(feature = "recording")]
+        if place.is_some() {
+            return self.write_watched(place, drawn, memory);
+        }
         self.write(drawn, memory)
     }
 
     /// Posts everything that was counted up to now, if the engine runs.
     pub fn post<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
+        let place = self.watched(0, CollectionCall::Post);
         let drawn = self.collector.collection.lock().draw(&self.totals());
+        #[cfg(feature = "recording")]
+        if place.is_some() {
+            return self.write_watched(place, drawn, memory);
+        }
         self.write(drawn, memory)
     }
 
@@ -213,10 +257,28 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         passed
     }
 
+    /// A call about thread `thread` of the core begins.
+    #[cfg(feature = "recording")]
+    fn watched(&self, thread: usize, call: CollectionCall) -> Option<usize> {
+        // A thread that the core lacks has no statements.
+        let call = if thread < self.machine.per_package { Call::Collection(call) } else { Call::Other };
+        self.machine.watched(self.number * self.machine.per_package + thread.min(self.machine.per_package - 1), call)
+    }
+
+    /// Writes, and tells who watches what memory took and refused.
+    #[cfg(feature = "recording")]
+    fn write_watched<M: Memory>(&self, place: Option<usize>, drawn: Option<Posting>, memory: &M) -> Passed<M::Error> {
+        let noted = Noted { memory, added: RefCell::default(), refused: RefCell::default() };
+        let passed = self.write(drawn, &noted);
+        let (added, refused) = (noted.added.take(), noted.refused.take());
+        self.machine.showed(place, || Shown::Posted(&added, &refused));
+        passed
+    }
+
     /// An event without a signal happened in thread `thread` of the core: [`Collection::inject`].
     pub fn inject(&self, thread: usize, offset: u32, amount: u64) -> bool {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, super::witness::Call::Other);
+        self.watched(thread, CollectionCall::Inject(offset, amount));
         self.is_running() && self.collector.collection.lock().inject(thread, offset, amount)
     }
 
@@ -229,6 +291,8 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their
     /// PMUs know.
     pub fn restore(&self, state: &State) {
+        #[cfg(feature = "recording")]
+        self.machine.is_restored();
         self.collector.with(&self.package.extension_running, |collection| *collection = Collection::from_state(state, &self.totals()));
         self.follow_up(true);
     }

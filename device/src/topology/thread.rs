@@ -148,6 +148,18 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         read
     }
 
+    /// Reads a register for who looks at the machine from outside, as a debugger does: the same as [`read`](Thread::read), but neither the log
+    /// nor a recording has it among what the guest did.
+    ///
+    /// # Errors
+    /// The [`Fault`] that a guest would get.
+    pub fn look(&self, address: Address) -> Result<u64, Fault> {
+        // The PMU counts up to now for it.
+        #[cfg(feature = "recording")]
+        self.watched(Call::Service);
+        self.read_unlogged(address)
+    }
+
     #[inline]
     fn read_unlogged(&self, address: Address) -> Result<u64, Fault> {
         match self.extension_at(address) {

@@ -11,7 +11,9 @@ use super::{BuildError, Builder, Machine};
 use crate::die::Die;
 use crate::irq::InterruptLine;
 use crate::location::Location;
-use crate::untile::{Boxes, Buses, DeviceAccess, Domain, Frequencies, Message, Stage, Transaction, UnitId, UntileState, at_msr};
+use crate::untile::{
+    Boxes, Buses, DeviceAccess, Domain, Frequencies, Message, Stage, Transaction, UnitId, UnitRegister, UntileState, at_msr,
+};
 
 impl Extension for Boxes {
     fn footprint(&self) -> usize {
@@ -178,6 +180,18 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.frequencies()
     }
 
+    /// What the builder chose of the [die](Builder::die).
+    #[must_use]
+    pub fn die(&self) -> Die {
+        self.boxes.die()
+    }
+
+    /// The [buses](Builder::buses) of the functions, as set by the builder.
+    #[must_use]
+    pub fn buses(&self) -> Buses {
+        self.boxes.buses()
+    }
+
     /// Advances one clock by `clocks`, for an embedder that keeps the clocks itself. Each overflow on the way comes at its own clock: its
     /// interrupts are delivered there, before the rest of the clocks.
     pub fn tick(&self, domain: Domain, clocks: u64) {
@@ -205,7 +219,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// ```
     pub fn tick_all(&self, clocks: u64) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, Call::Other);
+        self.machine.watched(0, Call::Boxes(BoxesCall::TickAll(clocks)));
         let mut left = clocks;
         while left != 0 {
             let tiles;
@@ -290,7 +304,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// ```
     pub fn carry(&self, message: &Message) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, Call::Other);
+        self.machine.watched(0, Call::Boxes(BoxesCall::Carry(message)));
         self.machine.interrupt_packages(self.boxes.carry_one(*message));
     }
 
@@ -298,7 +312,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// [`transact`](Untile::transact).
     pub fn carry_request(&self, request: &Request, tile: u8, home: u8) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, Call::Other);
+        self.machine.watched(0, Call::Boxes(BoxesCall::CarryRequest(request, tile, home)));
         self.machine.interrupt_packages(self.boxes.carry_request(request, tile, home));
     }
 
@@ -319,14 +333,14 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// ```
     pub fn device(&self, access: DeviceAccess, home: u8, hit: bool) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, Call::Other);
+        self.machine.watched(0, Call::Boxes(BoxesCall::Device { access, physical: None, home, hit }));
         self.machine.interrupt_packages(self.boxes.device(access, None, home, hit));
     }
 
     /// The same for the line at `physical`: the CHA then knows requests for the same line, and the tile that has it from its snoop filter.
     pub fn device_at(&self, access: DeviceAccess, physical: u64, home: u8, hit: bool) {
         #[cfg(feature = "recording")]
-        self.machine.watched(0, Call::Other);
+        self.machine.watched(0, Call::Boxes(BoxesCall::Device { access, physical: Some(physical), home, hit }));
         self.machine.interrupt_packages(self.boxes.device(access, Some(physical), home, hit));
     }
 
@@ -376,14 +390,45 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// A read of `size` bytes (1, 2 or 4) of configuration space, as on a bus: all ones where no function is.
     #[must_use]
     pub fn pci_read(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8) -> u32 {
-        let Some((address, shift, mask)) = dword(bus, device, function, offset, size) else { return u32::MAX };
+        let Some(of) = dword(bus, device, function, offset, size) else { return u32::MAX };
         #[cfg(feature = "recording")]
         let place = self.machine.watched(0, Call::Boxes(BoxesCall::PciRead((bus, device, function, offset, size))));
-        let value = self.deliver(self.boxes.read(Address::Pci(address))).unwrap_or(u64::MAX);
-        let value = (value >> shift) as u32 & mask;
+        let value = self.part_of(of);
         #[cfg(feature = "recording")]
         self.machine.showed(place, || Shown::Pci(value));
         value
+    }
+
+    /// Reads configuration space for who looks at the machine from outside, as a debugger does: the same as
+    /// [`pci_read`](Untile::pci_read), but no recording has it among what the guest did.
+    #[must_use]
+    pub fn pci_look(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8) -> u32 {
+        dword(bus, device, function, offset, size).map_or(u32::MAX, |of| self.part_of(of))
+    }
+
+    /// Reads a register of a box for who looks at the machine from outside, whole and wherever it is; zero if the box does not have it. No
+    /// recording has it among what the guest did.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::untile::{Domain, Kind, UnitId, UnitRegister};
+    ///
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
+    /// let untile = machine.untile().unwrap();
+    /// // CHA 3 counts the untile's clock.
+    /// machine.thread(0).unwrap().wrmsr(0xE25, 0x0040_0000).unwrap();
+    /// untile.tick(Domain::Uclk, 40);
+    /// assert_eq!(untile.look(UnitId::new(Kind::Cha, 3).unwrap(), UnitRegister::Counter(0)), 40);
+    /// ```
+    #[must_use]
+    pub fn look(&self, unit: UnitId, register: UnitRegister) -> u64 {
+        self.deliver(self.boxes.look(unit, register))
+    }
+
+    /// These bits of a doubleword.
+    fn part_of(&self, (address, shift, mask): (PciAddress, u32, u32)) -> u32 {
+        let value = self.deliver(self.boxes.read(Address::Pci(address))).unwrap_or(u64::MAX);
+        (value >> shift) as u32 & mask
     }
 
     /// A write of `size` bytes (1, 2 or 4) of configuration space, as on a bus: ignored where no function is.

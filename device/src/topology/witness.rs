@@ -13,7 +13,7 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 use super::{Machine, Thread};
 use crate::irq::InterruptLine;
 use crate::lock::Mutex;
-use crate::untile::{Domain, Stage, Transaction, UnitId};
+use crate::untile::{DeviceAccess, Domain, Message, Stage, Transaction, UnitId};
 
 /// A call, by what it asks of the machine.
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +43,30 @@ pub(crate) enum Call<'c> {
     WatchPins(u32),
     PinToggles(u32),
     Boxes(BoxesCall<'c>),
+    Collection(CollectionCall),
     /// One of which only the number is kept.
     Other,
+}
+
+/// A call about what a package posts into memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CollectionCall {
+    Init(u64),
+    Start,
+    Stop,
+    SetInterval(u64),
+    Advance(u64),
+    Post,
+    /// The event with this offset occurs in the thread.
+    Inject(u32, u64),
 }
 
 /// A call about the boxes that all threads share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BoxesCall<'c> {
     Tick(Domain, u64),
+    /// All clocks, in step.
+    TickAll(u64),
     /// Cycles of the CPUs, at the machine's frequencies.
     Pass(u64),
     Happen {
@@ -73,6 +89,15 @@ pub(crate) enum BoxesCall<'c> {
         level: u64,
     },
     Transact(u8, &'c Transaction, Stage),
+    Carry(&'c Message),
+    /// The messages of a request, with its tile and its home.
+    CarryRequest(&'c Request, u8, u8),
+    Device {
+        access: DeviceAccess,
+        physical: Option<u64>,
+        home: u8,
+        hit: bool,
+    },
     PciRead(PciPlace),
     PciWrite(PciPlace, u32),
     Reset,
@@ -83,11 +108,13 @@ pub(crate) type PciPlace = (u8, u8, u8, u16, u8);
 
 /// What a call showed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shown {
+pub(crate) enum Shown<'s> {
     Read(Result<u64, Fault>),
     Written(Result<(), Fault>),
     Toggles(u64),
     Pci(u32),
+    /// What was added to memory, and where memory refused it.
+    Posted(&'s [(u64, u64)], &'s [u64]),
 }
 
 /// Something that a machine tells its line.
@@ -116,7 +143,7 @@ pub(crate) trait Witness: Any + Send {
     /// A call about `thread` begins. Returns its place, if what it will show is of interest.
     fn call(&mut self, thread: usize, call: Call<'_>, sources: &dyn Sources) -> Option<usize>;
     /// The call at `place` showed this.
-    fn shown(&mut self, place: usize, shown: Shown);
+    fn shown(&mut self, place: usize, shown: Shown<'_>);
     /// The machine tells its line something, in a call that has begun.
     fn told(&mut self, told: Told);
     /// The machine remembers something else from now on.
@@ -185,7 +212,7 @@ impl<L: InterruptLine> Machine<L> {
 
     /// The call at `place` showed this.
     #[inline]
-    pub(super) fn showed(&self, place: Option<usize>, shown: impl FnOnce() -> Shown) {
+    pub(super) fn showed<'s>(&self, place: Option<usize>, shown: impl FnOnce() -> Shown<'s>) {
         if let Some(place) = place {
             self.seat.with(|witness| witness.shown(place, shown()));
         }

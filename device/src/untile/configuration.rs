@@ -74,6 +74,10 @@ impl Configuration {
         Configuration { buses, functions: functions.collect() }
     }
 
+    pub(super) fn buses(&self) -> Buses {
+        self.buses
+    }
+
     /// How many bytes it has allocated.
     pub(super) fn footprint(&self) -> usize {
         size_of_val(&*self.functions)

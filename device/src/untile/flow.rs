@@ -42,8 +42,9 @@ impl Fabric {
 pub(super) struct Flow<'a> {
     report: ToBoxes<'a>,
     fabric: MutexGuard<'a, Fabric>,
-    /// The agent that has its line.
+    /// The agent that has its line, and where it is.
     home: u8,
+    cha: Option<Stop>,
     /// It, and the controllers of the line's memory.
     of_line: Home,
     /// What its data for a device are.
@@ -79,7 +80,8 @@ struct Ends {
 
 impl<'a> Flow<'a> {
     pub(super) fn new(boxes: &'a Boxes, of_line: Home, class: Class) -> Flow<'a> {
-        Flow { report: ToBoxes { boxes, tiles: 0 }, fabric: boxes.fabric.lock(), home: of_line.cha, of_line, class }
+        let (home, cha) = (of_line.cha, mesh::tile(of_line.cha));
+        Flow { report: ToBoxes::new(boxes), fabric: boxes.fabric.lock(), home, cha, of_line, class }
     }
 
     /// The tiles to interrupt.
@@ -92,7 +94,7 @@ impl<'a> Flow<'a> {
     }
 
     fn ends(&self) -> Ends {
-        Ends { cha: mesh::tile(self.home), memory: self.of_line.memory }
+        Ends { cha: self.cha, memory: self.of_line.memory }
     }
 
     /// Counts `amount` of the agent's events.
@@ -112,7 +114,18 @@ impl<'a> Flow<'a> {
     }
 
     /// The same. Returns when it enters the mesh, and when it is there.
+    #[inline(always)]
     fn carry_on(&mut self, message: &Message, time: u64) -> (u64, u64) {
+        let devices = Stop::of_devices();
+        if Some(message.from) == devices || Some(message.to) == devices {
+            return self.carry_for_device(message, time);
+        }
+        (time, self.fabric.mesh.carry(message, time, &mut self.report))
+    }
+
+    /// The same of a message from or to M2PCIe.
+    #[cold]
+    fn carry_for_device(&mut self, message: &Message, time: u64) -> (u64, u64) {
         let (fabric, report, devices) = (&mut *self.fabric, &mut self.report, Stop::of_devices());
         let sets_out = if Some(message.from) == devices { fabric.port.send(message, time, report) } else { time };
         let there = fabric.mesh.carry(message, sets_out, report);

@@ -2,7 +2,7 @@
 //!
 //! Each box has its own lock. It is taken by an access to the box's registers, by an event in it while a counter listens, and at its
 //! deadline. Ticking a clock takes none of these locks, but callers that tick take turns. The UBox has one more lock. A holder of a box's
-//! lock takes no other; a holder of the UBox's may take boxes' locks, one at a time; a caller that ticks may take the UBox's. So there is
+//! lock takes none but that of what all boxes together count, whose holder takes none; a holder of the UBox's may take boxes' locks, one at a time; a caller that ticks may take the UBox's. So there is
 //! no deadlock, and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until it is
 //! reported to the UBox: no clock advances meanwhile. The fabric, which is the mesh and the agents at it, has a lock that is
 //! taken before all others, by messages while a counter listens to the fabric.
@@ -132,6 +132,16 @@ impl Boxes {
     /// How many bytes it has allocated.
     pub(crate) fn allocated(&self) -> usize {
         size_of_val(&*self.slots) + self.configuration.footprint() + self.fabric.lock().footprint()
+    }
+
+    /// What was chosen of the die.
+    pub(crate) fn die(&self) -> Die {
+        self.die
+    }
+
+    /// Where its functions are.
+    pub(crate) fn buses(&self) -> Buses {
+        self.configuration.buses()
     }
 
     /// Where the functions of configuration space are.
@@ -324,13 +334,18 @@ impl Boxes {
     }
 
     /// Counts `amount` events, or clocks, from now on. Returns the tiles to interrupt.
+    #[inline(always)]
     fn count(&self, unit: UnitId, select: u8, umask: u8, amount: u64) -> Tiles {
         match self.slot(unit) {
-            Some(slot) if slot.counts(select) && slot.add(select, umask, amount).is_none() => {
-                self.happen(slot, |unit, now| unit.inject(select, umask, 1, amount, now)).1
-            }
+            Some(slot) if slot.counts(select) && slot.add(select, umask, amount).is_none() => self.follow(slot, select, umask, amount),
             _ => 0,
         }
+    }
+
+    /// The same in a box whose counters do more than add.
+    #[cold]
+    fn follow(&self, slot: &Slot, select: u8, umask: u8, amount: u64) -> Tiles {
+        self.happen(slot, |unit, now| unit.inject(select, umask, 1, amount, now)).1
     }
 
     pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {
@@ -346,6 +361,11 @@ impl Boxes {
             // Requests that enter and leave the table are followed whether or not a counter listens.
             Some(slot) if !matches!(stage, Stage::Served { .. }) || slot.listens() => {
                 let transaction = Transaction { tile: self.place(transaction.tile), ..*transaction };
+                if let Stage::Served { clocks } = stage
+                    && let Some(counted) = slot.serve(&transaction, clocks)
+                {
+                    return (counted, 0);
+                }
                 self.happen(slot, |unit, now| unit.transact(&transaction, stage, now))
             }
             _ => (false, 0),
@@ -379,6 +399,11 @@ impl Boxes {
     /// Whether any counter of any box may count events by `select`.
     pub(crate) fn demands(&self, select: u8) -> bool {
         self.demand.is_of(select)
+    }
+
+    /// The same for all selects from 80h to BFh, one bit each.
+    fn demands_of_mesh(&self) -> u64 {
+        self.demand.selects_of_mesh()
     }
 
     /// A message on its own.
@@ -417,6 +442,11 @@ impl Boxes {
             tiles |= self.inject(irp, WRITE_CACHE.0, WRITE_CACHE.1, 1, served.clocks).1;
         }
         tiles | self.transact(home, &access.transaction(hit), Stage::Served { clocks: served.clocks.max(1) }).1
+    }
+
+    /// What a register of a box holds.
+    pub(crate) fn look(&self, unit: UnitId, register: UnitRegister) -> (u64, Tiles) {
+        self.with(unit, |unit, now| unit.read(register, now))
     }
 
     /// Reads what is at `address`, at privilege level 0.
@@ -484,8 +514,8 @@ impl Boxes {
             }
             Some(Place::GlobalControl) => {
                 let mut ubox = self.ubox.lock();
-                let consequence = ubox.write_control(value);
-                (Ok(()), consequence.tiles | self.report_overflows(&mut ubox, consequence.freeze))
+                let freeze = ubox.write_control(value);
+                (Ok(()), self.report_overflows(&mut ubox, freeze))
             }
             Some(Place::GlobalStatus) => {
                 self.ubox.lock().write_status(value);

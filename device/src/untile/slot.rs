@@ -5,11 +5,11 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::lock::Mutex;
 use vm_pmu_arch::atomic::AtomicU64;
-use vm_pmu_arch::knl::untile::{Domain, Kind, Unit, UnitId};
+use vm_pmu_arch::knl::untile::{Domain, Kind, Transaction, Unit, UnitId};
 
 use super::NEVER;
 
-/// The selects of a box's counters that may count, in one word: four of eight bits, then a bit for each that is there.
+/// The selects of a box's counters that may count, in one word: four of eight bits, then the highest bit of eight for each that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Selects(u64);
 
@@ -17,24 +17,29 @@ impl Selects {
     /// The most counters of a box.
     const MOST: usize = 4;
 
+    /// The bit of one that is there.
+    const fn there(number: usize) -> u64 {
+        0x80 << (8 * (Selects::MOST + number))
+    }
+
     fn of(unit: &Unit) -> Selects {
         if !unit.listens() {
             return Selects::default();
         }
         let there = unit.selects().take(Selects::MOST).enumerate().filter_map(|(number, select)| Some((number, select?)));
-        Selects(there.fold(0, |word, (number, select)| word | u64::from(select) << (8 * number) | 1 << (8 * Selects::MOST + number)))
+        Selects(there.fold(0, |word, (number, select)| word | u64::from(select) << (8 * number) | Selects::there(number)))
     }
 
     fn each(self) -> impl Iterator<Item = u8> {
-        (0..Selects::MOST)
-            .filter(move |number| self.0 >> (8 * Selects::MOST + number) & 1 != 0)
-            .map(move |number| (self.0 >> (8 * number)) as u8)
+        (0..Selects::MOST).filter(move |number| self.0 & Selects::there(*number) != 0).map(move |number| (self.0 >> (8 * number)) as u8)
     }
 
     fn contains(self, select: u8) -> bool {
-        let [first, second, third, fourth, there, ..] = self.0.to_le_bytes();
-        let is = |each: u8, bit: u8| each == select && there & bit != 0;
-        is(first, 1) | is(second, 2) | is(third, 4) | is(fourth, 8)
+        const LOW: u32 = 0x7F7F_7F7F;
+        // A byte that is equal is 0. Without carries between bytes, only that leaves the highest bit clear.
+        let differs = self.0 as u32 ^ (u32::from(select) * 0x0101_0101);
+        let differs = ((differs & LOW) + LOW) | differs;
+        !differs & (self.0 >> 32) as u32 != 0
     }
 }
 
@@ -45,11 +50,22 @@ pub(super) struct Demand {
     on_mesh: AtomicU32,
     /// The number of counters that each select has.
     selects: [AtomicU32; 256],
+    /// Which of the selects from 80h to BFh have counters. Who changes it or them has the lock.
+    of_mesh: AtomicU64,
+    changing: Mutex<()>,
 }
+
+/// The first of the selects that have bits.
+const FIRST_OF_MESH: u8 = 0x80;
 
 impl Demand {
     pub(super) fn new() -> Demand {
-        Demand { on_mesh: AtomicU32::new(0), selects: [const { AtomicU32::new(0) }; 256] }
+        Demand {
+            on_mesh: AtomicU32::new(0),
+            selects: [const { AtomicU32::new(0) }; 256],
+            of_mesh: AtomicU64::new(0),
+            changing: Mutex::new(()),
+        }
     }
 
     pub(super) fn is_of_mesh(&self) -> bool {
@@ -60,12 +76,21 @@ impl Demand {
         self.selects.get(usize::from(select)).is_some_and(|counters| counters.load(Acquire) != 0)
     }
 
+    /// Which of the selects from 80h to BFh have counters, one bit each.
+    pub(super) fn selects_of_mesh(&self) -> u64 {
+        self.of_mesh.load(Acquire)
+    }
+
     /// The counters of a box have selects `after` in place of `before`.
     fn change(&self, before: Selects, after: Selects) {
         if before != after {
+            let _changing = self.changing.lock();
             let counters = |select: u8| self.selects.get(usize::from(select));
             after.each().filter_map(counters).for_each(|counters| _ = counters.fetch_add(1, AcqRel));
             before.each().filter_map(counters).for_each(|counters| _ = counters.fetch_sub(1, AcqRel));
+            let bit = |select: u8| 1u64.checked_shl(select.wrapping_sub(FIRST_OF_MESH).into()).unwrap_or(0);
+            let counted = |of_mesh, select| if self.is_of(select) { of_mesh | bit(select) } else { of_mesh & !bit(select) };
+            self.of_mesh.store(before.each().chain(after.each()).fold(self.selects_of_mesh(), counted), Release);
         }
     }
 }
@@ -125,8 +150,14 @@ impl Slot {
     }
 
     /// Adds events to counters, if that is all they do. Nothing that is kept beside the box changes.
+    #[inline]
     pub(super) fn add(&self, select: u8, umask: u8, amount: u64) -> Option<bool> {
         self.unit.lock().add(select, umask, amount)
+    }
+
+    /// The same of a request at a CHA, which is there for so many clocks.
+    pub(super) fn serve(&self, transaction: &Transaction, clocks: u64) -> Option<bool> {
+        self.unit.lock().serve(transaction, clocks)
     }
 
     /// The overflows, for the UBox, whose lock is held.

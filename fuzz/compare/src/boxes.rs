@@ -16,6 +16,11 @@ pub(crate) fn concerns(boxes: &dyn Shared, step: &Step) -> bool {
     }
 }
 
+/// Whether the reference has nothing for a statement: neither it nor the machine gets to see it.
+pub(crate) fn is_beyond(step: &UntileStep) -> bool {
+    matches!(step, UntileStep::Mesh(_) | UntileStep::TickAll(_))
+}
+
 /// Tells a statement to the reference, at the privilege level of the thread that executes; returns the result of an access, if it is known.
 pub(crate) fn tell(boxes: &mut dyn Shared, privilege: u8, step: &Step) -> Option<Result<u64, Fault>> {
     match step {
@@ -42,7 +47,7 @@ fn tell_own(boxes: &mut dyn Shared, step: &UntileStep) -> Option<u64> {
         }
         UntileStep::Reset => boxes.reset(),
         // What embedders ask.
-        UntileStep::Listens(..) | UntileStep::Counting(_) => {}
+        UntileStep::Listens(..) | UntileStep::Counting(_) | UntileStep::TickAll(_) | UntileStep::Mesh(_) => {}
     }
     None
 }
@@ -74,7 +79,7 @@ pub(crate) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &UntileStep) ->
         }
         UntileStep::Write(place, value) => untile.pci_write(place.bus, place.device, place.function, place.offset, place.size, *value),
         UntileStep::Reset => untile.reset(),
-        UntileStep::Listens(..) | UntileStep::Counting(_) => {}
+        UntileStep::Listens(..) | UntileStep::Counting(_) | UntileStep::TickAll(_) | UntileStep::Mesh(_) => {}
     }
     None
 }

@@ -20,8 +20,16 @@ fn every_litmus_file_looks_the_same_to_every_embedder() {
     }
 }
 
+/// So many programs, or as many as PROPTEST_CASES says if that is more.
+const PROGRAMS: u32 = 2000;
+
+fn config() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig { cases: asked.cases.max(PROGRAMS), failure_persistence: None, ..asked }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn an_arbitrary_program_looks_the_same_to_every_embedder(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {

@@ -20,6 +20,40 @@ pub struct Segment {
     pub executable: bool,
 }
 
+/// A routine of an image's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routine {
+    /// The address of its first instruction.
+    pub start: u64,
+    /// The first address after it.
+    pub end: u64,
+    /// Its name.
+    pub name: String,
+}
+
+/// Where a routine begins in code that is being written; without a name, where code begins that belongs to none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The address of what comes next.
+    pub address: u64,
+    /// The routine's name.
+    pub name: Option<String>,
+}
+
+impl Mark {
+    /// A routine of this name begins here. It reaches to the next mark.
+    #[must_use]
+    pub fn begin(address: u64, name: &str) -> Mark {
+        Mark { address, name: Some(name.to_owned()) }
+    }
+
+    /// A routine ends here, and what follows belongs to none.
+    #[must_use]
+    pub const fn end(address: u64) -> Mark {
+        Mark { address, name: None }
+    }
+}
+
 /// A guest: what goes where, and where it starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
@@ -29,6 +63,8 @@ pub struct Image {
     pub entry: u64,
     /// What GPR 2 of POWER holds at the entry, for a file of the first ELF ABI: its entry is a descriptor, which says so.
     pub toc: u64,
+    /// The routines that its assembler was told of, by address. A file has symbols instead.
+    pub routines: Vec<Routine>,
 }
 
 /// Why an image cannot be read or loaded.
@@ -175,7 +211,7 @@ impl Image {
     pub fn raw(address: u64, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
-        Self { segments: vec![Segment { address, bytes, size, executable: true }], entry: address, toc: 0 }
+        Self { segments: vec![Segment { address, bytes, size, executable: true }], entry: address, ..Self::default() }
     }
 
     /// Adds bytes at a physical address.
@@ -184,6 +220,23 @@ impl Image {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
         self.segments.push(Segment { address, bytes, size, executable: true });
+        self
+    }
+
+    /// Names its routines. Each reaches to the next mark, or to the end of its segment. Of several marks at an address the last one counts.
+    #[must_use]
+    pub fn with_marks(mut self, mut marks: Vec<Mark>) -> Self {
+        marks.sort_by_key(|mark| mark.address);
+        for (index, mark) in marks.iter().enumerate() {
+            let end_of = |segment: &Segment| segment.address.saturating_add(segment.bytes.len() as u64);
+            let segment = self.segments.iter().find(|segment| (segment.address..end_of(segment)).contains(&mark.address));
+            let (Some(segment), Some(name)) = (segment, &mark.name) else { continue };
+            let next = marks.get(index + 1).map_or(u64::MAX, |next| next.address);
+            let (start, end) = (mark.address, end_of(segment).min(next));
+            if start < end {
+                self.routines.push(Routine { start, end, name: name.clone() });
+            }
+        }
         self
     }
 
@@ -274,7 +327,7 @@ impl Image {
         if segments.is_empty() {
             return Err(ImageError::Empty);
         }
-        Ok((Self { segments, entry: header.e_entry(endian), toc: 0 }, little_endian))
+        Ok((Self { segments, entry: header.e_entry(endian), ..Self::default() }, little_endian))
     }
 
     /// Copies the image into RAM below `usable`.

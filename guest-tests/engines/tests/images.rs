@@ -1,7 +1,9 @@
 //! ELF files of guests: those of another machine are refused as such, and no file takes more memory than it has bytes.
 
 use proptest::prelude::*;
-use vm_pmu_engines::image::{Image, ImageError};
+use vm_pmu_engines::ia64::assemble as ia64;
+use vm_pmu_engines::image::{Image, ImageError, Mark, Routine};
+use vm_pmu_engines::power::assemble as power;
 
 /// `e_machine` of the three.
 const X86: u16 = 62;
@@ -166,4 +168,46 @@ proptest! {
         file.truncate(cut);
         check(&file)?;
     }
+}
+
+fn mark(address: u64, name: &str) -> Mark {
+    Mark { address, name: (!name.is_empty()).then(|| name.to_owned()) }
+}
+
+fn routine(start: u64, end: u64, name: &str) -> Routine {
+    Routine { start, end, name: name.to_owned() }
+}
+
+#[test]
+fn a_routine_reaches_to_the_next_mark_or_to_the_end_of_its_segment() {
+    let image = Image::raw(0x1000, [0; 0x40]).with(0x2000, [0; 0x10]);
+    let image = image.with_marks(vec![mark(0x2000, "user"), mark(0x1000, "first"), mark(0x1010, ""), mark(0x1020, "last")]);
+    assert_eq!(image.routines, [routine(0x1000, 0x1010, "first"), routine(0x1020, 0x1040, "last"), routine(0x2000, 0x2010, "user")]);
+}
+
+#[test]
+fn the_last_mark_at_an_address_counts() {
+    let image = Image::raw(0x1000, [0; 0x40]).with_marks(vec![mark(0x1000, "block"), mark(0x1000, "main")]);
+    assert_eq!(image.routines, [routine(0x1000, 0x1040, "main")]);
+}
+
+#[test]
+fn a_mark_outside_of_all_segments_names_nothing() {
+    assert!(Image::raw(0x1000, [0; 0x40]).with_marks(vec![mark(0x1040, "behind")]).routines.is_empty());
+}
+
+#[test]
+fn both_assemblers_mark_what_comes_next() {
+    let mut a = power::Assembler::new(0x1000, true);
+    a.nop();
+    a.routine("work");
+    a.nop();
+    a.end_routine();
+    assert_eq!(a.marks(), [mark(0x1004, "work"), mark(0x1008, "")]);
+    let mut a = ia64::Assembler::new(0x1000);
+    a.put(ia64::nop(0));
+    a.routine("work");
+    a.put(ia64::nop(0));
+    a.end_routine();
+    assert_eq!(a.marks(), [mark(0x1010, "work"), mark(0x1020, "")]);
 }

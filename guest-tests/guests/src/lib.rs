@@ -6,11 +6,11 @@
 #![forbid(unsafe_code)]
 
 /// The guests of one PMU: its name and the kind of its [`Assembly`], then a line for each guest. The line has the guest's name; its CPUs;
-/// after a slash the number of chips, if it needs POWER chips with nests and firmware, or nodes of K8; its footing; its module; and what it does. Footings: every
-/// step is a cycle (`steps`); the same, but the companion is needed for events (`events`); the companion is needed and keeps the time
+/// after a slash the number of chips, if it needs POWER chips with nests and firmware, or nodes of K8; in brackets what MCDRAM is used as,
+/// if not as a cache; its footing; its module; and what it does. Footings: every step is a cycle (`steps`); the same, but the companion is needed for events (`events`); the companion is needed and keeps the time
 /// (`companion`).
 macro_rules! guests {
-    ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $(/ $chips:literal)? $footing:ident $module:ident $summary:literal; )+) => {
+    ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $(/ $chips:literal)? $(($mode:ident))? $footing:ident $module:ident $summary:literal; )+) => {
         /// The guests.
         pub static GUESTS: &[$crate::Guest] = &[
             $( $crate::Guest {
@@ -19,12 +19,15 @@ macro_rules! guests {
                 summary: $summary,
                 cpus: $cpus,
                 chips: 0 $(+ $chips)?,
+                memory_mode: $crate::guests!(@mode $($mode)?),
                 needs_companion: $crate::guests!(@companion $footing),
                 foretells_cycles: $crate::guests!(@cycles $footing),
                 assembly: $crate::Assembly::$assembly($module::build),
             } ),+
         ];
     };
+    (@mode) => { ::vm_pmu::die::MemoryMode::Cache };
+    (@mode $mode:ident) => { ::vm_pmu::die::MemoryMode::$mode };
     (@companion steps) => { false };
     (@companion $footing:ident) => { true };
     (@cycles companion) => { false };
@@ -46,6 +49,7 @@ mod x86;
 use std::error::Error;
 
 use runtime::Built;
+use vm_pmu::die::MemoryMode;
 use vm_pmu_engines::ia64::assemble::AssembleError as Ia64Error;
 use vm_pmu_engines::image::Image;
 use vm_pmu_engines::power::assemble::AssembleError as PowerError;
@@ -74,6 +78,8 @@ pub struct Guest {
     pub cpus: usize,
     /// How many POWER chips with nests and host firmware they are divided among, or how many nodes with memory; 0 where there are none.
     pub chips: usize,
+    /// What its Knights Landing uses MCDRAM as.
+    pub memory_mode: MemoryMode,
     /// It counts what only the companion makes.
     pub needs_companion: bool,
     /// It relies on every step being one cycle: the companion keeps no time for it.

@@ -3,7 +3,8 @@
 //! A guest is assembled in two parts: [`User`], which runs in ring 3 and is assembled first so that its addresses are known, and
 //! [`Kernel`]. Both are plain code at fixed addresses; nothing is relocated.
 //!
-//! Conventions: RBX, RBP and R12 to R15 belong to the guest; everything here may change the other registers.
+//! Conventions: RBX, RBP and R12 to R15 belong to the guest; everything here may change the other registers. What is called and what runs in
+//! ring 3 has a name, by [`Kernel::routine`] and [`User::routine`], which samples and traces show.
 
 mod blocks;
 mod dma;
@@ -12,6 +13,7 @@ mod pci;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 
+use vm_pmu_engines::image::Mark;
 use vm_pmu_engines::x86::{Image, Segment};
 
 pub use dma::Transfer;
@@ -108,10 +110,42 @@ struct Gate {
     level: u8,
 }
 
+/// Where routines begin, by the number of the instruction: only when all is assembled are addresses known.
+#[derive(Default)]
+struct Routines(Vec<(usize, String)>);
+
+impl Routines {
+    fn begin(&mut self, a: &CodeAssembler, name: &str) {
+        self.0.push((a.instructions().len(), name.to_owned()));
+    }
+
+    fn marks(self, result: &CodeAssemblerResult) -> Vec<Mark> {
+        let offsets = &result.inner.new_instruction_offsets;
+        let place = |number: usize| offsets.get(number).copied().filter(|offset| *offset != u32::MAX);
+        let mark = |(number, name): (usize, String)| Some(Mark::begin(result.inner.rip + u64::from(place(number)?), &name));
+        self.0.into_iter().filter_map(mark).collect()
+    }
+}
+
 /// Ring-3 code.
 pub struct User {
     /// The assembler.
     pub a: CodeAssembler,
+    routines: Routines,
+}
+
+/// Ring-3 code that is assembled.
+#[derive(Clone, Debug, Default)]
+pub struct UserCode {
+    bytes: Vec<u8>,
+    marks: Vec<Mark>,
+}
+
+impl From<Vec<u8>> for UserCode {
+    /// Without names.
+    fn from(bytes: Vec<u8>) -> UserCode {
+        UserCode { bytes, marks: Vec::new() }
+    }
 }
 
 impl User {
@@ -120,20 +154,26 @@ impl User {
     /// # Errors
     /// Those of the assembler.
     pub fn new() -> Built<User> {
-        Ok(User { a: CodeAssembler::new(64)? })
+        Ok(User { a: CodeAssembler::new(64)?, routines: Routines::default() })
+    }
+
+    /// A routine of this name begins here. It reaches to the next one.
+    pub fn routine(&mut self, name: &str) {
+        self.routines.begin(&self.a, name);
     }
 
     /// Assembles it and finds the addresses of `labels`.
     ///
     /// # Errors
     /// Those of the assembler.
-    pub fn finish<const N: usize>(mut self, labels: [CodeLabel; N]) -> Built<(Vec<u8>, [u64; N])> {
+    pub fn finish<const N: usize>(mut self, labels: [CodeLabel; N]) -> Built<(UserCode, [u64; N])> {
         let result = self.a.assemble_options(USER_CODE, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)?;
         let mut addresses = [0; N];
         for (address, label) in addresses.iter_mut().zip(&labels) {
             *address = result.label_ip(label)?;
         }
-        Ok((result.inner.code_buffer, addresses))
+        let marks = self.routines.marks(&result);
+        Ok((UserCode { bytes: result.inner.code_buffer, marks }, addresses))
     }
 }
 
@@ -141,8 +181,9 @@ impl User {
 pub struct Kernel {
     /// The assembler. What follows the building blocks is the guest's; its `main` is [`Kernel::main`].
     pub a: CodeAssembler,
+    routines: Routines,
     data: Vec<u8>,
-    user: Vec<u8>,
+    user: UserCode,
     gates: Vec<Gate>,
     main: CodeLabel,
     check: CodeLabel,
@@ -161,15 +202,16 @@ impl Kernel {
     ///
     /// # Errors
     /// Those of the assembler.
-    pub fn new(user: Vec<u8>) -> Built<Kernel> {
+    pub fn new(user: impl Into<UserCode>) -> Built<Kernel> {
         let mut a = CodeAssembler::new(64)?;
         let mut label = || a.create_label();
         let (main, check, sample, print) = (label(), label(), label(), label());
         let (exit, enter_user, resume_user) = (label(), label(), label());
         let mut kernel = Kernel {
             a,
+            routines: Routines::default(),
             data: Vec::new(),
-            user,
+            user: user.into(),
             gates: Vec::new(),
             main,
             check,
@@ -219,12 +261,18 @@ impl Kernel {
         self.place(&bytes)
     }
 
+    /// A routine of this name begins here. It reaches to the next one.
+    pub fn routine(&mut self, name: &str) {
+        self.routines.begin(&self.a, name);
+    }
+
     /// The guest's own code begins here, on every CPU, with the CPU's number in RDI. Where it returns, CPU 0 ends the guest and the others
     /// halt.
     ///
     /// # Errors
     /// Those of the assembler.
     pub fn main(&mut self) -> Built<()> {
+        self.routine("main");
         let mut main = self.main;
         here(&mut self.a, &mut main)?;
         self.main = main;
@@ -236,6 +284,10 @@ impl Kernel {
     /// # Errors
     /// Those of the assembler.
     pub fn handler(&mut self, vector: u8) -> Built<()> {
+        match vector {
+            2 => self.routine("nmi_handler"),
+            _ => self.routine(&format!("handler_{vector:#x}")),
+        }
         let mut label = self.a.create_label();
         here(&mut self.a, &mut label)?;
         self.gates.push(Gate { vector, label, stack: u8::from(vector == 2), level: 0 });
@@ -424,11 +476,13 @@ impl Kernel {
             self.poke(at, &low.to_le_bytes());
             self.poke(at + 8, &(target >> 32).to_le_bytes());
         }
+        let mut marks = self.routines.marks(&result);
+        marks.extend(self.user.marks);
         let segment = |address, bytes: Vec<u8>, executable| Segment { address, size: bytes.len() as u64, bytes, executable };
         let mut segments = vec![segment(KERNEL_CODE, result.inner.code_buffer, true), segment(KERNEL_DATA, self.data, false)];
-        if !self.user.is_empty() {
-            segments.push(segment(USER_CODE, self.user, true));
+        if !self.user.bytes.is_empty() {
+            segments.push(segment(USER_CODE, self.user.bytes, true));
         }
-        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() })
+        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() }.with_marks(marks))
     }
 }

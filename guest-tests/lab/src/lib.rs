@@ -3,7 +3,8 @@
 //! [`runner`] runs a guest and makes its [`report`]. [`stat`] counts events from outside, and [`profile`] has samples taken so. [`entries`]
 //! has what an event's catalogue entry needs and what supplies it. [`symbols`] has what lies at an address of an ELF file. [`dialect`] has
 //! how the registers of each PMU select events, and the names of other tools for events. [`suite`] has the litmus files that the program
-//! carries, and [`conformance`] what they cover. [`timeline`] draws a run over time. [`commands`] is the program `pmulab`.
+//! carries, and [`conformance`] what they cover. [`timeline`] draws a run over time, and [`page`] shows it in a browser. [`commands`] is the
+//! program `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;
@@ -14,9 +15,11 @@ pub mod engines;
 pub mod entries;
 pub mod error;
 mod files;
+pub mod held;
 pub mod metrics;
 pub mod number;
 pub mod output;
+pub mod page;
 pub mod profile;
 pub mod progress;
 pub mod report;
@@ -28,3 +31,4 @@ pub mod suite;
 pub mod symbols;
 pub mod text;
 pub mod timeline;
+mod unwind;

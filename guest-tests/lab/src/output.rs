@@ -95,7 +95,8 @@ impl<'a> Output<'a> {
 }
 
 /// Whether the user wants colours on a terminal that has them (<https://no-color.org>).
-fn wants_colours() -> bool {
+#[must_use]
+pub(crate) fn wants_colours() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb")
 }

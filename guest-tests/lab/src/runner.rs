@@ -1,5 +1,6 @@
 //! Runs a guest and says what it showed.
 
+mod driven;
 mod engine;
 mod error;
 mod ia64;
@@ -22,17 +23,21 @@ use vm_pmu::arch::event::Fidelity;
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::companion::{self, Clock};
-use vm_pmu::{Address, Part, Signal};
+use vm_pmu::die::MemoryMode;
+use vm_pmu::{Part, Signal};
 
 pub use crate::debug::DebugError;
 use crate::files;
+use crate::held::{Driver, registers};
 use crate::number::grouped;
-use crate::report::{Check, Position, Register, Report};
+use crate::report::{Check, Position, Report};
 use crate::symbols::Symbols;
+use crate::unwind;
 use vm_pmu_board::beside::{Found, Plan};
+use vm_pmu_board::ia64::Procedures;
 use vm_pmu_board::trace::{Choice, Listener};
 use vm_pmu_engines::x86::Image;
-use vm_pmu_guests as guests;
+use vm_pmu_guests::{self as guests, Guest};
 
 /// Bytes of memory, as far as no part needs more.
 const RAM: u64 = 32 << 20;
@@ -65,6 +70,8 @@ pub struct Options {
     pub chips_per_group: usize,
     /// The memory of POWER chips has buffers with a fourth level.
     pub buffered: bool,
+    /// What the Knights Landing of a guest from a file uses MCDRAM as; a guest of the project knows itself.
+    pub memory_mode: MemoryMode,
     /// A POWER guest of the project runs big-endian.
     pub big_endian: bool,
     /// What is kept for the report of what passes between the guest and its PMU.
@@ -79,6 +86,8 @@ pub struct Options {
     pub go_on_with: Option<Engine>,
     /// Where a debugger is waited for, which runs the guest: host and port.
     pub gdb: Option<String>,
+    /// Who runs the guest step by step.
+    pub driver: Option<Driver>,
 }
 
 impl Default for Options {
@@ -96,6 +105,7 @@ impl Default for Options {
             chips: 0,
             chips_per_group: 0,
             buffered: false,
+            memory_mode: MemoryMode::default(),
             big_endian: false,
             trace: Choice::default(),
             listener: None,
@@ -103,6 +113,7 @@ impl Default for Options {
             save_at: None,
             go_on_with: None,
             gdb: None,
+            driver: None,
         }
     }
 }
@@ -125,11 +136,9 @@ impl Options {
 
     /// # Errors
     /// [`RunError::NotWithGdb`] for what a debugger cannot run.
-    fn check_gdb(&self, part: Part, cpus: usize) -> Result<(), RunError> {
+    fn check_gdb(&self) -> Result<(), RunError> {
         let against = [
-            (matches!(part, Part::Itanium(_) | Part::Montecito(_)), "gdb runs guests of x86 and POWER: leave out `--gdb`"),
             (self.engine != Engine::Interpreter, "gdb runs guests on the interpreter: leave out `--engine`"),
-            (cpus != 1, "gdb runs guests of one CPU alone"),
             (self.parallel, "gdb runs guests in turn: leave out `--parallel`"),
             (self.save_at.is_some(), "a guest that gdb runs is not saved: leave out `--save-at`"),
         ];
@@ -137,6 +146,15 @@ impl Options {
             Some((_, reason)) => Err(RunError::NotWithGdb { reason }),
             None => Ok(()),
         }
+    }
+
+    /// # Errors
+    /// [`RunError::MemoryMode`] for MCDRAM as memory of a part that has none.
+    fn check_memory_mode(&self, part: Part) -> Result<(), RunError> {
+        if self.memory_mode == MemoryMode::Cache || part.shape().has_untile {
+            return Ok(());
+        }
+        Err(RunError::MemoryMode { pmu: part.name().to_owned() })
     }
 
     /// # Errors
@@ -166,7 +184,10 @@ impl Options {
 /// [`RunError`], where there is nothing to run or nothing to run it on.
 pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
     let chosen = choose(pmu, guest, options)?;
-    let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
+    let options = chosen.options(options);
+    if let Some(driver) = &options.driver {
+        driver.0.begin(&chosen.symbols);
+    }
     let mut report = run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)?;
     report.locate(&chosen.symbols);
     Ok(report)
@@ -181,8 +202,8 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
             let chosen = choose(pmu, guest, options)?;
-            let Chosen { image, symbols, cpus, chips, clock, big_endian } = &chosen;
-            let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
+            let options = chosen.options(options);
+            let Chosen { image, symbols, cpus, clock, .. } = &chosen;
             traced::check(&options, *cpus)?;
             let job = power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra, beside: None };
             let mut ran = power::run_image(&job, &options)?;
@@ -221,12 +242,20 @@ pub fn count_image(
 /// A guest to run.
 struct Chosen {
     image: Image,
-    /// Those of a file.
     symbols: Symbols,
+    procedures: Option<Arc<Procedures>>,
     cpus: usize,
     chips: usize,
+    memory_mode: MemoryMode,
     clock: Clock,
     big_endian: bool,
+}
+
+impl Chosen {
+    /// The options for it, which knows what machine it needs.
+    fn options(&self, given: &Options) -> Options {
+        Options { big_endian: self.big_endian, chips: self.chips, memory_mode: self.memory_mode, ..given.clone() }
+    }
 }
 
 fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError> {
@@ -241,14 +270,16 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
-            let symbols = Symbols::default();
-            Ok(Chosen { image, symbols, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
+            let symbols = Symbols::of_image(&image);
+            let Guest { cpus, chips, memory_mode, .. } = *known;
+            Ok(Chosen { image, symbols, procedures: None, cpus, chips, memory_mode, clock, big_endian: options.big_endian })
         }
         None => {
-            let (image, symbols, little_endian) = load(pmu, guest)?;
+            let Loaded { image, symbols, procedures, little_endian } = load(pmu, guest)?;
             // A file of POWER says itself which it is.
             let big_endian = if pmu == POWER9 { !little_endian } else { options.big_endian };
-            Ok(Chosen { image, symbols, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
+            let Options { cpus, chips, memory_mode, .. } = *options;
+            Ok(Chosen { image, symbols, procedures, cpus, chips, memory_mode, clock: Clock::Companion, big_endian })
         }
     }
 }
@@ -268,8 +299,18 @@ fn part(pmu: &str, options: &Options) -> Result<Part, RunError> {
 /// The PMU whose guests are POWER code.
 const POWER9: &str = "power9";
 
-/// Loads an ELF file; what it says of its addresses, and whether it is little-endian.
-fn load(pmu: &str, path: &str) -> Result<(Image, Symbols, bool), RunError> {
+/// An ELF file.
+struct Loaded {
+    image: Image,
+    /// What it says of its addresses.
+    symbols: Symbols,
+    /// What it says of callers; only files of IA-64 have it.
+    procedures: Option<Arc<Procedures>>,
+    little_endian: bool,
+}
+
+/// Loads an ELF file.
+fn load(pmu: &str, path: &str) -> Result<Loaded, RunError> {
     let looks_like_a_path = path.contains(['/', '\\', '.']);
     if !looks_like_a_path && !Path::new(path).exists() {
         return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
@@ -281,7 +322,10 @@ fn load(pmu: &str, path: &str) -> Result<(Image, Symbols, bool), RunError> {
         Some(Part::K8(_) | Part::Knl(_)) | None => Image::elf(&bytes).map(|image| (image, true)),
     };
     let (image, little_endian) = image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })?;
-    Ok((image, Symbols::of(&bytes).unwrap_or_default(), little_endian))
+    let symbols = Symbols::of(&bytes).unwrap_or_default();
+    let is_ia64 = matches!(Part::named(pmu), Some(Part::Itanium(_) | Part::Montecito(_)));
+    let procedures = if is_ia64 { unwind::procedures(bytes).map(Arc::new) } else { None };
+    Ok(Loaded { image, symbols, procedures, little_endian })
 }
 
 /// Runs an image on `cpus` CPUs; `name` is the guest's in the report. With [`Clock::Embedder`] every step is one cycle.
@@ -289,7 +333,7 @@ fn load(pmu: &str, path: &str) -> Result<(Image, Symbols, bool), RunError> {
 /// # Errors
 /// [`RunError`], where there is nothing to run it on.
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
-    run_beside(pmu, name, &Running { image, cpus, clock, options }, None).map(|ran| ran.report)
+    run_beside(pmu, name, &Running { image, procedures: None, cpus, clock, options }, None).map(|ran| ran.report)
 }
 
 /// What a run has come to.
@@ -305,21 +349,26 @@ struct Ran {
 /// What is to be run, and how.
 struct Running<'a> {
     image: &'a Image,
+    procedures: Option<&'a Arc<Procedures>>,
     cpus: usize,
     clock: Clock,
     options: &'a Options,
 }
 
 fn run_beside(pmu: &str, name: &str, running: &Running<'_>, beside: Option<&Arc<Plan>>) -> Result<Ran, RunError> {
-    let Running { image, cpus, clock, options } = *running;
+    let Running { image, procedures, cpus, clock, options } = *running;
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
     options.check_cycles()?;
-    options.check_gdb(part, cpus)?;
+    options.check_gdb()?;
+    options.check_memory_mode(part)?;
+    driven::check(options)?;
     traced::check(options, cpus)?;
     match part {
         Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[], beside }, options),
-        Part::Itanium(_) | Part::Montecito(_) => ia64::run_image(&ia64::Job { part, name, image, cpus, clock, beside }, options),
+        Part::Itanium(_) | Part::Montecito(_) => {
+            ia64::run_image(&ia64::Job { part, name, image, procedures, cpus, clock, beside }, options)
+        }
         Part::K8(_) | Part::Knl(_) => x86::run_image(&x86::Job { part, name, image, cpus, clock, beside }, options),
     }
 }
@@ -354,9 +403,15 @@ pub fn observe(pmu: &str, guest: &str, options: &Options, plan: &Arc<Plan>) -> R
         return Err(RunError::Engine { engine: options.engine, reason });
     }
     let chosen = choose(pmu, guest, options)?;
-    let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
-    let running = Running { image: &chosen.image, cpus: chosen.cpus, clock: chosen.clock, options: &options };
-    let ran = run_beside(pmu, guest, &running, Some(plan))?;
+    let options = chosen.options(options);
+    let procedures = chosen.procedures.as_ref();
+    let running = Running { image: &chosen.image, procedures, cpus: chosen.cpus, clock: chosen.clock, options: &options };
+    let mut ran = run_beside(pmu, guest, &running, Some(plan))?;
+    if pmu != POWER9 && guests::named(pmu, guest).is_some() {
+        // RBP is what these guests want it to be, and links no frames.
+        ran.found.iter_mut().flat_map(|thread| &mut thread.samples).for_each(|sample| sample.callers.clear());
+    }
+    ran.report.locate(&chosen.symbols);
     Ok((ran.report, ran.found))
 }
 
@@ -395,27 +450,10 @@ fn judge_clock(report: &mut Report, companion: Option<&companion::Companion>) {
     }
 }
 
-fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topology::Thread<'_, L>) -> Vec<Register> {
-    let shown = |register: &&vm_pmu::arch::model::RegisterDescription| match register.address {
-        Address::Rdpmc(_) => false,
-        // By their privileged numbers: those of problem state show the same.
-        Address::Spr(768..=783) => false,
-        _ => true,
-    };
-    let value = |register: &vm_pmu::arch::model::RegisterDescription| {
-        let value = thread.read(register.address).ok()?;
-        Some(Register { thread: index, name: register.name.to_owned(), value })
-    };
-    thread.registers().iter().filter(shown).filter_map(value).collect()
-}
-
 /// Where the threads are, of which `address` knows the addresses.
 fn positions(threads: usize, address: impl Fn(usize) -> Option<u64>) -> Vec<Position> {
     (0..threads).filter_map(|thread| Some(Position { thread, address: address(thread)? })).collect()
 }
-
-/// What is told of a run that a debugger ended.
-const KILLED: &str = "gdb ended it";
 
 /// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.
 fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {

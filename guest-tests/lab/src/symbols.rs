@@ -1,4 +1,5 @@
-//! What lies at an address of an ELF file: the symbol, and the line of the source.
+//! What lies at an address of a guest: the symbol, and the line of the source. A file has both, a guest of this project the names of its
+//! routines.
 //!
 //! Files of every machine are read. One that claims more than it has, or more than anybody compiles, gives fewer symbols or none: the
 //! time and the memory grow with the file and no faster.
@@ -14,6 +15,7 @@ use std::path::Path;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, SectionIndex};
 use serde::{Deserialize, Serialize};
+use vm_pmu_engines::image::Image;
 
 use crate::files;
 use functions::Functions;
@@ -90,7 +92,7 @@ impl std::error::Error for SymbolsError {
     }
 }
 
-/// The symbols and lines of an ELF file. One that was stripped has none, which is no error.
+/// The symbols and lines of a guest. A file that was stripped has none, which is no error.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     functions: Functions,
@@ -115,6 +117,19 @@ impl Symbols {
         let refused = |error: object::read::Error| SymbolsError::NotElf { reason: error.to_string() };
         let elf = ElfFile64::<Endianness>::parse(file).map_err(refused)?;
         Ok(Symbols { functions: Functions::of(&elf, file), lines: Lines::of(&elf, file) })
+    }
+
+    /// The routines of an image that an assembler of this project has made.
+    #[must_use]
+    pub fn of_image(image: &Image) -> Symbols {
+        Symbols { functions: Functions::of_routines(&image.routines), lines: Lines::default() }
+    }
+
+    /// The routines of the guest of this name, of POWER in one byte order; none if there is no such guest.
+    #[must_use]
+    pub fn of_guest(pmu: &str, name: &str, little_endian: bool) -> Symbols {
+        let image = vm_pmu_guests::named(pmu, name).and_then(|guest| guest.image(little_endian).ok());
+        image.map(|image| Symbols::of_image(&image)).unwrap_or_default()
     }
 
     /// What lies at an address, as far as the file says anything.

@@ -1,9 +1,14 @@
 //! Every guest, on the interpreter.
 
+#[path = "support/elf.rs"]
+mod elf;
+
 use std::path::PathBuf;
 
+use elf::elf;
 use iced_x86::code_asm::*;
 use vm_pmu::companion::Clock;
+use vm_pmu::die::MemoryMode;
 use vm_pmu_engines::x86::{Image, PciFunction};
 use vm_pmu_guests::protocol;
 use vm_pmu_guests::runtime::{APIC, APIC_LVT_PERFORMANCE, Kernel, LVT_MASKED, LVT_NMI, USER_CODE, User, cell, here, own};
@@ -115,6 +120,16 @@ fn what_a_nest_posted_is_in_the_report() {
 }
 
 #[test]
+fn mcdram_as_memory_of_a_part_that_has_none_is_refused() {
+    for part in ["k8", "power9", "itanium", "montecito"] {
+        let image = vm_pmu_guests::named(part, "count").unwrap().image(true).unwrap();
+        let options = Options { memory_mode: MemoryMode::Flat, ..options() };
+        let refused = run_image(part, "count", &image, 1, Clock::Embedder, &options).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{part} has no MCDRAM: leave out `--memory-mode`"));
+    }
+}
+
+#[test]
 fn cpus_that_cannot_be_divided_among_chips_are_refused() {
     let image = vm_pmu_guests::named("power9", "count").unwrap().image(true).unwrap();
     let chips = |chips| run_image("power9", "count", &image, 3, Clock::Embedder, &Options { chips, ..options() });
@@ -189,30 +204,6 @@ fn a_profile_hands_back_where_it_was() {
     assert!(report.samples.iter().all(|sample| (USER_CODE..USER_CODE + 256).contains(&sample.address)));
 }
 
-/// A 64-bit ELF executable of one segment, by hand.
-fn elf(address: u64, code: &[u8]) -> Vec<u8> {
-    let mut file = vec![0x7F, b'E', b'L', b'F', 2, 1, 1, 0];
-    file.resize(16, 0);
-    let mut put = |bytes: &[u8]| file.extend_from_slice(bytes);
-    put(&2u16.to_le_bytes());
-    put(&62u16.to_le_bytes());
-    put(&1u32.to_le_bytes());
-    put(&address.to_le_bytes());
-    put(&64u64.to_le_bytes());
-    put(&0u64.to_le_bytes());
-    put(&0u32.to_le_bytes());
-    for field in [64u16, 56, 1, 64, 0, 0] {
-        put(&field.to_le_bytes());
-    }
-    put(&1u32.to_le_bytes());
-    put(&7u32.to_le_bytes());
-    for field in [120, address, address, code.len() as u64, code.len() as u64, 1] {
-        put(&field.to_le_bytes());
-    }
-    file.extend_from_slice(code);
-    file
-}
-
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, bytes).unwrap();
@@ -252,7 +243,7 @@ fn outsider() -> Vec<u8> {
 
 #[test]
 fn an_elf_file_is_a_guest_too() {
-    let path = file("outsider.elf", &elf(0x10_0000, &outsider()));
+    let path = file("outsider.elf", &elf(62, 0x10_0000, &outsider()));
     let report = run("k8", path.to_str().unwrap(), &options()).unwrap();
     assert!(report.passed, "{}", explain(&report));
     assert_eq!((report.checks.len(), report.checks[0].name.as_str()), (1, "instructions"));
@@ -271,22 +262,22 @@ fn whatever_cannot_be_run_says_why_in_one_line() {
     assert!(error("k8", "/nowhere/guest.elf", &options()).contains("cannot be read"));
     let text = file("text.elf", b"not an executable");
     assert!(error("k8", text.to_str().unwrap(), &options()).contains("not an ELF file"));
-    let x86 = file("x86.elf", &elf(0x10_0000, &outsider()));
+    let x86 = file("x86.elf", &elf(62, 0x10_0000, &outsider()));
     for (pmu, right) in [("power9", "64-bit POWER (machine 21)"), ("itanium", "IA-64 (machine 50)"), ("montecito", "IA-64 (machine 50)")] {
         let expected = format!("an ELF file for x86-64 (machine 62): guests of this part are for {right}");
         assert!(error(pmu, x86.to_str().unwrap(), &options()).contains(&expected), "{pmu}");
     }
-    let mut object = elf(0x10_0000, &outsider());
+    let mut object = elf(62, 0x10_0000, &outsider());
     object[16] = 1;
     let object = file("object.elf", &object);
     assert!(error("k8", object.to_str().unwrap(), &options()).contains("not linked yet"));
     let revision = Options { revision: Some("Z".to_owned()), ..options() };
     assert!(error("k8", "count", &revision).contains("no revision `Z`"));
-    let path = file("cpus.elf", &elf(0x10_0000, &outsider()));
+    let path = file("cpus.elf", &elf(62, 0x10_0000, &outsider()));
     for cpus in [0, 256, usize::MAX] {
         assert!(error("k8", path.to_str().unwrap(), &Options { cpus, ..options() }).contains("CPUs"));
     }
-    let high = file("high.elf", &elf(0xFFFF_FFFF_FFFF_F000, &outsider()));
+    let high = file("high.elf", &elf(62, 0xFFFF_FFFF_FFFF_F000, &outsider()));
     assert!(error("k8", high.to_str().unwrap(), &options()).contains("does not fit"));
 }
 

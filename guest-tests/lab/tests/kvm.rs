@@ -107,7 +107,8 @@ guests! {
         hostile "hostile", clock "clock", any_thread "any-thread", tile "tile", offcore "offcore", latency "latency", pci_probe "pci-probe",
         linux_uncore "linux-uncore", untile_clocks "untile-clocks", untile_frequencies "untile-frequencies", thresholds "thresholds", mesh_events "mesh-events", mesh_routes "mesh-routes",
         global_freeze "global-freeze", likwid_groups "likwid-groups", untile_eight_cpus "untile-eight-cpus",
-        untile_hostile "untile-hostile", mcdram_bandwidth "mcdram-bandwidth", mc_cas "mc-cas", edc_queues "edc-queues",
+        untile_hostile "untile-hostile", mcdram_bandwidth "mcdram-bandwidth", flat_memory "flat-memory",
+        hybrid_memory "hybrid-memory", mc_cas "mc-cas", edc_queues "edc-queues",
         cha_filter "cha-filter", tor_occupancy "tor-occupancy", dma "dma",
     }
 }

@@ -363,7 +363,7 @@ fn a_wrong_header_is_answered_by_the_right_ones() {
     assert_eq!(
         complaint("name: x\n"),
         "line 1: no header is called `name`: there are title, section, pmu, revision, packages, threads, share_counters, \
-         supplies, supplies_records, recording, frequencies, state"
+         supplies, supplies_records, recording, frequencies, die, buses, state"
     );
     assert!(complaint("pmu: z80\n").starts_with("line 1: no PMU is called `z80`: there are k8"), "{}", complaint("pmu: z80\n"));
     assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`");

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use serde::Deserialize;
 use serde_json::Value;
+use vm_pmu::Part;
 use vm_pmu_board::trace::{Choice, Keep, Kind, Kinds, Listener};
-use vm_pmu_lab::report::{Action, Report};
+use vm_pmu_lab::dialect::boxes;
+use vm_pmu_lab::report::{Action, Report, Trace};
 use vm_pmu_lab::runner::{Options, run};
 use vm_pmu_lab::timeline::{Form, Timeline};
 
@@ -37,7 +39,8 @@ impl Write for Shared {
 /// A run with everything traced, and its timeline.
 fn drawn(pmu: &str, guest: &str, form: Form) -> (Report, Vec<u8>) {
     let shared = Shared::default();
-    let timeline = Arc::new(Timeline::new(form, 100, Box::new(|_| Vec::new()), shared.clone()));
+    let around = boxes::registers(Part::named(pmu).unwrap()).collect();
+    let timeline = Arc::new(Timeline::new(form, 100, Box::new(|_| Vec::new()), shared.clone()).with_registers(around));
     let kinds = [Kind::Read, Kind::Write, Kind::Interrupt, Kind::Fault, Kind::Freeze, Kind::FreezeByWrite, Kind::Context];
     let kinds = kinds.into_iter().fold(Kinds::NONE, Kinds::with);
     let trace = Choice { keep: Keep::Last, kinds, ..Choice::first(1_000_000) };
@@ -263,4 +266,23 @@ fn a_timeline_goes_on_where_a_run_was_saved() {
         variables(&bytes).remove("cpu0.MMCR0").unwrap().values
     };
     assert_eq!(drawn(Some(1500)), drawn(None));
+}
+
+#[test]
+fn accesses_to_boxes_are_drawn_and_a_dump_has_their_registers() {
+    let (report, bytes) = drawn("knl", "linux-uncore", Form::Chrome);
+    let accesses = events(&bytes).iter().filter(|event| event.name.starts_with("IRP_PCI_PMON_CTL1 := 0x400000")).count();
+    let is_it =
+        |entry: &&Trace| matches!(&entry.action, Action::Write { register, value: 0x40_0000, .. } if register == "IRP_PCI_PMON_CTL1");
+    assert!(accesses != 0 && accesses == report.trace.iter().filter(is_it).count(), "{accesses}");
+    let (_, bytes) = drawn("knl", "linux-uncore", Form::Vcd);
+    let values: Vec<Option<u64>> =
+        variables(&bytes)["untile.IRP_PCI_PMON_BOX_CTL"].values.iter().map(|(_, value)| *value).take(4).collect();
+    // The driver resets the box by bits that read as zero, and freezes it by bit 8.
+    assert_eq!(values, [None, Some(0x1_0003), Some(0x1_0000), Some(0x1_0100)]);
+}
+
+#[test]
+fn a_part_without_boxes_has_no_module_of_them() {
+    assert!(variables(&drawn("k8", "overflow", Form::Vcd).1).keys().all(|name| name.starts_with("cpu0.")));
 }

@@ -120,7 +120,9 @@ fn a_trace_changes_nothing_of_the_run() {
         let plain = report(pmu, "overflow", Choice::default());
         let traced = report(pmu, "overflow", Choice { keep: Keep::Last, kinds, until: Some(Until::Failure), ..Choice::first(50) });
         assert_eq!(traced.trace.len(), 50, "{pmu}");
-        assert_eq!(format!("{:?}", Report { trace: Vec::new(), ..traced }), format!("{plain:?}"), "{pmu}");
+        // Addresses of the trace have places too.
+        let rest = |report| format!("{:?}", Report { trace: Vec::new(), places: Vec::new(), ..report });
+        assert_eq!(rest(traced), rest(plain), "{pmu}");
     }
 }
 

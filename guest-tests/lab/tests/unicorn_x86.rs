@@ -90,6 +90,6 @@ guests! {
         probe, count, filter, branches, global_control, overflow, freeze, profile, linux_driver, nmi_watchdog, user_rdpmc, hostile,
         clock, any_thread, tile, offcore, latency, pci_probe, linux_uncore, untile_clocks, untile_frequencies, thresholds, mesh_events,
         global_freeze, likwid_groups, untile_eight_cpus, untile_hostile, mcdram_bandwidth, mc_cas, edc_queues, cha_filter, tor_occupancy,
-        dma, mesh_routes,
+        dma, mesh_routes, flat_memory, hybrid_memory,
     }
 }

@@ -5,8 +5,12 @@
         .section .text, "ax", @progbits
         .global main#
         .proc   main#
-main:   alloc   loc0 = ar.pfs, 0, 4, 3, 0
+main:   .prologue
+        .save   ar.pfs, r32
+        alloc   loc0 = ar.pfs, 0, 4, 3, 0
+        .save   rp, loc1
         mov     loc1 = b0
+        .body
         mov     r14 = 0
         mov     r15 = 1 ;;
         mov     pmc[r14] = r15 ;;       // PMC0.fr: everything is frozen

@@ -13,6 +13,10 @@
         .global _start#
         .proc   _start#
 _start:
+        // Nobody called: callers end here.
+        .prologue
+        .save   rp, r0
+        .body
         cmp.ne  p6, p7 = 0, r8 ;;
 (p6)    br.cond.spnt.few idle
         ;;

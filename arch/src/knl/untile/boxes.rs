@@ -78,6 +78,7 @@ impl Kind {
 
     /// How many boxes of the kind there are.
     #[must_use]
+    #[inline]
     pub const fn count(self) -> u8 {
         match self {
             Kind::Ubox | Kind::Pcu | Kind::M2pcie | Kind::Irp => 1,
@@ -135,6 +136,7 @@ impl Kind {
         }
     }
 
+    #[inline]
     const fn first(self) -> u8 {
         match self {
             Kind::Ubox => 0,
@@ -172,6 +174,7 @@ numbered!(UnitId, u8, "box", |number| UnitId::all().nth(usize::from(number)), |u
 impl UnitId {
     /// Box `number` of `kind`, if there are so many.
     #[must_use]
+    #[inline]
     pub const fn new(kind: Kind, number: u8) -> Option<UnitId> {
         if number < kind.count() { Some(UnitId { kind, number }) } else { None }
     }
@@ -208,6 +211,7 @@ impl UnitId {
 
     /// Its place among all boxes, below [`UNITS`].
     #[must_use]
+    #[inline]
     pub const fn index(self) -> usize {
         (self.kind.first() + self.number) as usize
     }

@@ -92,6 +92,7 @@ impl Unit {
     /// assert_eq!(cha.add(0xA6, 0x01, 3), None);
     /// assert_eq!(cha.read(UnitRegister::Counter(0), &Clocks::default()), 3);
     /// ```
+    #[inline]
     pub fn add(&mut self, select: u8, umask: u8, amount: u64) -> Option<bool> {
         let is_lookup = self.kind == Kind::Cha && select == FILTER_LOOKUP;
         if !self.is_plain || is_lookup || amount > WIDTH.mask() {
@@ -99,8 +100,8 @@ impl Unit {
         }
         let mut taken = false;
         if !self.is_frozen() {
-            for (choice, counter) in self.choices.iter().zip(&mut self.counters) {
-                if choice.select == select && choice.takes_events && choice.admits(select, umask) {
+            for ((taking, choice), counter) in self.takings.iter().zip(&self.choices).zip(&mut self.counters) {
+                if taking.takes(choice, select, umask) {
                     counter.count.add(amount, WIDTH);
                     taken = true;
                 }
@@ -194,26 +195,12 @@ impl Unit {
             Stage::Leaves => self.held.leave(transaction),
             Stage::Served { .. } => 0,
         };
-        let [filter0, filter1] = self.filters;
-        let (filter0, filter1) = (ChaFilter0::written(filter0), ChaFilter1::written(filter1));
-        let of_thread = transaction.is_of(filter0);
-        let is_chosen = |umask: u8| is_chosen(transaction, umask, filter1);
-        let kind = self.kind;
-        let arrives = |choice: &Choice, queue: (u8, u8)| match selected(kind, choice, queue) {
-            INGRESS_OCCUPANCY => queue.1 == transaction.source.ingress_bit() && queue.1 != 0,
-            INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
-            FILTER_LOOKUP => counts_lookup(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(filter0),
-            TABLE_INSERTS => is_chosen(choice.umask),
-            _ => false,
-        };
-        let is_in_table = |queue: (u8, u8)| queue.0 == TABLE_OCCUPANCY && is_chosen(queue.1);
-        let passes = |choice: &Choice| !choice.by_thread || of_thread;
+        let entry = self.entry(transaction);
         let mut taken = false;
         if stage != Stage::Leaves {
-            taken |=
-                self.each(now, |choice, queue| passes(choice) && arrives(choice, queue), |counter, counts| counter.inject(1, 1, counts));
+            taken |= self.each(now, |choice, queue| entry.arrives(choice, queue), |counter, counts| counter.inject(1, 1, counts));
         }
-        let in_table = |choice: &Choice, queue: (u8, u8)| choice.input == Input::Queue && passes(choice) && is_in_table(queue);
+        let in_table = |choice: &Choice, queue: (u8, u8)| entry.is_in_table(choice, queue);
         taken
             | match stage {
                 Stage::Served { clocks } => self.each(now, in_table, |counter, counts| counter.inject(1, clocks, counts)),
@@ -222,6 +209,89 @@ impl Unit {
                     false
                 }),
             }
+    }
+
+    /// A request at a CHA that is [served](Stage::Served) in so many clocks, if all that it does is to add to counters, as for
+    /// [`add`](Unit::add). Returns whether a counter counts it; `None`, and counts nothing, if it must be [reported](Unit::transact) with the
+    /// time.
+    ///
+    /// ```
+    /// use vm_pmu_arch::knl::untile::{Clocks, Kind, Transaction, Unit, UnitRegister};
+    ///
+    /// let mut cha = Unit::new(Kind::Cha);
+    /// // TOR_OCCUPANCY, requests of tiles by their hits and misses.
+    /// cha.write(UnitRegister::CounterControl(0), 0x0040_3136, &Clocks::default());
+    /// assert_eq!(cha.serve(&Transaction::default(), 200), Some(true));
+    /// assert_eq!(cha.read(UnitRegister::Counter(0), &Clocks::default()), 200);
+    /// ```
+    pub fn serve(&mut self, transaction: &Transaction, clocks: u64) -> Option<bool> {
+        if !self.is_plain || self.kind != Kind::Cha || clocks > WIDTH.mask() {
+            return None;
+        }
+        let mut taken = false;
+        if !self.is_frozen() {
+            let entry = self.entry(transaction);
+            for ((choice, queue), counter) in self.choices.iter().zip(&self.queues).zip(&mut self.counters) {
+                if !choice.takes_events || !is_of_requests(choice.select) {
+                    continue;
+                }
+                if entry.arrives(choice, *queue) {
+                    counter.count.add(1, WIDTH);
+                    taken = true;
+                }
+                if entry.is_in_table(choice, *queue) {
+                    counter.count.add(clocks, WIDTH);
+                    taken = true;
+                }
+            }
+        }
+        Some(taken)
+    }
+
+    fn entry<'a>(&self, transaction: &'a Transaction) -> Entry<'a> {
+        let [filter0, filter1] = self.filters;
+        Entry { kind: self.kind, transaction, filter0: ChaFilter0::written(filter0), filter1: ChaFilter1::written(filter1) }
+    }
+}
+
+/// Whether requests alone make a CHA count something by this select.
+fn is_of_requests(select: u8) -> bool {
+    matches!(select, INGRESS_OCCUPANCY | INGRESS_INSERTS | FILTER_LOOKUP | TABLE_INSERTS | TABLE_OCCUPANCY)
+}
+
+/// A request at a CHA with these filters.
+#[derive(Clone, Copy, Debug)]
+struct Entry<'a> {
+    kind: Kind,
+    transaction: &'a Transaction,
+    filter0: ChaFilter0,
+    filter1: ChaFilter1,
+}
+
+impl Entry<'_> {
+    fn passes(&self, choice: &Choice) -> bool {
+        !choice.by_thread || self.transaction.is_of(self.filter0)
+    }
+
+    /// Whether a counter counts that it comes.
+    fn arrives(&self, choice: &Choice, queue: (u8, u8)) -> bool {
+        let transaction = self.transaction;
+        let is_counted = match selected(self.kind, choice, queue) {
+            INGRESS_OCCUPANCY => queue.1 == transaction.source.ingress_bit() && queue.1 != 0,
+            INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
+            FILTER_LOOKUP => counts_lookup(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(self.filter0),
+            TABLE_INSERTS => is_chosen(transaction, choice.umask, self.filter1),
+            _ => false,
+        };
+        is_counted && self.passes(choice)
+    }
+
+    /// Whether a counter follows it in the table.
+    fn is_in_table(&self, choice: &Choice, queue: (u8, u8)) -> bool {
+        choice.input == Input::Queue
+            && queue.0 == TABLE_OCCUPANCY
+            && is_chosen(self.transaction, queue.1, self.filter1)
+            && self.passes(choice)
     }
 }
 
@@ -255,7 +325,10 @@ pub(super) fn selected(kind: Kind, choice: &Choice, queue: (u8, u8)) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::boxes::UnitRegister;
+    use super::super::transaction::Source;
     use super::*;
 
     #[test]
@@ -277,5 +350,68 @@ mod tests {
         assert_eq!(added.add(0xA6, 0x01, 3), Some(injected.inject(0xA6, 0x01, 1, 3, &at(8))));
         let [added, injected] = [added, injected].map(|mut unit| unit.state(&at(9)));
         assert_eq!((added.counters, added), ([7, 3, 0, 0], injected));
+    }
+
+    /// A control of an event of requests or of another one, plain or not, and a unit mask.
+    fn control() -> impl Strategy<Value = u64> {
+        let select = prop_oneof![Just(0x11u64), Just(0x13), Just(0x1F), Just(0x34), Just(0x35), Just(0x36), Just(0x00), Just(0xA6)];
+        // No more than enabled mostly; or edges, a thread, overflows, a threshold.
+        let more = prop_oneof![8 => Just(0u64), 1 => prop_oneof![Just(1u64 << 18), Just(1 << 19), Just(1 << 20), Just(2 << 24)]];
+        (select, any::<u8>(), prop_oneof![4 => Just(1u64), 1 => Just(0)], more)
+            .prop_map(|(select, umask, enabled, more)| select | u64::from(umask) << 8 | enabled << 22 | more)
+    }
+
+    proptest! {
+        #[test]
+        fn any_event_that_is_added_leaves_what_an_injected_one_leaves(
+            kind in prop::sample::select(&Kind::ALL[..]),
+            controls in prop::array::uniform4((0u64..256, any::<u8>(), prop_oneof![4 => Just(1u64), 1 => Just(0)])),
+            events in prop::collection::vec((0usize..4, any::<u8>(), 1u64..400), 1..20),
+        ) {
+            let at = |uclk| Clocks { uclk, ..Clocks::default() };
+            let mut added = Unit::new(kind);
+            for (number, (select, umask, enabled)) in controls.into_iter().enumerate() {
+                added.write(UnitRegister::CounterControl(number as u8), select | u64::from(umask) << 8 | enabled << 22, &at(0));
+            }
+            let mut injected = added.clone();
+            for (number, (counter, umask, amount)) in events.into_iter().enumerate() {
+                let (select, now) = (controls[counter].0 as u8, at(7 * number as u64));
+                let taken = injected.inject(select, umask, 1, amount, &now);
+                match added.add(select, umask, amount) {
+                    Some(counted) => prop_assert_eq!(counted, taken),
+                    None => prop_assert_eq!(added.inject(select, umask, 1, amount, &now), taken),
+                }
+            }
+            prop_assert_eq!(added.state(&at(999)), injected.state(&at(999)));
+        }
+
+        #[test]
+        fn a_request_that_is_served_leaves_what_one_that_is_reported_with_the_time_leaves(
+            controls in prop::array::uniform4(control()),
+            filters in prop_oneof![3 => Just((0u64, 0x3Bu64)), 1 => any::<(u32, u32)>().prop_map(|(first, second)| (first.into(), second.into()))],
+            requests in prop::collection::vec((0usize..4, any::<bool>(), any::<bool>(), 1u64..400), 1..8),
+            frozen in prop_oneof![5 => Just(0u64), 1 => Just(1u64 << 8)],
+        ) {
+            let at = |uclk| Clocks { uclk, ..Clocks::default() };
+            let mut served = Unit::new(Kind::Cha);
+            for (number, control) in controls.into_iter().enumerate() {
+                served.write(UnitRegister::CounterControl(number as u8), control, &at(0));
+            }
+            served.write(UnitRegister::Filter(0), filters.0, &at(0));
+            served.write(UnitRegister::Filter(1), filters.1, &at(0));
+            served.write(UnitRegister::Control, frozen, &at(0));
+            let mut reported = served.clone();
+            for (number, (source, hit, near_memory, clocks)) in requests.into_iter().enumerate() {
+                let source = [Source::Irq, Source::Prq, Source::Ipq, Source::Eviction][source];
+                let request = Transaction { source, hit, near_memory, ..Transaction::default() };
+                let now = at(7 * number as u64);
+                let taken = reported.transact(&request, Stage::Served { clocks }, &now);
+                match served.serve(&request, clocks) {
+                    Some(counted) => prop_assert_eq!(counted, taken),
+                    None => prop_assert_eq!(served.transact(&request, Stage::Served { clocks }, &now), taken),
+                }
+            }
+            prop_assert_eq!(served.state(&at(99)), reported.state(&at(99)));
+        }
     }
 }

@@ -68,6 +68,36 @@ enum Matching {
     Requests(UnitMask),
 }
 
+/// What of a choice decides whether events add to its counter, in a few words that are next to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taking {
+    select: u8,
+    /// Unit masks that are chosen by a bit that they have, and [`Taking::ALWAYS`] where they do not matter.
+    bits: u16,
+    /// The choice itself has to be asked.
+    asks: bool,
+}
+
+impl Taking {
+    const ALWAYS: u16 = 0x100;
+
+    pub(super) fn of(choice: &Choice) -> Taking {
+        let (bits, asks) = match choice.matching {
+            _ if !choice.takes_events => (0, false),
+            Matching::Shape(UnitMask::None) => (Taking::ALWAYS, false),
+            Matching::Shape(UnitMask::Set | UnitMask::Union) => (u16::from(choice.umask), false),
+            _ => (0, true),
+        };
+        Taking { select: choice.select, bits, asks }
+    }
+
+    /// Whether the counter of `choice`, of which this is, takes what is reported by `select` and `umask`.
+    #[inline]
+    pub(super) fn takes(self, choice: &Choice, select: u8, umask: u8) -> bool {
+        self.select == select && (self.bits & (u16::from(umask) | Taking::ALWAYS) != 0 || self.asks && choice.admits(select, umask))
+    }
+}
+
 /// The event that a box of `kind` knows by `select`.
 fn event_of(kind: Kind, select: u8) -> Option<Event> {
     let unit = if select >= FIRST_OF_MESH { "cms" } else { kind.unit() };
@@ -170,7 +200,8 @@ impl Choice {
             Matching::Any => chosen == occurred || chosen & occurred != 0,
             Matching::Shape(shape) => shape.admits(chosen, occurred),
             Matching::Requests(shape) => {
-                shape.admits(chosen, occurred) || occurred & OF_PRQ != 0 && shape.admits(chosen, occurred & !OF_PRQ | OF_IRQ_OR_PRQ)
+                let is_of_prq = occurred & (OF_PRQ | OF_IRQ_OR_PRQ) == OF_PRQ;
+                shape.admits(chosen, occurred) || is_of_prq && shape.admits(chosen, occurred & !OF_PRQ | OF_IRQ_OR_PRQ)
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::boxes::{CHAS, UnitId};
 use super::registers::{GlobalControl, GlobalStatus};
 
-/// What follows from an access or an overflow.
+/// What follows from an overflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use = "a freeze that nobody carries out is lost"]
 pub struct Consequence {
@@ -33,15 +33,16 @@ impl Ubox {
         self.control.bits()
     }
 
-    /// Writes U_MSR_PMON_GLOBAL_CTL: frz_all takes precedence over unfrz_all. Without either, only the kept bits change.
-    pub fn write_control(&mut self, value: u64) -> Consequence {
+    /// Writes U_MSR_PMON_GLOBAL_CTL. Returns whether every box is to be frozen, or released: frz_all takes precedence over unfrz_all.
+    /// Without either, only the kept bits change.
+    #[must_use = "a freeze that nobody carries out is lost"]
+    pub fn write_control(&mut self, value: u64) -> Option<bool> {
         self.control = GlobalControl::written(value);
-        let freeze = match (value & FREEZE != 0, value & UNFREEZE != 0) {
+        match (value & FREEZE != 0, value & UNFREEZE != 0) {
             (true, _) => Some(true),
             (false, true) => Some(false),
             (false, false) => None,
-        };
-        Consequence { freeze, tiles: 0 }
+        }
     }
 
     /// U_MSR_PMON_GLOBAL_STATUS.

@@ -9,7 +9,7 @@ use super::registers::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, CounterControl, FixedControl, PcuCounterControl, PcuFilter, UboxCounterControl,
     UboxFilter, UboxFixedControl,
 };
-use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input};
+use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input, Taking};
 use crate::access::{chosen, chosen_mut, masked};
 use crate::counter::Counter;
 
@@ -40,6 +40,8 @@ pub struct Unit {
     pub(super) controls: [u64; COUNTERS],
     pub(super) counters: [BoxCounter; COUNTERS],
     pub(super) choices: [Choice; COUNTERS],
+    /// What each choice takes of events.
+    pub(super) takings: [Taking; COUNTERS],
     /// Events only add to counters.
     pub(super) is_plain: bool,
     /// The queue that each counter followed last: a select and a unit mask.
@@ -68,6 +70,7 @@ impl Unit {
             controls: [0; COUNTERS],
             counters: [BoxCounter::default(); COUNTERS],
             choices: core::array::from_fn(|number| Choice::of(kind, number, 0)),
+            takings: [Taking::default(); COUNTERS],
             is_plain: true,
             queues: [(0, 0); COUNTERS],
             fixed_control: 0,
@@ -140,6 +143,7 @@ impl Unit {
             })
     }
 
+    #[inline]
     pub(super) fn is_frozen(&self) -> bool {
         self.all_frozen || self.control.frz()
     }
@@ -340,6 +344,7 @@ impl Unit {
         }
         (counter.setting, counter.most) = (choice.setting, choice.most);
         self.is_plain = self.choices.iter().all(|choice| choice.is_plain);
+        self.takings = self.choices.each_ref().map(Taking::of);
         let keeps = choice.select == COUNTER0_OCCUPANCY && self.kind == Kind::Cha;
         let is_same_thread = before.by_thread == choice.by_thread;
         match choice.input {

@@ -34,7 +34,7 @@
 //!
 //! let memory = Ram(RefCell::new(vec![0; SIZE as usize / 8]));
 //! let (mut core, totals) = (Collection::new(), Totals::new());
-//! core.init(0);
+//! core.init(0, &|_| None);
 //! core.start();
 //! core.follow(0, ThreadState::default(), &totals);
 //! totals.add(Signal::InstructionsRetired, 1300);
@@ -196,8 +196,9 @@ impl Collection {
     }
 
     /// PDBAR is written: the core posts to memory at `address` from now on, of which [`ADDRESS`] is kept. The engine stops, and what the core
-    /// had not posted is dropped, as it belongs to other memory.
-    pub fn init(&mut self, address: u64) {
+    /// had not posted is dropped, as it belongs to other memory. What the threads had not posted is kept, as by [`stop`](Collection::stop).
+    pub fn init(&mut self, address: u64, totals: TotalsOf<'_, '_>) {
+        self.fold(totals);
         self.memory = Some(address & ADDRESS);
         self.owed = [0; CORE_EVENTS];
         self.halt();

@@ -85,7 +85,7 @@ impl Core {
     /// All threads in hypervisor state with the run latch off.
     fn new() -> Core {
         let mut collection = Collection::new();
-        collection.init(CORE_MEMORY);
+        collection.init(CORE_MEMORY, &|_| None);
         collection.start();
         let mut core = Core { collection, totals: core::array::from_fn(|_| Totals::new()), memory: Recorder::default() };
         (0..THREADS).for_each(|thread| core.follow(thread, HYPERVISOR));
@@ -102,6 +102,10 @@ impl Core {
 
     fn post(&mut self) -> Passed<u64> {
         self.collection.post(&|thread| self.totals.get(thread), &self.memory)
+    }
+
+    fn init(&mut self, address: u64) {
+        self.collection.init(address, &|thread| self.totals.get(thread));
     }
 
     fn stop(&mut self) {
@@ -307,10 +311,10 @@ fn starting_twice_loses_nothing() {
 fn pdbar_keeps_the_bits_of_an_address_and_stops_the_engine() {
     let mut core = Core::new();
     core.retire(0, 5120);
-    core.collection.init(u64::MAX);
+    core.init(u64::MAX);
     assert_eq!(core.collection.memory(), Some(0x0003_FFFF_FFFF_E000));
     assert!(!core.collection.is_running());
-    core.collection.init(CORE_MEMORY);
+    core.init(CORE_MEMORY);
     core.collection.start();
     core.follow(0, HYPERVISOR);
     core.post();
@@ -471,7 +475,7 @@ proptest! {
     #[test]
     fn nothing_is_written_outside_the_memory_that_was_named(pdbar in any::<u64>(), ldbar in any::<u64>(), amount in any::<u64>()) {
         let mut core = Core::new();
-        core.collection.init(pdbar);
+        core.init(pdbar);
         core.collection.start();
         core.follow(0, with_memory(PROBLEM, ldbar));
         for signal in Signal::all() {

@@ -33,6 +33,8 @@ struct sight {
 struct machine {
   struct instruction program[PROGRAM];
   unsigned long select, period, steps;
+  /* A device interrupts every so many instructions; 0 for no device. The PMU's interrupt comes before it. */
+  unsigned long device_period, device_next;
   /* It programs the PMU when it starts, and not again. */
   bool arms_once;
   /* The CPU. */
@@ -54,7 +56,7 @@ static void see(struct machine *machine, char what, uint64_t value) {
   machine->sights[machine->sight_count++] = sight;
 }
 
-static void write_program(struct machine *machine, unsigned long select, unsigned long period, bool arms_once) {
+static void write_program(struct machine *machine, unsigned long select, unsigned long period, bool arms_once, unsigned long device_period) {
   uint32_t random = 12345;
   unsigned index;
   memset(machine, 0, sizeof *machine);
@@ -63,6 +65,7 @@ static void write_program(struct machine *machine, unsigned long select, unsigne
   machine->select = select;
   machine->period = period;
   machine->arms_once = arms_once;
+  machine->device_period = machine->device_next = device_period;
   machine->steps = arms_once ? LONG_STEPS : STEPS;
   for (index = 0; index < PROGRAM; index++) {
     random = random * 1664525 + 1013904223;
@@ -82,6 +85,21 @@ static void write_program(struct machine *machine, unsigned long select, unsigne
 
 static bool arms(const struct machine *machine, const struct instruction *instruction) {
   return instruction->operation == ARM && machine->level == 0 && !(machine->arms_once && machine->executed != 0);
+}
+
+/* Whether there is an interrupt, which is then taken. */
+static bool takes_interrupt(struct machine *machine) {
+  if (machine->pending != 0) {
+    see(machine, 'i', machine->pending);
+    machine->pending = 0;
+    return true;
+  }
+  if (machine->device_period != 0 && machine->executed >= machine->device_next) {
+    see(machine, 'd', machine->device_next);
+    machine->device_next += machine->device_period;
+    return true;
+  }
+  return false;
 }
 
 static bool ends_block(enum operation operation) { return operation >= BRANCH && operation != FAULT; }
@@ -129,9 +147,7 @@ static void interpret(struct machine *machine) {
     bool taken, retired;
     uint32_t rflags = 0x202;
     EXPECT_OK(vm_pmu_set_context_x86(pmu, 0, machine->level, rflags, 1 << 8));
-    if (machine->pending != 0) {
-      see(machine, 'i', machine->pending);
-      machine->pending = 0;
+    if (takes_interrupt(machine)) {
       vm_pmu_add(&cells, VM_PMU_SIGNAL_INTERRUPTS_TAKEN, 1);
       vm_pmu_add(&cells, VM_PMU_SIGNAL_CYCLES, 1);
       EXPECT_OK(vm_pmu_check(pmu, 0));
@@ -291,14 +307,16 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
     bool counting;
     uint32_t length = size;
     if (machine->stale) flush(machine);
-    if (machine->pending != 0) {
-      see(machine, 'i', machine->pending);
-      machine->pending = 0;
+    tcg_bridge_before_interrupt(machine->cpu);
+    if (takes_interrupt(machine)) {
       tcg_bridge_taken(machine->cpu, true);
       continue;
     }
-    /* The run ends at the same instruction for every size. */
+    /* The run ends, and the device interrupts, at the same instruction for every size. */
     if (length > machine->steps - machine->executed) length = (uint32_t)(machine->steps - machine->executed);
+    if (machine->device_period != 0 && length > machine->device_next - machine->executed) {
+      length = (uint32_t)(machine->device_next - machine->executed);
+    }
     if (tcg_bridge_context(machine->cpu, machine->level)) continue;
     block = translate(machine, length);
     counting = always_count || machine->cpu->counting;
@@ -322,17 +340,17 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
 
 static struct machine interpreted, translated;
 
-static void sees_the_same_if(unsigned long select, unsigned long period, bool arms_once) {
+static void sees_the_same_if(unsigned long select, unsigned long period, bool arms_once, unsigned long device_period) {
   static const uint32_t sizes[] = {1, 2, 3, 7, 32, MOST_BLOCK};
   static const unsigned long saves[] = {0, 0, 101, 0, 50, 370};
   static const bool always[] = {false, true, true, false, false, false};
   unsigned run;
   unsigned long sight, interrupts = 0;
-  write_program(&interpreted, select, period, arms_once);
+  write_program(&interpreted, select, period, arms_once, device_period);
   interpret(&interpreted);
   EXPECT(interpreted.late == 0);
   for (run = 0; run < sizeof sizes / sizeof *sizes; run++) {
-    write_program(&translated, select, period, arms_once);
+    write_program(&translated, select, period, arms_once, device_period);
     translate_and_run(&translated, sizes[run], saves[run], always[run]);
     EXPECT(translated.late == 0);
     for (sight = 0; sight < interpreted.sight_count && sight < translated.sight_count; sight++) {
@@ -354,7 +372,7 @@ static void sees_the_same_if(unsigned long select, unsigned long period, bool ar
   free(interpreted.sights);
 }
 
-static void sees_the_same(unsigned long select, unsigned long period) { sees_the_same_if(select, period, false); }
+static void sees_the_same(unsigned long select, unsigned long period) { sees_the_same_if(select, period, false, 0); }
 
 /* ---- What needs no translator ---- */
 
@@ -652,10 +670,11 @@ int main(void) {
   sees_the_same(0x5300C2, 50);   /* branches */
   sees_the_same(0x5300C4, 1);    /* branches taken */
   sees_the_same(0x530040, 90);   /* accesses to the data cache */
-  sees_the_same_if(0x510076, 6000, true); /* above level 0, far */
-  sees_the_same_if(0x520076, 9000, true); /* cycles at level 0 */
-  sees_the_same_if(0x520040, 5000, true); /* accesses, which the countdown includes */
-  sees_the_same_if(0x5200C2, 4500, true); /* branches, which do not */
+  sees_the_same_if(0x5300C0, 50, false, 5); /* a device interrupts as well, at times at the same instruction */
+  sees_the_same_if(0x510076, 6000, true, 0); /* above level 0, far */
+  sees_the_same_if(0x520076, 9000, true, 0); /* cycles at level 0 */
+  sees_the_same_if(0x520040, 5000, true, 0); /* accesses, which the countdown includes */
+  sees_the_same_if(0x5200C2, 4500, true, 0); /* branches, which do not */
   puts("translator: all is well");
   return 0;
 }

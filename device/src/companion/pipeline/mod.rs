@@ -24,6 +24,7 @@ mod registers;
 mod saving;
 mod sequence;
 mod sharing;
+mod short;
 mod steps;
 mod touch;
 
@@ -39,6 +40,8 @@ use account::States;
 use saving::{small, time};
 use sharing::Threads;
 pub(super) use sharing::{Sharing, THREADS};
+#[cfg(test)]
+pub(super) use short::takes_the_long_way;
 use steps::Track;
 pub(super) use touch::Source;
 use touch::Touch;
@@ -225,12 +228,6 @@ pub(super) fn competes(model: Microarchitecture) -> bool {
     matches!(model, Microarchitecture::Knl | Microarchitecture::Power9)
 }
 
-/// Whether `signal` makes POWER9 count its queues and units.
-#[cfg(test)]
-pub(super) fn is_watched(signal: Signal) -> bool {
-    power9::STATES.iter().position(|state| *state == signal).is_some_and(|number| power9::is_watched(1 << number))
-}
-
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
@@ -270,9 +267,6 @@ pub(super) struct Pipeline {
     reasons_wanted: bool,
     /// The reason of the last cycle that was reported.
     last_reason: Option<u8>,
-    /// No instruction goes the short way.
-    #[cfg(test)]
-    pub(super) long: bool,
 }
 
 impl Pipeline {
@@ -285,17 +279,7 @@ impl Pipeline {
             Microarchitecture::Montecito => Core::Montecito(Box::new(montecito::Core::new())),
             Microarchitecture::Itanium => Core::Itanium(Box::new(itanium::Core::new())),
         };
-        Pipeline {
-            core,
-            offset: 0,
-            found: Found::NONE,
-            states: signals(model).0,
-            wanted: 0,
-            reasons_wanted: false,
-            last_reason: None,
-            #[cfg(test)]
-            long: false,
-        }
+        Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }
 
     /// Whether this pipeline supplies `signal`.
@@ -480,22 +464,6 @@ impl Pipeline {
             Core::Itanium(core) => core.execute(instruction, &self.found, tally),
         }
         self.found.clear();
-    }
-
-    /// The same of an instruction that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to itself.
-    /// Returns whether it has taken a short way; if not, nothing has been done.
-    #[inline]
-    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
-        #[cfg(test)]
-        if self.long {
-            return false;
-        }
-        match &mut self.core {
-            Core::Power9(core) => core.execute_plain(instruction, tally),
-            Core::Knl(core) => core.execute_plain(instruction),
-            Core::K8(core) => core.execute_plain(instruction, tally),
-            Core::Montecito(_) | Core::Itanium(_) => false,
-        }
     }
 
     /// Tells what became of the instruction that was executed last.

@@ -130,48 +130,6 @@ fn what_is_delivered_together_is_what_is_delivered_apart() {
     }
 }
 
-/// A stream in which most instructions only compute: up to 60 of them behind each of the noise.
-fn computing(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
-    let mut noise = Noise::new(seed);
-    for _ in 0..steps {
-        noise.next(&mut report);
-        let (mut address, length) = (0x7000 + noise.draw(64) * 4, 4 * noise.draw(2) as u8);
-        // Few registers make chains, many make independent instructions.
-        let registers = [2, 8, 40][noise.draw(3) as usize];
-        for _ in 0..noise.draw(60) {
-            let drawn: [Register; 4] = core::array::from_fn(|_| Register(noise.draw(registers) as u16));
-            let [reads, writes] = [noise.draw(4) as usize, noise.draw(3) as usize];
-            let operation =
-                Operation { width: 8, reads: &drawn[..reads], addresses: &drawn[3..], writes: &drawn[..writes], ..Operation::default() };
-            let operation = (noise.draw(8) != 0).then_some(operation);
-            let class = [Class::Simple, Class::Shift, Class::AddressScaled, Class::Nop, Class::Multiply][noise.draw(5) as usize];
-            report(&Instruction { address, physical: address, length, class, operation, ..Instruction::default() });
-            address += u64::from(length);
-        }
-    }
-}
-
-#[test]
-fn an_instruction_that_only_computes_does_the_same_the_short_way() {
-    for profile in parts::ALL {
-        let run = |long: bool| {
-            let companion = Builder::of(profile).threads(1).clock(Clock::Companion).build();
-            let (rig, mut demand) = (Rig::new(1), Demand::default());
-            // Where queues are watched, no way is short.
-            let counted = Signal::all().filter(|signal| !super::super::pipeline::is_watched(*signal));
-            demand.replace(counted.collect(), false, Records::NONE);
-            let mut follower = companion.follower(0).unwrap();
-            follower.sync(&demand);
-            follower.pipeline().unwrap().long = long;
-            computing(11, 1_500, |instruction| rig.run(&mut follower, instruction));
-            (rig.all(), companion.save(&[&follower]).unwrap())
-        };
-        let (short, long) = (run(false), run(true));
-        assert!(short.0 == long.0, "{}: what is counted", profile.name);
-        assert!(short.1 == long.1, "{}: what is saved", profile.name);
-    }
-}
-
 #[test]
 fn restored_it_goes_on_as_if_nothing_had_been() {
     for profile in parts::ALL {

@@ -18,6 +18,7 @@ mod requests;
 mod rules;
 mod samples;
 mod second;
+mod short;
 mod stalls;
 mod threads;
 

@@ -527,3 +527,17 @@ fn a_part_of_one_group_without_buffers_has_none_of_these_places() {
     chips.access(0, AccessKind::Flush, 2 * MEMORY);
     assert_eq!(chips.load(0, 2 * MEMORY).source, DataSource::RemoteMemory);
 }
+
+// Chip 2 is alone in its group. Its request comes to chip 0, which has the same place in the other group and shows it to chip 1.
+#[test]
+fn a_request_goes_to_every_group_though_the_last_has_fewer_chips() {
+    let chips = Chips { companion: builder().packages(3).build(), rig: Rig::new(48) };
+    chips.companion.watch_places(true);
+    assert_eq!(chips.load(32, 0).source, DataSource::DistantMemory);
+    let mut links = [(0, 0); 3];
+    chips.companion.take_interconnects(|chip, did| {
+        let [link, ..] = &did.links;
+        links[chip] = (link.sent.iter().map(|sent| sent.commands).sum(), link.received.iter().map(|received| received.commands).sum());
+    });
+    assert_eq!(links, [(1, 0), (0, 1), (0, 0)]);
+}

@@ -9,6 +9,7 @@ use vm_pmu_arch::model::Occurrence;
 use vm_pmu_arch::power9::{Bescr, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, spr};
 
 use super::{Driver, Source, records, small_negative};
+use crate::litmus::{CollectionStep, Posted, Step};
 
 pub(super) static POWER9: Driver = Driver {
     name: "power9",
@@ -23,8 +24,30 @@ pub(super) static POWER9: Driver = Driver {
     clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),
-    sequence: None,
+    sequence: Some(collection),
 };
+
+/// What a core posts: mostly what happens while its engine runs, with little left to the next posting.
+fn collection(_source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> {
+    let posted = Posted { refused: if bytes.ratio(1, 4)? { [0x4020].into() } else { Vec::new() }, ..Posted::default() };
+    let step = match bytes.int_in_range(0..=11u8)? {
+        0 => CollectionStep::Init(if bytes.ratio(3, 4)? { 0x4000 } else { bytes.arbitrary()? }),
+        1..=2 => CollectionStep::Start,
+        3 => CollectionStep::Stop,
+        4 => CollectionStep::Interval(bytes.int_in_range(0..=900)?),
+        5..=7 => CollectionStep::Pass(bytes.int_in_range(0..=2000)?, posted),
+        8 => {
+            let ldbar = u64::from(bytes.arbitrary::<bool>()?) << 63 | u64::from(bytes.int_in_range(0..=3u8)?) << 13;
+            return Ok([Step::Write(Address::Spr(spr::LDBAR), ldbar, None)].into());
+        }
+        // CPM_INST, another event, and an offset that none has.
+        9 => CollectionStep::Inject(*bytes.choose(&[0x20, 0x28, 0x4])?, bytes.int_in_range(0..=1500)?),
+        // Enough for a step.
+        10 => return Ok([Step::Feed(1, [(Signal::InstructionsRetired, bytes.int_in_range(0..=1500)?)].into())].into()),
+        _ => CollectionStep::Post(posted),
+    };
+    Ok([Step::Collection(step)].into())
+}
 
 /// Any step of a nested translation.
 fn nested(bytes: &mut Unstructured<'_>) -> Result<NestedStep> {

@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::{self, Entry};
+use vm_pmu_arch::feed::{Request, RequestKind, Supplier};
 use vm_pmu_arch::registry::Part;
 
 use super::MAX_STEPS;
-use crate::litmus::untile::{self, Configuration, UntileStep};
+use crate::litmus::untile::{self, Configuration, MeshStep, UntileStep};
 use crate::litmus::{Beginning, ContextField, Litmus, Step};
-use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId, UnitRegister};
+use crate::untile::{Agent, DeviceAccess, Domain, FilterState, Kind, Lookup, Ring, Source, Stage, Stop, Transaction, UnitId, UnitRegister};
 
 /// The most boxes of one program.
 const UNITS: usize = 3;
@@ -18,6 +19,14 @@ const UNITS: usize = 3;
 const EVENTS: usize = 2;
 /// The first event select of the mesh stop that every box has.
 const FIRST_OF_MESH: u32 = 0x80;
+/// Who has a line that a tile asks for.
+const SUPPLIERS: [Supplier; 5] = [
+    Supplier::Unknown,
+    Supplier::OtherCluster { far: false },
+    Supplier::NearMemory { far: false },
+    Supplier::Memory { far: false },
+    Supplier::Device,
+];
 /// The controls of all boxes.
 const GLOBAL_CONTROL: u32 = 0x700;
 const GLOBAL_STATUS: u32 = 0x701;
@@ -92,7 +101,7 @@ impl Litmus {
 
 fn step(cast: &Cast, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Result<()> {
     let unit = cast.unit(bytes)?;
-    let own = match bytes.int_in_range(0..=31u8)? {
+    let own = match bytes.int_in_range(0..=35u8)? {
         0..=3 => return load(cast, unit, bytes, steps),
         4..=5 => return control(unit, bytes, steps),
         6 => return filter(unit, bytes, steps),
@@ -128,6 +137,7 @@ fn step(cast: &Cast, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Res
                 _ => UntileStep::Queue { unit, select, umask, change },
             }
         }
+        32..=35 => UntileStep::Mesh(mesh(cast, unit, bytes)?),
         _ => {
             let number = if unit.kind() == Kind::Cha { unit.number() } else { 0 };
             let stage = match bytes.int_in_range(0..=3u8)? {
@@ -149,7 +159,41 @@ fn tick(unit: UnitId, bytes: &mut Unstructured<'_>) -> Result<UntileStep> {
         1..=5 => bytes.int_in_range(0..=7)?,
         _ => bytes.int_in_range(0..=80)?,
     };
-    Ok(if bytes.ratio(1, 4)? { UntileStep::Pass(clocks) } else { UntileStep::Tick(domain, clocks) })
+    Ok(match bytes.int_in_range(0..=7u8)? {
+        0..=1 => UntileStep::Pass(clocks),
+        2 => UntileStep::TickAll(clocks),
+        _ => UntileStep::Tick(domain, clocks),
+    })
+}
+
+/// Messages between boxes of the program, mostly, or of a request or a device.
+fn mesh(cast: &Cast, unit: UnitId, bytes: &mut Unstructured<'_>) -> Result<MeshStep> {
+    // Few lines, so that requests for the same one meet.
+    let physical = u64::from(bytes.int_in_range(0..=3u8)?) << 6;
+    let home = if unit.kind() == Kind::Cha { unit.number() } else { bytes.int_in_range(0..=37)? };
+    Ok(match bytes.int_in_range(0..=5u8)? {
+        0 => MeshStep::Device {
+            access: *bytes.choose(&DeviceAccess::ALL)?,
+            physical: bytes.arbitrary::<bool>()?.then_some(physical),
+            home,
+            hit: bytes.arbitrary()?,
+        },
+        1..=2 => {
+            let request = Request {
+                supplier: *bytes.choose(&SUPPLIERS)?,
+                physical,
+                holder: bytes.arbitrary::<bool>()?.then_some(bytes.int_in_range(0..=37)?),
+                ..Request::of(*bytes.choose(&RequestKind::ALL)?)
+            };
+            MeshStep::Request { tile: bytes.int_in_range(0..=37)?, home, request: Box::new(request) }
+        }
+        _ => {
+            let other = UnitId::new(Kind::Cha, bytes.int_in_range(0..=37)?).unwrap_or(unit);
+            let at_a_stop = |unit: UnitId| if Stop::of(unit).is_some() { unit } else { other };
+            let (from, to) = if bytes.arbitrary()? { (at_a_stop(unit), other) } else { (other, at_a_stop(cast.unit(bytes)?)) };
+            MeshStep::Message { from, agent: *bytes.choose(&Agent::ALL)?, to, ring: *bytes.choose(&Ring::ALL)? }
+        }
+    })
 }
 
 /// Writes a register, and both its dwords if it has two.

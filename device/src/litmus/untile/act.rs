@@ -11,7 +11,7 @@ use crate::untile::Domain;
 /// Executes one statement; returns whether it checked something.
 pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &UntileStep) -> Result<bool, String> {
     let untile = machine.untile().ok_or("the part has no boxes that threads share")?;
-    if let UntileStep::Tick(_, clocks @ MOST..) | UntileStep::Pass(clocks @ MOST..) = step {
+    if let UntileStep::Tick(_, clocks @ MOST..) | UntileStep::TickAll(clocks @ MOST..) | UntileStep::Pass(clocks @ MOST..) = step {
         return Err(format!("{clocks} clocks are too many: {MOST} are"));
     }
     let seen = act(untile, step, Access::Whole);
@@ -52,8 +52,18 @@ const SINGLE: u64 = 512;
 /// For how many of them every box counts up to each.
 const COUNTED_EACH: u64 = 100;
 
-/// Advances the clock of `domain`, or the cycles of the CPUs if it is `None`.
-fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks: u64, access: Access) {
+/// What advances.
+#[derive(Clone, Copy)]
+enum Time {
+    /// A clock.
+    One(Domain),
+    /// All clocks, in step.
+    All,
+    /// The cycles of the CPUs.
+    Cpus,
+}
+
+fn tick<L: InterruptLine>(untile: Untile<'_, L>, time: Time, clocks: u64, access: Access) {
     let mut left = clocks;
     let mut part = 1;
     while left != 0 {
@@ -63,9 +73,10 @@ fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks:
             Access::Single => left.div_ceil(2),
             Access::Parts => part.min(left),
         };
-        match domain {
-            Some(domain) => untile.tick(domain, now),
-            None => untile.advance(now),
+        match time {
+            Time::One(domain) => untile.tick(domain, now),
+            Time::All => untile.tick_all(now),
+            Time::Cpus => untile.advance(now),
         }
         if access == Access::Single && clocks - left < COUNTED_EACH {
             untile.service();
@@ -81,13 +92,19 @@ pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &Unt
     match step {
         UntileStep::Tick(domain, clocks) => {
             if access != Access::Demanded || untile.is_counting() {
-                tick(untile, Some(*domain), *clocks, access);
+                tick(untile, Time::One(*domain), *clocks, access);
+            }
+            0
+        }
+        UntileStep::TickAll(clocks) => {
+            if access != Access::Demanded || untile.is_counting() {
+                tick(untile, Time::All, *clocks, access);
             }
             0
         }
         // Leaving cycles out would shift the ticks that follow.
         UntileStep::Pass(cycles) => {
-            tick(untile, None, *cycles, access);
+            tick(untile, Time::Cpus, *cycles, access);
             0
         }
         UntileStep::Happen { unit, select, umask, each, clocks } => {
@@ -96,6 +113,10 @@ pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &Unt
         UntileStep::Queue { unit, select, umask, change } => u64::from(untile.change_queue(*unit, *select, *umask, *change)),
         UntileStep::SetQueue { unit, select, umask, level } => u64::from(untile.set_queue(*unit, *select, *umask, *level)),
         UntileStep::Transact(cha, transaction, stage) => u64::from(untile.transact(*cha, transaction, *stage)),
+        UntileStep::Mesh(step) => {
+            step.act(untile);
+            0
+        }
         UntileStep::Listens(unit, _) => u64::from(untile.listens(*unit)),
         UntileStep::Counting(_) => u64::from(untile.is_counting()),
         UntileStep::Read(place, _) => u64::from(untile.pci_read(place.bus, place.device, place.function, place.offset, place.size)),

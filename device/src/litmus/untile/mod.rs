@@ -1,6 +1,7 @@
 //! Boxes that threads share, in litmus files: their events, their clocks, and their registers by name.
 
 mod act;
+mod mesh;
 mod names;
 mod text;
 
@@ -10,6 +11,8 @@ use vm_pmu_arch::access::{Address, PciAddress};
 
 use super::Step;
 use crate::untile::{Domain, Kind, Place, Stage, Transaction, UnitId, at_msr};
+
+pub use mesh::MeshStep;
 
 pub(super) use act::{Access, act, move_boxes, obey, outcome};
 #[cfg(feature = "arbitrary")]
@@ -72,6 +75,10 @@ pub enum UntileStep {
     Write(Configuration, u32),
     /// `reset untile`: every box returns to its state at power-on.
     Reset,
+    /// `tick all N`: all clocks advance by N, in step.
+    TickAll(u64),
+    /// A statement about messages of the mesh.
+    Mesh(MeshStep),
 }
 
 /// Bytes of configuration space.
@@ -113,7 +120,8 @@ pub(super) fn unit_of(step: &Step) -> Option<UnitId> {
             | UntileStep::Listens(unit, _) => Some(*unit),
             UntileStep::Transact(cha, ..) => UnitId::new(Kind::Cha, *cha),
             UntileStep::Read(place, _) | UntileStep::Write(place, _) => names::unit_of_function(place.bus, place.device, place.function),
-            UntileStep::Tick(..) | UntileStep::Pass(_) | UntileStep::Counting(_) | UntileStep::Reset => None,
+            UntileStep::Mesh(step) => step.unit(),
+            UntileStep::Tick(..) | UntileStep::TickAll(_) | UntileStep::Pass(_) | UntileStep::Counting(_) | UntileStep::Reset => None,
         },
         _ => None,
     }
@@ -136,6 +144,7 @@ pub(super) fn can_be_said(step: &UntileStep) -> bool {
             let is_aligned = matches!(place.size, 1 | 2 | 4) && place.offset.is_multiple_of(place.size.into());
             is_aligned && place.device < 32 && place.function < 8 && place.offset < 0x1000
         }
+        UntileStep::Mesh(step) => step.can_be_said(),
         _ => true,
     }
 }
@@ -145,9 +154,10 @@ pub(super) fn events(step: &UntileStep) -> u64 {
     // A clock is at most 16 times the CPUs' own, and queues have at most what was put into them.
     const FASTEST: u64 = 16;
     match step {
-        UntileStep::Tick(_, clocks) | UntileStep::Pass(clocks) => clocks.saturating_mul(FASTEST),
+        UntileStep::Tick(_, clocks) | UntileStep::TickAll(clocks) | UntileStep::Pass(clocks) => clocks.saturating_mul(FASTEST),
         UntileStep::Happen { each, clocks, .. } => each.saturating_mul(*clocks),
         UntileStep::Transact(_, _, Stage::Served { clocks }) => *clocks,
+        UntileStep::Mesh(_) => mesh::EVENTS,
         _ => 0,
     }
 }

@@ -8,7 +8,7 @@ use core::fmt::Write;
 
 use vm_pmu_arch::event;
 
-use super::{Configuration, UntileStep};
+use super::{Configuration, UntileStep, mesh};
 use crate::litmus::parse::number;
 use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
 
@@ -18,6 +18,7 @@ const FIRST_OF_MESH: u32 = 0x80;
 /// The statement of these words, or what is wrong with it; `None` if it is not about boxes.
 pub(in crate::litmus) fn parse(words: &[&str]) -> Option<Result<UntileStep, String>> {
     Some(match words {
+        ["tick", "all", clocks] => number(clocks).map(UntileStep::TickAll),
         ["tick", clock, clocks] => tick(clock, clocks),
         ["pass", cycles] => number(cycles).map(UntileStep::Pass),
         ["happen", unit, event, each] => happen(unit, event, each, "clocks=1"),
@@ -27,6 +28,7 @@ pub(in crate::litmus) fn parse(words: &[&str]) -> Option<Result<UntileStep, Stri
         ["listens", unit, answer @ ("yes" | "no")] => self::unit(unit).map(|unit| UntileStep::Listens(unit, *answer == "yes")),
         ["counting", answer @ ("yes" | "no")] => Ok(UntileStep::Counting(*answer == "yes")),
         ["reset", "untile"] => Ok(UntileStep::Reset),
+        ["carry", ..] | ["device", ..] => mesh::parse(words)?.map(UntileStep::Mesh),
         ["read", place, "=", value] if is_sized(place) => {
             configuration(place, true).and_then(|place| Ok(UntileStep::Read(place, dword(value)?)))
         }
@@ -43,7 +45,8 @@ fn is_sized(place: &str) -> bool {
 
 fn tick(clock: &str, clocks: &str) -> Result<UntileStep, String> {
     let domain = Domain::ALL.into_iter().find(|domain| domain.word() == clock);
-    let domain = domain.ok_or_else(|| format!("no clock is called `{clock}`: there are {}", words(&Domain::ALL.map(Domain::word))))?;
+    let domain =
+        domain.ok_or_else(|| format!("no clock is called `{clock}`: there are {}, and all", words(&Domain::ALL.map(Domain::word))))?;
     Ok(UntileStep::Tick(domain, number(clocks)?))
 }
 
@@ -79,7 +82,7 @@ fn transact(unit: &str, stage: &str, details: &[&str]) -> Result<UntileStep, Str
 }
 
 /// The word's value among `all`.
-fn choice<T: Copy>(word: &str, value: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
+pub(super) fn choice<T: Copy>(word: &str, value: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
     all.iter().copied().find(|one| name(*one) == value).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
         format!("`{word}` is unknown: there are {}", names.join(", "))
@@ -118,11 +121,11 @@ fn transaction(details: &[&str]) -> Result<Transaction, String> {
     Ok(told)
 }
 
-fn at_most(word: &str, value: &str, most: u64) -> Result<u64, String> {
+pub(super) fn at_most(word: &str, value: &str, most: u64) -> Result<u64, String> {
     Some(number(value)?).filter(|value| *value <= most).ok_or_else(|| format!("`{word}` is too much: {most:#x} is the most"))
 }
 
-fn unit(word: &str) -> Result<UnitId, String> {
+pub(super) fn unit(word: &str) -> Result<UnitId, String> {
     UnitId::named(word).ok_or_else(|| {
         let unit = |kind: Kind| match kind.count() {
             1 => kind.unit().to_string(),
@@ -198,6 +201,8 @@ pub(in crate::litmus) fn print(step: &UntileStep) -> String {
         UntileStep::Read(place, value) => format!("read {} = {value:#x}", place_of(place)),
         UntileStep::Write(place, value) => format!("write {} {value:#x}", place_of(place)),
         UntileStep::Reset => "reset untile".to_string(),
+        UntileStep::TickAll(clocks) => format!("tick all {clocks}"),
+        UntileStep::Mesh(step) => mesh::print(step),
     }
 }
 
@@ -253,6 +258,7 @@ mod tests {
     fn every_form_reads_as_it_prints() {
         for form in [
             "tick eclk 12",
+            "tick all 12",
             "pass 14",
             "happen cha3 0x35/0x31 2",
             "happen mc-dclk5 0x03/0x01 1 clocks=7",
@@ -286,7 +292,7 @@ mod tests {
     #[test]
     fn a_wrong_word_is_answered_by_the_right_ones() {
         let starts = |text: &str, message: &str| assert!(read(text).is_err_and(|seen| seen.starts_with(message)), "{:?}", read(text));
-        starts("tick qclk 3", "no clock is called `qclk`: there are uclk, eclk, dclk");
+        starts("tick qclk 3", "no clock is called `qclk`: there are uclk, eclk, dclk, and all");
         starts("listens cha38 no", "no box is called `cha38`: there are ubox, pcu, cha0 to cha37, mc-uclk0 to mc-uclk1, ");
         starts("transact irp enters", "`irp` has no requests");
         starts("transact cha1 comes", "`comes` is no stage of a request: there are enters, leaves and served=CLOCKS");

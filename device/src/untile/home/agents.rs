@@ -114,7 +114,8 @@ impl At {
 /// The agents.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Homes {
-    times: Box<[u64]>,
+    /// Of each agent.
+    times: Box<[[u64; WORDS]]>,
     /// The line of each entry of the tables, which are in the order in which they leave.
     lines: Box<[u64]>,
     pub(in super::super) filter: Filter,
@@ -123,7 +124,7 @@ pub(in super::super) struct Homes {
 impl Homes {
     pub(in super::super) fn new() -> Homes {
         Homes {
-            times: vec![0; AGENTS * WORDS].into_boxed_slice(),
+            times: vec![[0; WORDS]; AGENTS].into_boxed_slice(),
             lines: vec![0; AGENTS * ENTRIES].into_boxed_slice(),
             filter: Filter::new(AGENTS),
         }
@@ -135,15 +136,31 @@ impl Homes {
 
     pub(super) fn words(&mut self, home: u8, at: At) -> &mut [u64] {
         let (first, count) = at.place();
-        let first = usize::from(home) * WORDS + first;
-        self.times.get_mut(first..first + count).unwrap_or_default()
+        self.times.get_mut(usize::from(home)).and_then(|times| times.get_mut(first..first + count)).unwrap_or_default()
+    }
+
+    /// The times of something, in their order.
+    #[inline]
+    pub(super) fn times(&self, home: u8, at: At) -> &[u64] {
+        let (first, count) = at.place();
+        self.times.get(usize::from(home)).and_then(|times| times.get(first..first + count)).unwrap_or_default()
+    }
+
+    /// Whether it, or one of several, is free at `time`.
+    #[inline]
+    pub(super) fn is_free(&self, home: u8, at: At, time: u64) -> bool {
+        self.times(home, at).iter().any(|free| *free <= time)
+    }
+
+    /// Whether no entry of the table is there after `time`.
+    #[inline]
+    pub(super) fn is_empty(&self, home: u8, time: u64) -> bool {
+        self.times(home, At::Table).last().is_none_or(|leaves| *leaves <= time)
     }
 
     /// When it, or the first of several, is free.
     pub(super) fn free(&self, home: u8, at: At) -> u64 {
-        let (first, count) = at.place();
-        let first = usize::from(home) * WORDS + first;
-        let times = self.times.get(first..first + count).unwrap_or_default();
+        let times = self.times(home, at);
         match at {
             At::Table => times.first().copied().unwrap_or(0),
             _ => times.iter().copied().min().unwrap_or(0),
@@ -178,8 +195,8 @@ impl Homes {
 
     /// Entries of the table, those that have left among them.
     fn table(&self, home: u8) -> impl DoubleEndedIterator<Item = (u64, u64)> {
-        let (first, of_lines) = (usize::from(home) * WORDS + TABLE, usize::from(home) * ENTRIES);
-        let times = self.times.get(first..first + ENTRIES).unwrap_or_default();
+        let of_lines = usize::from(home) * ENTRIES;
+        let times = self.times(home, At::Table);
         let lines = self.lines.get(of_lines..of_lines + ENTRIES).unwrap_or_default();
         times.iter().copied().zip(lines.iter().copied())
     }
@@ -204,19 +221,19 @@ impl Homes {
 
     /// What is not free yet at `now`: where, and how long; and what the tables and snoop filters have.
     pub(in super::super) fn save(&self, now: u64) -> Vec<(u32, u64)> {
-        let busy = self.times.iter().enumerate().filter(|(_, time)| **time > now).map(|(place, time)| (place, time - now));
+        let busy = self.times.iter().flatten().enumerate().filter(|(_, time)| **time > now).map(|(place, time)| (place, time - now));
         let lines = self.lines.iter().enumerate().filter(|(_, line)| **line != 0).map(|(place, line)| (LINES + place, *line));
         let held = self.filter.save().map(|(place, entry)| (FILTERS + place, entry));
         busy.chain(lines).chain(held).filter_map(|(place, value)| Some((u32::try_from(place).ok()?, value))).collect()
     }
 
     pub(in super::super) fn load(&mut self, saved: &[(u32, u64)], now: u64) {
-        self.times.fill(0);
+        self.times.fill([0; WORDS]);
         self.lines.fill(0);
         self.filter.clear();
         for (place, value) in saved {
             let place = *place as usize;
-            if let Some(time) = self.times.get_mut(place) {
+            if let Some(time) = self.times.get_mut(place / WORDS).and_then(|times| times.get_mut(place % WORDS)) {
                 *time = now.saturating_add(*value);
             } else if let Some(line) = place.checked_sub(LINES).and_then(|place| self.lines.get_mut(place)) {
                 *line = *value;

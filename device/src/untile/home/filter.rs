@@ -106,6 +106,15 @@ fn holds(word: u32, set: usize) -> Option<Holds> {
     (word != 0).then(|| Holds { line, tile: (word >> TILE) as u8 & 63, state: state(word) })
 }
 
+/// Which of the ways of a set has a line of this tag.
+#[inline]
+fn way_of(ways: &[u32], tag: u32) -> Option<usize> {
+    let is_of = |word: u32| word != 0 && word >> TAG == tag;
+    // A host compares all of them at once, which mostly is all there is to do.
+    let is_there = ways.iter().fold(false, |found, word| found | is_of(*word));
+    if is_there { ways.iter().position(|word| is_of(*word)) } else { None }
+}
+
 impl Filter {
     pub(super) fn new(agents: usize) -> Filter {
         Filter { words: vec![0; agents * SETS * WAYS].into_boxed_slice(), used: false }
@@ -124,7 +133,7 @@ impl Filter {
     pub(in super::super) fn look_up(&self, home: u8, line: u64) -> Option<Holds> {
         let first = (usize::from(home) * SETS + set(line)) * WAYS;
         let ways = self.words.get(first..first + WAYS).unwrap_or_default();
-        ways.iter().find(|word| **word != 0 && **word >> TAG == tag(line)).and_then(|word| holds(*word, set(line)))
+        way_of(ways, tag(line)).and_then(|way| ways.get(way)).and_then(|word| holds(*word, set(line)))
     }
 
     /// Whether a set is full.
@@ -138,7 +147,7 @@ impl Filter {
         let (set, tag) = (set(line), tag(line));
         self.used = true;
         let ways = self.ways(home, line);
-        let found = ways.iter().position(|word| *word != 0 && *word >> TAG == tag);
+        let found = way_of(ways, tag);
         let before = found.and_then(|way| ways.get(way)).and_then(|word| holds(*word, set));
         let after = match (seeks, before) {
             (Seeks::Read, None) => word(line, tile, FilterState::Exclusive),

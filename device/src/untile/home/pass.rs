@@ -111,14 +111,30 @@ pub(in super::super) struct Needs {
 impl Homes {
     /// Something that needs `needs` comes into a queue of agent `home` at `arrives`. `report` gets selects, unit masks and numbers of clocks
     /// or events. Returns when it has passed.
-    pub(in super::super) fn pass(
-        &mut self,
-        home: u8,
-        queue: Queue,
-        arrives: u64,
-        needs: &Needs,
-        mut report: impl FnMut(u8, u8, u64),
-    ) -> u64 {
+    #[inline]
+    pub(in super::super) fn pass(&mut self, home: u8, queue: Queue, arrives: u64, needs: &Needs, report: impl FnMut(u8, u8, u64)) -> u64 {
+        if !self.passes_at_once(home, queue, arrives, needs) {
+            return self.pass_in_turn(home, queue, arrives, needs, report);
+        }
+        self.words(home, At::Passed(queue.index())).fill(arrives.saturating_add(1));
+        arrives
+    }
+
+    /// Whether it waits for nothing. That what is in the table is not in its way is not looked for.
+    #[inline]
+    fn passes_at_once(&self, home: u8, queue: Queue, arrives: u64, needs: &Needs) -> bool {
+        let is_free = |at| self.is_free(home, at, arrives);
+        let has_line = |(_, seeks): (u64, Option<Seeks>)| {
+            self.is_empty(home, arrives) && (!seeks.is_some_and(Seeks::allocates) || is_free(At::Evictions))
+        };
+        is_free(At::Passed(queue.index()))
+            && (queue.is_of_answers() || self.free(home, At::Table) <= arrives)
+            && needs.line.is_none_or(has_line)
+            && needs.credit.is_none_or(|credit| is_free(At::Credits(credit)))
+    }
+
+    /// The same as [`pass`](Homes::pass), whatever it waits for.
+    pub(super) fn pass_in_turn(&mut self, home: u8, queue: Queue, arrives: u64, needs: &Needs, mut report: impl FnMut(u8, u8, u64)) -> u64 {
         let end = arrives.saturating_add(AHEAD);
         let passed = self.free(home, At::Passed(queue.index()));
         let mut time = passed.min(end).max(arrives);

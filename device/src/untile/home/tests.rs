@@ -150,6 +150,36 @@ proptest! {
     }
 
     #[test]
+    fn what_is_seen_to_pass_at_once_leaves_what_passing_in_turn_leaves(traffic in traffic(), pause in 1u64..20) {
+        let (mut homes, mut counts, mut now) = (Homes::new(), Counts::new(), 0);
+        let (mut plain, mut counts_of_plain) = (Homes::new(), Counts::new());
+        for (queue, clocks, line, credit, held) in traffic {
+            now += clocks * pause;
+            let queue = [Queue::Irq, Queue::Ipq, Queue::Ismq, Queue::Prq][usize::from(queue)];
+            let credit = Credit::ALL[usize::from(credit)];
+            let line = (queue != Queue::Ismq).then_some((line * 1024, Some(Seeks::Read)));
+            let needs = Needs { credit: Some(credit), line };
+            let passed = pass(&mut homes, queue, now, &needs, &mut counts);
+            let count = |select, umask, amount| *counts_of_plain.entry((select, umask)).or_default() += amount;
+            prop_assert_eq!(passed, plain.pass_in_turn(0, queue, now, &needs, count));
+            for homes in [&mut homes, &mut plain] {
+                homes.hold(0, credit, passed + held);
+                if let Some((line, _)) = line {
+                    homes.stay(0, line, passed + held);
+                    if homes.filter.change(0, line, 1, Seeks::Read).is_some() {
+                        homes.evicts(0, passed + held);
+                    }
+                }
+            }
+        }
+        // What took no time is no count.
+        counts.retain(|_, count| *count != 0);
+        counts_of_plain.retain(|_, count| *count != 0);
+        prop_assert_eq!(counts, counts_of_plain);
+        prop_assert_eq!(homes.save(now), plain.save(now));
+    }
+
+    #[test]
     fn lines_in_the_filter_are_those_that_came_in_less_those_that_left(requests in proptest::collection::vec((0u64..40, 0u8..3, 0u8..5), 0..400)) {
         let (mut filter, mut inside) = (Homes::new().filter, 0i64);
         for (line, tile, seeks) in requests {

@@ -8,6 +8,7 @@ use super::plan::Stop;
 
 /// What a device does with a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "arbitrary", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum DeviceAccess {
     /// It reads.
@@ -34,6 +35,19 @@ impl DeviceAccess {
         DeviceAccess::Prefetch,
         DeviceAccess::Interrupt,
     ];
+
+    /// Its name in text.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            DeviceAccess::Read => "read",
+            DeviceAccess::Write => "write",
+            DeviceAccess::PartialWrite => "partial-write",
+            DeviceAccess::Atomic => "atomic",
+            DeviceAccess::Prefetch => "prefetch",
+            DeviceAccess::Interrupt => "interrupt",
+        }
+    }
 
     /// The request at the CHA, which comes by PRQ. Opcodes are those of the server parts before this one: PCIRdCur 19Eh, ItoM 1C8h, RFO 180h.
     pub(in super::super) fn transaction(self, hit: bool) -> Transaction {

@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
-use vm_pmu_arch::knl::untile::UnitId;
-
 use super::message::{Agent, Message, Ring};
-use super::plan::{BELOW, COLUMNS, ROWS, Stop, clocks_of_hop};
-use super::times::{At, Line, Times};
+use super::plan::{COLUMNS, ROWS, Stop};
+use super::run::Run;
+use super::times::{At, Times};
 use crate::untile::report::Report;
 
 /// After so many clocks a sender is starved; chosen.
@@ -15,6 +14,12 @@ pub(in super::super) const STARVED: u64 = 8;
 pub(in super::super) const AHEAD: u64 = 4096;
 /// How often a message goes round before the stop makes room for it; chosen.
 const ROUNDS: usize = 4;
+
+/// Times beyond are late: sums could be beyond the end of time.
+const LATE: u64 = u64::MAX >> 1;
+
+/// The first of the selects that have a bit in what a [report](Report::of_mesh) demands.
+const FIRST: u8 = 0x80;
 
 /// Selects of chapter 6. Those of the extended transgresses follow each select of credits.
 mod select {
@@ -44,72 +49,14 @@ mod select {
     pub(super) const BUSY: u8 = 0xB4;
 }
 
-/// A straight run of a message: along the vertical rings, or the horizontal ones.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    horizontal: bool,
-    from: Stop,
-    to: Stop,
-    /// The coordinates of its ends.
-    ends: (u8, u8),
-}
-
-impl Run {
-    fn down(from: Stop, to: Stop) -> Run {
-        Run { horizontal: false, from, to, ends: (from.row, to.row) }
+/// The queue from which `agent` sends, and its bit in unit masks.
+fn queue(horizontal: bool, agent: Agent, ring: Ring) -> (At, u8) {
+    if horizontal {
+        return (At::Horizontal(ring.index()), 1 << ring.index());
     }
-
-    fn across(from: Stop, to: Stop) -> Run {
-        Run { horizontal: true, from, to, ends: (from.column, to.column) }
-    }
-
-    /// Its place in pairs of selects.
-    fn axis(self) -> usize {
-        usize::from(self.horizontal)
-    }
-
-    fn hops(self) -> u8 {
-        self.ends.0.abs_diff(self.ends.1)
-    }
-
-    /// Whether it goes up or left.
-    fn is_first_way(self) -> bool {
-        self.ends.1 < self.ends.0
-    }
-
-    /// The boxes at its stops but the first.
-    fn units(self) -> impl Iterator<Item = UnitId> {
-        let (step, from, back) = (if self.horizontal { 1 } else { BELOW }, self.from.index(), self.is_first_way());
-        let at = move |hop: usize| if back { from.saturating_sub(hop * step) } else { from + hop * step };
-        (1..=usize::from(self.hops())).filter_map(move |hop| Stop::unit_at(at(hop)))
-    }
-
-    /// Its bit among even and odd slots up or left, and even and odd slots down or right. Slots are even or odd by the row or column where
-    /// they end, which is chosen. The IV ring has no odd ones (tables 6-52 and 6-53).
-    fn way(self, ring: Ring) -> usize {
-        let odd = usize::from(self.ends.1 & 1) * usize::from(ring != Ring::Iv);
-        odd + if self.is_first_way() { 0 } else { 2 }
-    }
-
-    /// The clocks of a hop.
-    fn clocks(self) -> u64 {
-        clocks_of_hop(self.horizontal)
-    }
-
-    /// The clocks around the whole ring: there and back.
-    fn round(self) -> u64 {
-        2 * self.clocks() * u64::from(if self.horizontal { COLUMNS } else { ROWS })
-    }
-
-    /// The queue from which `agent` sends.
-    fn queue(self, agent: Agent, ring: Ring) -> (At, u8) {
-        if self.horizontal {
-            return (At::Horizontal(ring.index()), 1 << ring.index());
-        }
-        // The IV ring has one queue for both agents (table 6-25).
-        let bit = ring.index() + if agent == Agent::Cores && ring != Ring::Iv { 4 } else { 0 };
-        (At::Vertical(bit), 1 << bit)
-    }
+    // The IV ring has one queue for both agents (table 6-25).
+    let bit = ring.index() + if agent == Agent::Cores && ring != Ring::Iv { 4 } else { 0 };
+    (At::Vertical(bit), 1 << bit)
 }
 
 /// The mesh: when everything in it is free next.
@@ -142,129 +89,225 @@ impl Mesh {
 
     /// `message` sets out at `now`. Returns when it is there.
     pub(in super::super) fn carry(&mut self, message: &Message, now: u64, report: &mut impl Report) -> u64 {
-        self.is_used = true;
+        if now > LATE {
+            return self.carry_plainly(message, now, report);
+        }
         // What depends on the ring and the axis is worked out for each of them by the compiler.
         match message.ring {
-            Ring::Ad => self.carry_by(Ring::Ad, message, now, report),
-            Ring::Ak => self.carry_by(Ring::Ak, message, now, report),
-            Ring::Bl => self.carry_by(Ring::Bl, message, now, report),
-            Ring::Iv => self.carry_by(Ring::Iv, message, now, report),
+            Ring::Ad => self.carry_by::<true>(Ring::Ad, message, now, report),
+            Ring::Ak => self.carry_by::<true>(Ring::Ak, message, now, report),
+            Ring::Bl => self.carry_by::<true>(Ring::Bl, message, now, report),
+            Ring::Iv => self.carry_by::<true>(Ring::Iv, message, now, report),
         }
     }
 
+    /// The same without a look at whether all is free.
+    #[inline(never)]
+    pub(super) fn carry_plainly(&mut self, message: &Message, now: u64, report: &mut impl Report) -> u64 {
+        self.carry_by::<false>(message.ring, message, now, report)
+    }
+
     #[inline(always)]
-    fn carry_by(&mut self, ring: Ring, message: &Message, now: u64, report: &mut impl Report) -> u64 {
+    fn carry_by<const QUICK: bool>(&mut self, ring: Ring, message: &Message, now: u64, report: &mut impl Report) -> u64 {
+        self.is_used = true;
         let Message { from, agent, to, .. } = *message;
         let turn = Stop { column: from.column, row: to.row };
         let (vertical, horizontal) = (Run::down(from, turn), Run::across(turn, to));
-        let mut way = Way { times: &mut self.times, report, agent, ring, row: to.row, end: now.saturating_add(AHEAD) };
+        let times = &mut self.times;
+        let sent = Sent { agent, ring, row: to.row, now, wanted: report.of_mesh() };
         let mut time = now;
         let turns = horizontal.hops() != 0;
         // Requests and data hold a credit of the row in which they turn (credits are those of AD and BL only).
-        let credit = (turns && matches!(ring, Ring::Ad | Ring::Bl)).then(|| {
-            let event = usize::from(agent == Agent::Cores) + if ring == Ring::Bl { 2 } else { 0 };
-            (event, At::Credits(event, usize::from(to.row)))
-        });
-        if let Some((event, at)) = credit {
-            let free = way.times.free(from, at).min(way.end).max(time);
-            way.credit(from, event, select::CREDITS_STALL, free - time);
-            way.credit(from, event, select::CREDITS_ACQUIRED, 1);
-            time = free;
+        let credited = turns && matches!(ring, Ring::Ad | Ring::Bl);
+        let event = usize::from(agent == Agent::Cores) + if ring == Ring::Bl { 2 } else { 0 };
+        let credit = At::Credits(event, usize::from(to.row));
+        if credited {
+            let Some(words) = times.stop(vertical.from) else { return time };
+            let free = words.free(credit);
+            if free > time {
+                let free = free.min(sent.end()).max(time);
+                Way { times, report, sent }.credit(vertical.from, event, select::CREDITS_STALL, free - time);
+                time = free;
+            }
+            if sent.wants_credits(event) {
+                Way { times, report, sent }.credit(vertical.from, event, select::CREDITS_ACQUIRED, 1);
+            }
         }
         let acquired = time;
         if vertical.hops() != 0 {
-            time = way.launch(ring, vertical, time);
-            time = way.sink(ring, vertical, turns, time);
+            time = launch::<QUICK, _>(times, report, sent, ring, vertical, time);
+            time = sink::<QUICK, _>(times, report, sent, ring, vertical, turns, time);
         }
         let mut back = time;
         if turns {
-            time = way.launch(ring, horizontal, time);
+            time = launch::<QUICK, _>(times, report, sent, ring, horizontal, time);
             if vertical.hops() == 0 {
-                back = time.saturating_sub(u64::from(horizontal.hops()) * horizontal.clocks()).max(acquired);
+                back = time.saturating_sub(horizontal.clocks()).max(acquired);
             }
-            time = way.sink(ring, horizontal, false, time);
+            time = sink::<QUICK, _>(times, report, sent, ring, horizontal, false, time);
         }
-        if let Some((event, at)) = credit {
+        if credited {
             // A credit is held for the clock in which it is taken at least.
-            let back = back.max(acquired.saturating_add(1));
-            way.credit(from, event, select::CREDITS_OCCUPANCY, back - acquired);
-            way.times.take(from, at, back);
+            let back = back.max(after::<QUICK>(acquired, 1));
+            if sent.wants_credits(event) {
+                Way { times, report, sent }.credit(vertical.from, event, select::CREDITS_OCCUPANCY, back - acquired);
+            }
+            if let Some(words) = times.stop(vertical.from) {
+                words.take(credit, back);
+            }
         }
         time
     }
 }
 
-/// A message on its way.
-struct Way<'a, R> {
-    times: &'a mut Times,
-    report: &'a mut R,
+/// So many clocks later. In a quick way, of which all times are within some thousand clocks after one that is not late, no sum is too large.
+#[inline(always)]
+fn after<const QUICK: bool>(time: u64, clocks: u64) -> u64 {
+    if QUICK { time + clocks } else { time.saturating_add(clocks) }
+}
+
+/// What is known of a message all along its way.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
     agent: Agent,
     ring: Ring,
     /// The row in which it turns.
     row: u8,
+    /// When it sets out.
+    now: u64,
+    /// What is demanded [of the mesh](Report::of_mesh).
+    wanted: u64,
+}
+
+impl Sent {
     /// No time is beyond.
-    end: u64,
+    fn end(self) -> u64 {
+        self.now.saturating_add(AHEAD)
+    }
+
+    /// Whether any box may count an event by this select of the mesh.
+    #[inline(always)]
+    fn wants(self, select: u8) -> bool {
+        self.wanted >> (select - FIRST) & 1 != 0
+    }
+
+    /// Whether any box counts credits by an event that is not of stalls.
+    #[inline(always)]
+    fn wants_credits(self, event: usize) -> bool {
+        // The four selects of each event follow each other.
+        self.wanted >> (4 * event) & 0xF != 0
+    }
+}
+
+/// The message waits in the queue of its run until it finds free slots all along, and leaves. Returns when it is at the run's end.
+#[inline(always)]
+fn launch<const QUICK: bool, R: Report>(times: &mut Times, report: &mut R, sent: Sent, ring: Ring, run: Run, time: u64) -> u64 {
+    let from = run.from;
+    let (queue, bit) = queue(run.horizontal, sent.agent, ring);
+    let Some(words) = times.stop(from) else { return time };
+    let throttled = words.free(At::Throttle(run.horizontal));
+    let (mut enters, mut ready) = (time, time);
+    if !QUICK || words.empty(queue).max(throttled) > time {
+        // A full queue takes it when the first entry leaves; it leaves after all before it.
+        let (free, last) = (words.free(queue), words.last(queue));
+        enters = free.min(sent.end()).max(time);
+        ready = last.max(enters).max(throttled);
+    }
+    let way = run.way(ring);
+    let up = way / 2;
+    if ring == Ring::Iv && !run.horizontal {
+        // A snoop does not overtake an acknowledge that went the same way before it.
+        let ordered = words.free(At::Acknowledge(up)).max(ready);
+        if ordered > ready {
+            let umask = if up == 0 { 0x01 } else { 0x04 };
+            Way { times, report, sent }.count(from, select::ORDERING, umask, ordered - ready);
+            ready = ordered;
+        }
+    }
+    if ready > enters {
+        ready = ready.min(sent.end()).max(enters);
+    }
+    let mut leaves = ready;
+    let free = if QUICK { times.take_free_links(run, ring, ready) } else { 0 };
+    if free < run.hops() {
+        leaves = times.take_links(run, ring, free, ready, sent.end());
+    }
+    // The ring is in use at every stop of the run but the first.
+    let in_use = select::IN_USE.get(ring.index()).map_or(0, |select| select + u8::from(run.horizontal));
+    if sent.wants(in_use) {
+        pass_by(report, run, in_use, 1 << way, ring.slots());
+    }
+    if ring == Ring::Ak && !run.horizontal {
+        times.hold(from, At::Acknowledge(up), leaves);
+    }
+    if leaves != enters {
+        Way { times, report, sent }.waits(run, (queue, bit), enters, ready, leaves);
+    } else if select::BYPASS.get(run.axis()).is_some_and(|select| sent.wants(*select)) {
+        Way { times, report, sent }.pair(run, from, select::BYPASS, bit, 1);
+    }
+    after::<QUICK>(leaves, run.clocks())
+}
+
+/// The boxes at all stops of a run but the first count something.
+#[inline(never)]
+fn pass_by(report: &mut impl Report, run: Run, select: u8, umask: u8, amount: u64) {
+    report.add_to_each(run.units(), select, umask, amount);
+}
+
+/// The message comes from the mesh at the end of `run`. It goes on to the horizontal rings if it `turns`, otherwise to its receiver.
+/// Returns when it leaves the queue there.
+#[inline(always)]
+fn sink<const QUICK: bool, R: Report>(times: &mut Times, report: &mut R, sent: Sent, ring: Ring, run: Run, turns: bool, time: u64) -> u64 {
+    let credited = turns && matches!(ring, Ring::Ad | Ring::Bl);
+    let bit = ring.index() + if credited { 4 } else { 0 };
+    let Some(words) = times.stop(run.to) else { return time };
+    let (queue, taker) = (At::Ingress(bit), At::Taker(ring.index()));
+    let onward = if turns { words.free(At::Horizontal(ring.index())) } else { 0 };
+    if !QUICK || words.empty(queue).max(words.free(taker)).max(onward) > time {
+        return Way { times, report, sent }.crowd(run, turns, bit, time);
+    }
+    words.hold(taker, after::<QUICK>(time, ring.slots()));
+    if sent.wants(select::INGRESS_BYPASS) {
+        Way { times, report, sent }.count(run.to, select::INGRESS_BYPASS, 1 << bit, 1);
+    }
+    time
+}
+
+/// A message that waits somewhere, or of which something is counted.
+struct Way<'a, R> {
+    times: &'a mut Times,
+    report: &'a mut R,
+    sent: Sent,
 }
 
 impl<R: Report> Way<'_, R> {
-    fn count(&mut self, stop: Stop, select: u8, umask: u8, amount: u64) {
+    #[inline(never)]
+    fn count(&mut self, stop: usize, select: u8, umask: u8, amount: u64) {
         if amount != 0
             && self.report.demands(select)
-            && let Some(unit) = stop.unit()
+            && let Some(unit) = Stop::unit_at(stop)
         {
             self.report.add(unit, select, umask, amount);
         }
     }
 
-    fn pair(&mut self, run: Run, stop: Stop, selects: [u8; 2], umask: u8, amount: u64) {
+    fn pair(&mut self, run: Run, stop: usize, selects: [u8; 2], umask: u8, amount: u64) {
         if let Some(select) = selects.get(run.axis()) {
             self.count(stop, *select, umask, amount);
         }
     }
 
     /// Counts something of credits for the row of the message: transgresses 0 to 7 have a bit each, and one together; the last has its own.
-    fn credit(&mut self, from: Stop, event: usize, selects: [u8; 4], amount: u64) {
+    #[inline(never)]
+    fn credit(&mut self, from: usize, event: usize, selects: [u8; 4], amount: u64) {
         let Some(select) = selects.get(event).copied() else { return };
-        if amount == 0 || !(self.report.demands(select) || self.report.demands(select + 1)) {
-            return;
-        }
-        match self.row {
+        match self.sent.row {
             row @ 0..8 => {
                 self.count(from, select, 1 << row, amount);
                 self.count(from, select + 1, 0x02, amount);
             }
             _ => self.count(from, select + 1, 0x01, amount),
         }
-    }
-
-    /// The message waits in the queue of its run until it finds free slots all along, and leaves. Returns when it is at the run's end.
-    #[inline(always)]
-    fn launch(&mut self, ring: Ring, run: Run, time: u64) -> u64 {
-        let from = run.from;
-        let (queue, bit) = run.queue(self.agent, ring);
-        let (way, clocks) = (run.way(ring), run.clocks());
-        // A full queue takes it when the first entry leaves; it leaves after all before it.
-        let enters = self.times.free(from, queue).min(self.end).max(time);
-        let mut ready = self.times.last(from, queue).max(enters).max(self.times.free(from, At::Throttle(run.horizontal)));
-        let up = way / 2;
-        if ring == Ring::Iv && !run.horizontal {
-            // A snoop does not overtake an acknowledge that went the same way before it.
-            let ordered = self.times.free(from, At::Acknowledge(up)).max(ready);
-            self.count(from, select::ORDERING, if up == 0 { 0x01 } else { 0x04 }, ordered - ready);
-            ready = ordered;
-        }
-        ready = ready.min(self.end).max(enters);
-        let leaves = self.take_slots(ring, run, way, ready);
-        self.in_use(ring, run, way);
-        if ring == Ring::Ak && !run.horizontal {
-            self.times.hold(from, At::Acknowledge(up), leaves);
-        }
-        if leaves == enters {
-            self.pair(run, from, select::BYPASS, bit, 1);
-        } else {
-            self.waits(run, (queue, bit), enters, ready, leaves);
-        }
-        leaves.saturating_add(u64::from(run.hops()) * clocks)
     }
 
     /// The message is in its queue, which has this bit in unit masks, from `enters` on, and finds no free slots from `ready` to `leaves`.
@@ -279,35 +322,17 @@ impl<R: Report> Way<'_, R> {
         self.pair(run, from, select::NACK, bit, refused);
         if refused > STARVED {
             self.pair(run, from, select::EGRESS_STARVED, bit, refused - STARVED);
-            self.pair(run, from, select::ANTI_DEADLOCK, bit, self.ring.slots());
+            self.pair(run, from, select::ANTI_DEADLOCK, bit, self.sent.ring.slots());
             self.throttle(run, ready.saturating_add(STARVED), leaves);
-        }
-    }
-
-    /// Takes free slots of every link of a run, from `ready` on. Returns when the message leaves.
-    #[inline(always)]
-    fn take_slots(&mut self, ring: Ring, run: Run, way: usize, ready: u64) -> u64 {
-        let (from, to) = run.ends;
-        let of = if run.horizontal { run.from.row } else { run.from.column };
-        let line = Line { horizontal: run.horizontal, ring: ring.index(), way, of };
-        self.times.take_links(line, from, to, ring.slots(), ready, self.end)
-    }
-
-    /// The ring is in use at every stop of a run but the first.
-    #[inline(always)]
-    fn in_use(&mut self, ring: Ring, run: Run, way: usize) {
-        let Some(select) = select::IN_USE.get(ring.index()).map(|select| select + u8::from(run.horizontal)) else { return };
-        if self.report.demands(select) {
-            let slots = ring.slots();
-            run.units().for_each(|unit| self.report.add(unit, select, 1 << way, slots));
         }
     }
 
     /// A starved sender makes the other stops of its column or row send nothing meanwhile.
     fn throttle(&mut self, run: Run, since: u64, until: u64) {
         self.count(run.from, select::FAST_ASSERTED, if run.horizontal { 0x02 } else { 0x01 }, until.saturating_sub(since));
+        let of = run.of;
         for at in 0..if run.horizontal { COLUMNS } else { ROWS } {
-            let stop = if run.horizontal { Stop { column: at, ..run.from } } else { Stop { row: at, ..run.from } };
+            let stop = if run.horizontal { Stop { column: at, row: of } } else { Stop { row: at, column: of } }.index();
             if stop != run.from {
                 let throttled = self.times.free(stop, At::Throttle(run.horizontal));
                 self.count(stop, select::THROTTLED, 0, until.saturating_sub(since.max(throttled)));
@@ -316,15 +341,12 @@ impl<R: Report> Way<'_, R> {
         }
     }
 
-    /// The message comes from the mesh at the end of `run`. It goes on to the horizontal rings if it `turns`, otherwise to its receiver.
-    /// Returns when it leaves the queue there.
-    #[inline(always)]
-    fn sink(&mut self, ring: Ring, run: Run, turns: bool, time: u64) -> u64 {
-        let stop = run.to;
-        let credited = turns && matches!(ring, Ring::Ad | Ring::Bl);
-        let bit = ring.index() + if credited { 4 } else { 0 };
+    /// The message comes from the mesh at the end of `run`, to a queue that has this bit in unit masks, where something is not free.
+    #[inline(never)]
+    fn crowd(&mut self, run: Run, turns: bool, bit: usize, time: u64) -> u64 {
+        let (ring, stop, credited) = (self.sent.ring, run.to, bit >= 4);
         let (queue, mask) = (At::Ingress(bit), 1u8 << bit);
-        let room = self.times.free(stop, queue).min(self.end);
+        let room = self.times.free(stop, queue).min(self.sent.end());
         let mut enters = time;
         if credited {
             enters = enters.max(room);
@@ -344,11 +366,11 @@ impl<R: Report> Way<'_, R> {
         // One message of a ring is taken at a time, whichever queue it is in.
         let own = self.times.last(stop, queue).max(enters);
         let other = if matches!(ring, Ring::Ad | Ring::Bl) { self.times.last(stop, At::Ingress(bit ^ 4)) } else { 0 };
-        let taken = self.times.free(stop, At::Taker(ring.index())).max(own).min(self.end).max(enters);
+        let taken = self.times.free(stop, At::Taker(ring.index())).max(own).min(self.sent.end()).max(enters);
         if other > enters && taken - enters > STARVED {
             self.count(stop, select::BUSY, mask, taken - enters - STARVED);
         }
-        let free = if turns { self.times.free(stop, At::Horizontal(ring.index())).min(self.end) } else { 0 };
+        let free = if turns { self.times.free(stop, At::Horizontal(ring.index())).min(self.sent.end()) } else { 0 };
         let leaves = free.max(taken);
         if leaves - taken > STARVED {
             self.count(stop, select::NO_CREDIT, mask, leaves - taken - STARVED);

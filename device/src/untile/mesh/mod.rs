@@ -9,6 +9,7 @@ mod devices;
 mod fabric;
 mod message;
 mod plan;
+mod run;
 mod times;
 
 pub use devices::DeviceAccess;

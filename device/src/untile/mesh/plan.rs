@@ -116,6 +116,21 @@ impl Stop {
 }
 
 impl Stop {
+    /// The stop of tile `number`.
+    pub(super) fn of_tile(number: usize) -> Option<Stop> {
+        TILES.get(number).copied()
+    }
+
+    /// The stop of controller `number` of MCDRAM.
+    pub(super) fn of_mcdram(number: usize) -> Option<Stop> {
+        EDCS.get(number).copied()
+    }
+
+    /// The stop of controller `number` of DDR.
+    pub(super) fn of_ddr(number: usize) -> Option<Stop> {
+        CONTROLLERS.get(number).copied()
+    }
+
     /// The stop of M2PCIe.
     pub(in super::super) fn of_devices() -> Option<Stop> {
         DEVICES.first().copied()

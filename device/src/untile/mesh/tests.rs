@@ -26,6 +26,10 @@ impl Report for Counts {
         true
     }
 
+    fn of_mesh(&self) -> u64 {
+        u64::MAX
+    }
+
     fn add(&mut self, unit: UnitId, select: u8, umask: u8, amount: u64) {
         *self.entry((unit.index(), select, umask)).or_default() += amount;
     }
@@ -138,6 +142,23 @@ proptest! {
         let turns = messages.iter().filter(|(message, _)| message.from.column != message.to.column);
         let turns = turns.filter(|(message, _)| Stop { row: message.to.row, column: message.from.column }.unit().is_some()).count() as u64;
         prop_assert_eq!(sum(&counts, &[0x95, 0x9F], 0xFF), turns);
+    }
+
+    #[test]
+    fn a_message_that_looks_for_what_is_free_counts_what_one_that_does_not_counts(
+        messages in prop::collection::vec((any_message(), 0u64..4, 0u64..30), 1..300),
+        first in prop_oneof![4 => Just(0u64), 1 => Just(u64::MAX / 2 - 200)],
+    ) {
+        let (mut mesh, mut counts) = (Mesh::new(), Counts::new());
+        let (mut plain, mut counts_of_plain, mut now) = (Mesh::new(), Counts::new(), first);
+        for (message, passed, ahead) in messages {
+            // Some messages set out before others that were carried already.
+            now += passed;
+            let there = carry(&mut mesh, &message, now + ahead, &mut counts);
+            prop_assert_eq!(there, plain.carry_plainly(&message, now + ahead, &mut counts_of_plain));
+        }
+        prop_assert_eq!(counts, counts_of_plain);
+        prop_assert_eq!(mesh.save(now), plain.save(now));
     }
 
     #[test]

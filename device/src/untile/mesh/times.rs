@@ -5,7 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::message::Ring;
-use super::plan::{COLUMNS, ROWS, Stop, clocks_of_hop};
+use super::plan::{COLUMNS, ROWS};
+use super::run::{Run, lead, length};
 
 /// Entries of a queue, chosen.
 pub(super) const ENTRIES: usize = 8;
@@ -70,46 +71,75 @@ pub(super) struct Stay {
     pub(super) full: u64,
 }
 
-/// The links of one direction, ring and polarity along a column or a row. When one of them is free is kept as the time at which a message
-/// reaches the end of the line that takes it then: what a message takes has one time at all links.
+/// When everything of a stop but its links is free.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    pub(super) horizontal: bool,
-    pub(super) ring: usize,
-    /// By direction and polarity.
-    pub(super) way: usize,
-    /// The column, or the row.
-    pub(super) of: u8,
-}
+pub(super) struct Words([u64; WORDS]);
 
-impl Line {
-    const fn length(horizontal: bool) -> usize {
-        if horizontal { COLUMNS as usize } else { ROWS as usize }
+impl Words {
+    const FREE: Words = Words([0; WORDS]);
+
+    #[inline(always)]
+    fn word(&self, place: usize) -> u64 {
+        self.0.get(place).copied().unwrap_or(0)
     }
 
-    /// Whether the first of its two directions is its own: up or left.
-    const fn is_first_way(way: usize) -> bool {
-        way < WAYS / 2
+    fn several(&mut self, at: At) -> &mut [u64] {
+        let (first, count) = at.place();
+        self.0.get_mut(first..first + count).unwrap_or_default()
     }
 
-    /// How long a message takes from stop `at` to the end of the line.
-    const fn lead(horizontal: bool, way: usize, at: usize) -> u64 {
-        let hops = if Line::is_first_way(way) { at } else { Line::length(horizontal) - 1 - at };
-        hops as u64 * clocks_of_hop(horizontal)
+    /// When it is free: a queue or credits when the next entry leaves after which one is free.
+    #[inline(always)]
+    pub(super) fn free(&self, at: At) -> u64 {
+        self.word(at.place().0)
     }
 
-    /// Its first word and their number. Links that a message passes are next to each other.
-    fn place(self) -> (usize, usize) {
-        let length = Line::length(self.horizontal);
-        let kind = (usize::from(self.horizontal) * Ring::ALL.len() + self.ring) * WAYS + self.way;
-        (kind * STOPS + usize::from(self.of) * length, length)
+    /// When the last entry of a queue leaves.
+    #[inline(always)]
+    pub(super) fn last(&self, at: At) -> u64 {
+        self.word(at.place().0 + ENTRIES - 1)
+    }
+
+    /// When all entries of a queue have left.
+    #[inline(always)]
+    pub(super) fn empty(&self, at: At) -> u64 {
+        self.free(at).max(self.last(at))
+    }
+
+    /// It is free from `until` on, if not later.
+    #[inline(always)]
+    pub(super) fn hold(&mut self, at: At, until: u64) {
+        if let Some(time) = self.0.get_mut(at.place().0) {
+            *time = until.max(*time);
+        }
+    }
+
+    /// Takes a credit that comes back at `until`.
+    #[inline(always)]
+    pub(super) fn take(&mut self, at: At, until: u64) {
+        let credits = self.several(at);
+        if let [first, second, third, last] = credits
+            && *last <= until
+        {
+            (*first, *second, *third, *last) = (*second, *third, *last, until);
+            return;
+        }
+        // They are in the order in which they come back: this one mostly after all others, as above.
+        let mut place = 0;
+        while let Some(next) = credits.get(place + 1).copied().filter(|next| *next < until) {
+            credits.get_mut(place).into_iter().for_each(|time| *time = next);
+            place += 1;
+        }
+        credits.get_mut(place).into_iter().for_each(|time| *time = until);
     }
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     /// Of each stop, all but its links.
-    stops: Box<[u64]>,
+    stops: Box<[Words]>,
+    /// The links of each direction, ring and polarity along each column or row. When one of them is free is kept as the time at which a
+    /// message reaches the end of the line that takes it then: what a message takes has one time at all links, which are next to each other.
     links: Box<[u64]>,
 }
 
@@ -123,7 +153,7 @@ const fn saved_place(word: usize) -> usize {
 const fn saved_place_of_link(word: usize) -> usize {
     let (kind, place) = (word / STOPS, word % STOPS);
     let horizontal = kind >= LINKS / 2;
-    let length = Line::length(horizontal);
+    let length = length(horizontal);
     let (of, at) = (place / length, place % length);
     let stop = if horizontal { of * COLUMNS as usize + at } else { at * COLUMNS as usize + of };
     stop * SAVED + TAKER + kind
@@ -133,7 +163,7 @@ const fn saved_place_of_link(word: usize) -> usize {
 const fn lead_of_link(word: usize) -> u64 {
     let (kind, place) = (word / STOPS, word % STOPS);
     let horizontal = kind >= LINKS / 2;
-    Line::lead(horizontal, kind % WAYS, place % Line::length(horizontal))
+    lead(horizontal, kind % WAYS, place % length(horizontal))
 }
 
 /// The word of a stop's link.
@@ -141,75 +171,85 @@ const fn link(stop: usize, kind: usize) -> usize {
     let horizontal = kind >= LINKS / 2;
     let (row, column) = (stop / COLUMNS as usize, stop % COLUMNS as usize);
     let (of, at) = if horizontal { (row, column) } else { (column, row) };
-    kind * STOPS + of * Line::length(horizontal) + at
+    kind * STOPS + of * length(horizontal) + at
 }
 
 impl Times {
     pub(super) fn new() -> Times {
-        Times { stops: vec![0; WORDS * STOPS].into_boxed_slice(), links: vec![0; LINKS * STOPS].into_boxed_slice() }
+        Times { stops: vec![Words::FREE; STOPS].into_boxed_slice(), links: vec![0; LINKS * STOPS].into_boxed_slice() }
     }
 
     pub(super) fn footprint(&self) -> usize {
         size_of_val(&*self.stops) + size_of_val(&*self.links)
     }
 
-    fn words(&mut self, stop: Stop, at: At) -> &mut [u64] {
+    fn words(&mut self, stop: usize, at: At) -> &mut [u64] {
         let (first, count) = at.place();
-        let first = stop.index() * WORDS + first;
-        self.stops.get_mut(first..first + count).unwrap_or_default()
+        self.stops.get_mut(stop).and_then(|words| words.0.get_mut(first..first + count)).unwrap_or_default()
     }
 
-    /// Takes `slots` slots of every link between stops `from` and `to` of a line, for a message that leaves at `ready` or when all of them are
-    /// free, but not after `end`. Returns when it leaves.
+    /// The links of a run.
     #[inline(always)]
-    pub(super) fn take_links(&mut self, line: Line, from: u8, to: u8, slots: u64, ready: u64, end: u64) -> u64 {
-        // A link leaves each stop but the last.
-        let (first, last) = if from < to { (from, to) } else { (to + 1, from + 1) };
-        let (start, _) = line.place();
-        let links = self.links.get_mut(start + usize::from(first)..start + usize::from(last)).unwrap_or_default();
-        let lead = Line::lead(line.horizontal, line.way, from.into());
-        let free = links.iter().copied().fold(0, u64::max).saturating_sub(lead);
-        let leaves = free.min(end).max(ready);
-        let until = leaves.saturating_add(lead).saturating_add(slots);
+    fn links(&mut self, run: Run, ring: Ring) -> &mut [u64] {
+        let kind = (run.axis() * Ring::ALL.len() + ring.index()) * WAYS + run.way(ring);
+        let first = kind * STOPS + usize::from(run.of) * length(run.horizontal) + run.first();
+        self.links.get_mut(first..first + usize::from(run.hops())).unwrap_or_default()
+    }
+
+    /// Takes the slots of the links of a run for a message that leaves at `ready`, which is not late, up to the first link that is not free
+    /// then. Returns how many it took.
+    #[inline(always)]
+    pub(super) fn take_free_links(&mut self, run: Run, ring: Ring, ready: u64) -> u8 {
+        let there = ready + run.lead();
+        let until = there + ring.slots();
+        let mut taken = 0;
+        for link in self.links(run, ring) {
+            if *link > there {
+                break;
+            }
+            *link = until;
+            taken += 1;
+        }
+        taken
+    }
+
+    /// Takes the slots of every link of a run, of which so many are known to be `free`, for a message that leaves at `ready` or when
+    /// all of them are free, but not after `end`. Returns when it leaves.
+    #[cold]
+    pub(super) fn take_links(&mut self, run: Run, ring: Ring, free: u8, ready: u64, end: u64) -> u64 {
+        let links = self.links(run, ring);
+        let latest = links.iter().skip(free.into()).copied().fold(0, u64::max).saturating_sub(run.lead());
+        let leaves = latest.min(end).max(ready);
+        let until = leaves.saturating_add(run.lead()).saturating_add(ring.slots());
         links.iter_mut().for_each(|link| *link = until.max(*link));
         leaves
     }
 
-    fn word(&self, stop: Stop, at: At, place: usize) -> u64 {
-        self.stops.get(stop.index() * WORDS + at.place().0 + place).copied().unwrap_or(0)
+    /// Those of a stop.
+    #[inline(always)]
+    pub(super) fn stop(&mut self, stop: usize) -> Option<&mut Words> {
+        self.stops.get_mut(stop)
     }
 
     /// When it is free: a queue or credits when the next entry leaves after which one is free.
-    pub(super) fn free(&self, stop: Stop, at: At) -> u64 {
-        self.word(stop, at, 0)
+    pub(super) fn free(&self, stop: usize, at: At) -> u64 {
+        self.stops.get(stop).map_or(0, |words| words.free(at))
     }
 
     /// When the last entry of a queue leaves.
-    pub(super) fn last(&self, stop: Stop, at: At) -> u64 {
-        self.word(stop, at, ENTRIES - 1)
+    pub(super) fn last(&self, stop: usize, at: At) -> u64 {
+        self.stops.get(stop).map_or(0, |words| words.last(at))
     }
 
     /// It is free from `until` on, if not later.
-    pub(super) fn hold(&mut self, stop: Stop, at: At, until: u64) {
-        if let Some(time) = self.stops.get_mut(stop.index() * WORDS + at.place().0) {
-            *time = until.max(*time);
+    pub(super) fn hold(&mut self, stop: usize, at: At, until: u64) {
+        if let Some(words) = self.stops.get_mut(stop) {
+            words.hold(at, until);
         }
-    }
-
-    /// Takes a credit that comes back at `until`.
-    pub(super) fn take(&mut self, stop: Stop, at: At, until: u64) {
-        let credits = self.words(stop, at);
-        // They are in the order in which they come back: this one mostly after all others.
-        let mut place = 0;
-        while let Some(next) = credits.get(place + 1).copied().filter(|next| *next < until) {
-            credits.get_mut(place).into_iter().for_each(|time| *time = next);
-            place += 1;
-        }
-        credits.get_mut(place).into_iter().for_each(|time| *time = until);
     }
 
     /// An entry is in a queue from `enters` until `leaves`, which is not before the last one's end.
-    pub(super) fn stay(&mut self, stop: Stop, at: At, enters: u64, leaves: u64) -> Stay {
+    pub(super) fn stay(&mut self, stop: usize, at: At, enters: u64, leaves: u64) -> Stay {
         let Some((counted, queue)) = self.words(stop, at).split_last_mut() else { return Stay::default() };
         let last = queue.last().copied().unwrap_or(0);
         // With this entry the queue is full until the first of the others leaves.
@@ -225,7 +265,7 @@ impl Times {
 
     /// What is not free yet at `now`: where, and how long.
     pub(super) fn save(&self, now: u64) -> Vec<(u32, u64)> {
-        let stops = self.stops.iter().enumerate().map(|(word, time)| (saved_place(word), *time));
+        let stops = self.stops.iter().flat_map(|words| &words.0).enumerate().map(|(word, time)| (saved_place(word), *time));
         let links = self.links.iter().enumerate().map(|(word, time)| (saved_place_of_link(word), time.saturating_sub(lead_of_link(word))));
         let busy = stops.chain(links).filter(|(_, time)| *time > now);
         let mut saved: Vec<_> = busy.filter_map(|(place, time)| Some((u32::try_from(place).ok()?, time - now))).collect();
@@ -234,17 +274,17 @@ impl Times {
     }
 
     pub(super) fn load(&mut self, saved: &[(u32, u64)], now: u64) {
-        self.stops.fill(0);
+        self.stops.fill(Words::FREE);
         self.links.fill(0);
         for (place, ahead) in saved {
             let (stop, word) = (*place as usize / SAVED, *place as usize % SAVED);
             let (time, lead) = match word.checked_sub(TAKER) {
-                None => (self.stops.get_mut(stop * WORDS + word), 0),
+                None => (self.stops.get_mut(stop).and_then(|words| words.0.get_mut(word)), 0),
                 Some(kind @ ..LINKS) => {
                     let word = link(stop, kind);
                     (self.links.get_mut(word), lead_of_link(word))
                 }
-                Some(rest) => (self.stops.get_mut(stop * WORDS + TAKER + rest - LINKS), 0),
+                Some(rest) => (self.stops.get_mut(stop).and_then(|words| words.0.get_mut(TAKER + rest - LINKS)), 0),
             };
             time.into_iter().for_each(|time| *time = now.saturating_add(*ahead).saturating_add(lead));
         }

@@ -81,10 +81,9 @@ impl Addresses {
             level << 62
         };
         // A bundle has slots 0 to 2.
-        let slot = (record.slot < 3).then_some(u64::from(record.slot));
-        let place = slot.map(|slot| canonical(record.address & !0xF) | slot << 2 | 1);
+        let place = canonical(record.address & !0xF) | u64::from(record.slot.min(2)) << 2 | 1;
         let has_none = record.sample.traits.contains(Traits::REGISTER_STACK);
-        self.data = [Some(canonical(memory.address)), Some(state), if has_none { Some(0) } else { place }];
+        self.data = [Some(canonical(memory.address)), Some(state), Some(if has_none { 0 } else { place })];
         Some(1)
     }
 

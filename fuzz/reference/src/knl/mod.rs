@@ -55,6 +55,8 @@ struct Thread {
 struct Doubt {
     /// The counters that look at single cycles of a kind that is not known.
     selections: [bool; GENERAL],
+    /// The counters for whose selection something has come since they began to look at it, at whatever level.
+    told: [bool; GENERAL],
     /// The counters whose values are not known.
     values: [bool; COUNTERS],
     /// The bits of IA32_PERF_GLOBAL_STATUS that are not known.
@@ -123,6 +125,14 @@ impl Thread {
         self.freezes |= asks && self.debug_control & FREEZE != 0;
         asks
     }
+
+    /// A counter whose value is not known may have wrapped. Returns whether it could have asked for an interrupt.
+    fn doubt_wrap(&mut self, counter: usize) -> bool {
+        let asks = counter < GENERAL && self.selects[counter].interrupt();
+        self.doubt.status |= global_bit(counter);
+        self.doubt.everything |= asks && self.debug_control & FREEZE != 0;
+        asks
+    }
 }
 
 /// The threads of one tile.
@@ -167,6 +177,9 @@ impl Knl {
     }
 
     fn add(&mut self, thread: usize, counter: usize, amount: u64) {
+        if amount != 0 && self.threads[thread].doubt.values[counter] {
+            self.doubts_interrupts |= self.threads[thread].doubt_wrap(counter);
+        }
         if self.threads[thread].add(counter, amount) {
             self.interrupts.push((thread, counter as u32));
         }
@@ -198,6 +211,8 @@ impl Knl {
         let states = if meaning.is_state { vec![states.iter().sum()] } else { states };
         let detector = &mut self.threads[owner].detectors[counter];
         let is_outside = meaning.is_state && select.mask() == 1 && select.counts_fewer() && !select.edge();
+        // States are told with the cycles that they are part of (D7): which cycle one is in that comes alone is not known.
+        let is_alone = is_outside && states.iter().sum::<u64>() > clocks;
         let outside = is_outside.then(|| detector.outside(clocks, states.iter().sum()));
         let (rises, mut satisfied) = detector.pass(clocks, events, &states, |events| select.compares(events.min(meaning.most)));
         if let Some((outside, stay)) = outside {
@@ -212,31 +227,36 @@ impl Knl {
             (false, 1) if meaning.is_state && !select.counts_fewer() => states.iter().sum(),
             (false, _) => satisfied,
         };
-        self.doubt(owner, counter, meaning.reach, own);
+        let of_all = meaning.signals.iter().any(|signal| amount_of(signals, *signal) != 0);
+        self.threads[owner].doubt.told[counter] |= of_all;
+        self.doubt(owner, counter, meaning.reach, own, is_alone);
         let counts_cycles = matches!(meaning.reach, Reach::Rejects | Reach::Requests(_)) && own && (select.user() || select.system());
         if counts || counts_cycles {
             self.add(owner, counter, amount);
         }
     }
 
-    /// Cycles of events of the core and the tile: no source says whose level decides whether a cycle counts, nor which cycles a core's clock
-    /// is compared in, nor what cycles of a halted thread are.
-    fn doubt(&mut self, owner: usize, counter: usize, reach: Reach, own: bool) {
+    /// What is not known: where a counter inverts a state, which cycles those of the state are that come alone (`is_alone`). And of cycles of
+    /// events of the core and the tile no source says whose level decides whether a cycle counts, once there is one, nor which cycles a
+    /// core's clock is compared in, nor what cycles of a halted thread are.
+    fn doubt(&mut self, owner: usize, counter: usize, reach: Reach, own: bool, is_alone: bool) {
         let thread = &mut self.threads[owner];
         let select = thread.selects[counter];
         let by_level = select.user() != select.system();
         let is_unclear = match reach {
-            Reach::Thread | Reach::Sum => false,
+            Reach::Thread | Reach::Sum => is_alone,
             Reach::Clock => select.edge() || select.counts_fewer(),
-            Reach::Rejects | Reach::Requests(_) => (select.edge() || select.mask() != 0) && (by_level || !own && thread.context.halted),
+            Reach::Rejects | Reach::Requests(_) => {
+                let compares = select.edge() || select.mask() != 0;
+                let has_events = thread.doubt.told[counter] || select.counts_fewer();
+                compares && has_events && (by_level || !own && thread.context.halted)
+            }
         };
         let doubt = &mut thread.doubt;
         doubt.selections[counter] |= is_unclear;
         if doubt.selections[counter] {
             doubt.values[counter] = true;
-            doubt.status |= global_bit(counter);
-            doubt.everything |= select.interrupt() && thread.debug_control & FREEZE != 0;
-            self.doubts_interrupts |= select.interrupt();
+            self.doubts_interrupts |= thread.doubt_wrap(counter);
         }
         self.doubts_interrupts |= self.threads[owner].doubt.everything;
     }
@@ -258,6 +278,7 @@ impl Knl {
         let level = select.compares(self.at_rest(thread, &self.meaning(thread, counter)));
         self.threads[thread].detectors[counter] = Detector::at(level);
         self.threads[thread].doubt.selections[counter] = false;
+        self.threads[thread].doubt.told[counter] = false;
     }
 
     /// Changes a register of a thread; counters that it enables or turns to something else begin anew.
@@ -341,6 +362,7 @@ impl Knl {
                 let detector = &mut self.threads[owner].detectors[counter];
                 let place = if state { &mut detector.stay } else { &mut detector.open };
                 *place = place.saturating_add(amount);
+                self.threads[owner].doubt.told[counter] = true;
             }
         }
     }
@@ -440,6 +462,7 @@ impl Reference for Knl {
                     let amount = requests::amount(self.threads[owner].offcore[register], register, counter, request);
                     let select = self.threads[owner].selects[counter];
                     if select.edge() || select.mask() != 0 {
+                        self.threads[owner].doubt.told[counter] = true;
                         self.threads[owner].detectors[counter].open += amount;
                     } else {
                         self.add(owner, counter, amount);

@@ -145,6 +145,11 @@ impl Addresses {
         if !tagged || umask >> status & 1 == 0 {
             return Some(0);
         }
+        // The section speaks of loads and stores, and not of lfetch.
+        if !memory.load && !memory.store {
+            self.forget();
+            return None;
+        }
         self.put(32, Some(memory.address));
         // The latency is undefined.
         self.put(33, Some(status << 14));
@@ -171,8 +176,7 @@ impl Addresses {
         let second = traits.contains(Traits::SECOND_BUNDLE);
         let window = (record.address & !0xF).wrapping_sub(if second { 16 } else { 0 });
         // A bundle has slots 0 to 2.
-        let slot = (record.slot < 3).then_some(u64::from(record.slot));
-        let place = slot.map(|slot| window | 1 << 3 | u64::from(second) << 2 | slot);
-        self.put(36, if traits.contains(Traits::REGISTER_STACK) { Some(0) } else { place });
+        let place = window | 1 << 3 | u64::from(second) << 2 | u64::from(record.slot.min(2));
+        self.put(36, Some(if traits.contains(Traits::REGISTER_STACK) { 0 } else { place }));
     }
 }

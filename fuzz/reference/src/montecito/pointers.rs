@@ -62,10 +62,10 @@ impl Pointers {
         let branch = record.branch;
         let retires = !traits.intersects(Traits::REGISTER_STACK | Traits::PAGE_WALKER)
             && !branch.is_some_and(|branch| branch.kind == BranchKind::Exception);
-        let bundle = record.address & !0xF;
-        let is_new = !matches!(self.last, Some((own, slot)) if own == bundle && slot < record.slot);
+        let (bundle, slot) = (record.address & !0xF, record.slot.min(2));
+        let is_new = !matches!(self.last, Some((own, before)) if own == bundle && before < slot);
         if retires {
-            self.last = Some((bundle, record.slot));
+            self.last = Some((bundle, slot));
             if is_new {
                 self.push(None, buffer);
             }

@@ -142,6 +142,11 @@ impl Thread {
         }
         self.context = context;
         self.lose_open_cycle();
+        if self.counters.frozen().is_none() && self.registers.trace_mode() == 4 {
+            // Whether the IP-EAR runs is not known, and so whether this ends it.
+            self.buffer.forget();
+            return 0;
+        }
         if self.pointers.is_running() && !self.points() {
             return self.pointers.disable(self.registers.delay(), &mut self.buffer);
         }
@@ -256,9 +261,11 @@ impl Thread {
     }
 
     fn configure(&mut self, number: usize, value: u64) {
+        let before = self.registers.get(number);
         self.registers.set(number, value);
         match number {
-            4..=15 => self.open[number - 4] = Some(0),
+            // A counter that selects what it selected goes on with its open cycle.
+            4..=15 if self.registers.get(number) != before => self.open[number - 4] = Some(0),
             39 => self.trace.interrupt(),
             // A monitor that is off follows nothing (D190).
             40 if !self.registers.measures(40) => self.addresses.stop(),

@@ -76,7 +76,10 @@ impl Thread {
         if released {
             if certain || first == Some(true) {
                 self.mmcr0 &= !mmcr0::TRIGGER;
-                let known: Option<Vec<bool>> = conditions.iter().copied().collect();
+                // What was negative on the way alone does not hold any more.
+                let holds =
+                    |(number, condition): (usize, &Option<bool>)| condition.map(|holds| holds && self.negative(number) == Some(true));
+                let known: Option<Vec<bool>> = conditions.iter().enumerate().map(holds).collect();
                 self.excuse = Excuse(known.and_then(|known| known.try_into().ok()));
             }
         } else if has(self.mmcr0, mmcr0::FCECE) && !has(self.mmcr0, mmcr0::FC) {

@@ -142,7 +142,6 @@ pub(super) mod mmcra {
     pub(in super::super) const FC: u64 = bit(29);
     pub(in super::super) const FR: u64 = bit(30);
     pub(in super::super) const FJ: u64 = bit(31);
-    pub(in super::super) const THRESH_EVENT_SEL: u64 = bits(45, 47);
     /// THRESH_CTR_EXP and THRESH_CTR_MANTISSA, which problem state reads (P7).
     pub(in super::super) const THRESH_CTR: u64 = bits(34, 36) | bits(38, 44);
     pub(in super::super) const KEPT: u64 = !(bits(0, 8) | bits(22, 26) | bit(37) | bit(56));
@@ -155,6 +154,32 @@ pub(super) mod mmcra {
     /// IFM, bits 32:33.
     pub(in super::super) const fn ifm(register: u64) -> u64 {
         register >> (63 - 33) & 3
+    }
+
+    /// THRESH_EVENT_SEL as a number.
+    pub(in super::super) const fn thresh_event_sel(register: u64) -> u64 {
+        register >> (63 - 47) & 7
+    }
+
+    /// THRESH_START, bits 48:51.
+    pub(in super::super) const fn thresh_start(register: u64) -> u64 {
+        register >> (63 - 51) & 15
+    }
+
+    /// THRESH_END, bits 52:55.
+    pub(in super::super) const fn thresh_end(register: u64) -> u64 {
+        register >> (63 - 55) & 15
+    }
+
+    /// The value to compare, by THRESH_CMP_EXP, bits 9:11, and THRESH_CMP_MANTISSA, bits 12:18; none for exponents that Table 3-1 lacks.
+    pub(in super::super) const fn compare(register: u64) -> Option<u64> {
+        let (exponent, mantissa) = (register >> (63 - 11) & 7, register >> (63 - 18) & 0x7F);
+        if exponent > 5 { None } else { Some(mantissa << (2 * exponent)) }
+    }
+
+    /// The register with this value in THRESH_CTR_EXP, bits 34:36, and THRESH_CTR_MANTISSA, bits 38:44.
+    pub(in super::super) const fn with_counter(register: u64, exponent: u64, mantissa: u64) -> u64 {
+        register & !THRESH_CTR | exponent << (63 - 36) | mantissa << (63 - 44)
     }
 
     /// SDAR_MODE as a number.

@@ -36,6 +36,18 @@ impl History {
             IndirectCall => (false, true, false),
             Return => (false, false, false),
         };
+        // Whether a computed branch is conditional is in its encoding alone. An encoding of another form (B, I, XL), or that links where the
+        // kind does not, contradicts the kind: then neither filters nor entries are known.
+        let (form, links) = (record.encoding >> 26 & 0x3F, record.encoding & 1 != 0);
+        let has_form = match branch.kind {
+            Conditional => form == 16,
+            _ if is_direct => form == 16 || form == 18,
+            _ => form == 19,
+        };
+        if record.encoding != 0 && (!has_form || links != is_call) {
+            self.lose();
+            return;
+        }
         let filters = |bit: u64| register & bit != 0;
         let is_filtered = filters(mmcra::FD) && is_direct
             || filters(mmcra::FC) && is_call
@@ -46,17 +58,8 @@ impl History {
         if is_filtered {
             return;
         }
-        // 10 and 11 follow no source at hand; a direct branch has no target that could be wrong; and whether a computed branch is conditional
-        // is in its encoding alone. An encoding of another form (B, I, XL), or that links where the kind does not, contradicts the kind.
-        let (form, links) = (record.encoding >> 26 & 0x3F, record.encoding & 1 != 0);
-        let has_form = match branch.kind {
-            Conditional => form == 16,
-            _ if is_direct => form == 16 || form == 18,
-            _ => form == 19,
-        };
-        let is_contradicted = record.encoding != 0 && (!has_form || links != is_call);
-        let is_open = is_contradicted
-            || mmcra::ifm(register) > 1
+        // 10 and 11 follow no source at hand; a direct branch has no target that could be wrong.
+        let is_open = mmcra::ifm(register) > 1
             || is_direct && branch.prediction == Prediction::WrongTarget
             || filters(mmcra::FU) && !is_direct && record.encoding != 0;
         if is_open {

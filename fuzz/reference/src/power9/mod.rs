@@ -6,11 +6,13 @@
 mod access;
 mod alerts;
 mod bits;
+mod edges;
 mod freezing;
 mod history;
 mod sampling;
 mod selection;
 mod thread;
+mod thresholds;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
@@ -78,6 +80,7 @@ impl Reference for Power9 {
     fn write(&mut self, thread: usize, address: Address, value: u64) -> Result<(), Fault> {
         let place = self.place(thread, address, true)?;
         let (core, number) = self.core(thread);
+        core.threads.iter_mut().for_each(Thread::doubt_falls);
         let thread = &mut core.threads[number];
         match place {
             Place::Register(register, problem) => thread.write(register, problem, value),
@@ -150,6 +153,7 @@ impl Reference for Power9 {
     fn set_context(&mut self, thread: usize, context: Context) {
         let (core, number) = self.core(thread);
         core.threads[number].context = context;
+        core.threads[number].doubt_falls();
         core.settle(number);
     }
 
@@ -192,6 +196,7 @@ impl Thread {
                     self.doubt_data();
                 }
                 self.mmcra = value & mmcra::KEPT;
+                self.threshold.write();
             }
             spr::SIER => self.sier = Some(value & sier::KEPT),
             spr::SIAR => self.siar = Some(value),
@@ -211,8 +216,7 @@ impl Thread {
             spr::MMCR0 => (!self.lost).then(|| seen(self.mmcr0, mmcr0::PROBLEM)),
             spr::MMCR1 => Some(self.mmcr1),
             spr::MMCR2 => Some(seen(self.mmcr2, mmcr2::PROBLEM)),
-            // The threshold counter may run, unless THRESH_EVENT_SEL is 0.
-            spr::MMCRA if self.mmcra & mmcra::SAMPLE_ENABLE != 0 && self.mmcra & mmcra::THRESH_EVENT_SEL != 0 => None,
+            spr::MMCRA if !self.threshold.shown => None,
             spr::MMCRA => Some(seen(self.mmcra, mmcra::THRESH_CTR)),
             spr::SIER => self.sier.map(|value| seen(value, sier::PROBLEM)),
             spr::SIAR => self.siar,

@@ -1,7 +1,9 @@
-//! What continuous sampling keeps at an alert (POWER9 PMU User's Guide, 2.1 to 2.3; decisions P28, P29).
+//! What continuous sampling keeps at an alert, and what probe no-ops and matched instructions leave and count, which are all sampled
+//! (POWER9 PMU User's Guide, chapter 2; decisions P28 to P30).
 //!
-//! Random sampling draws instructions by a generator of the model's own; what it leaves in registers is not known here.
+//! Other random sampling draws instructions by a generator of the model's own; what it leaves in registers is not known here.
 
+use vm_pmu_arch::event::{Amount, Test};
 use vm_pmu_arch::feed::{DataSource, Record, Signal, Traits, Translation};
 
 use super::bits::{mmcr0, mmcra, sier, state};
@@ -24,23 +26,58 @@ enum Data {
     Unknown,
 }
 
+/// Whether random sampling chooses an instruction.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Sampled {
+    /// It does not.
+    #[default]
+    No,
+    /// It may.
+    Maybe,
+    /// It does.
+    Yes,
+}
+
+/// What a sampled instruction adds by these tests; `None` where it is not known here.
+pub(super) fn marked(record: &Record, tests: &[Test], amount: Amount) -> Option<u128> {
+    let holds = |test: &Test| match test {
+        Test::Marked => Some(true),
+        Test::Load => Some(record.memory.is_some_and(|memory| memory.load)),
+        Test::Store => Some(record.memory.is_some_and(|memory| memory.store)),
+        Test::Is(traits) => Some(record.sample.traits.intersects(*traits)),
+        _ => None,
+    };
+    let holding: Vec<_> = tests.iter().map(holds).collect();
+    match amount {
+        _ if holding.contains(&Some(false)) => Some(0),
+        Amount::One if !holding.contains(&None) => Some(1),
+        _ => None,
+    }
+}
+
 impl Thread {
     /// Whether the registers are continuously loaded, PMAE left out (2.3).
     fn is_continuous(&self) -> bool {
         self.mmcra & mmcra::SAMPLE_ENABLE == 0 && self.context.machine_state & (state::SE | state::BE) == 0
     }
 
-    /// Whether random sampling may choose an instruction (Table A-5). Of most kinds one is drawn, and which one is not known here. Every probe
+    /// Whether random sampling chooses an instruction (Table A-5). Of most kinds one is drawn, and which one is not known here. Every probe
     /// no-op and every matched instruction is sampled (P30), so another instruction is not.
-    pub(super) fn may_sample(&self, record: &Record, signals: &[(Signal, u64)]) -> bool {
+    pub(super) fn samples(&self, record: &Record, signals: &[(Signal, u64)]) -> Sampled {
         if self.mmcra & mmcra::SAMPLE_ENABLE == 0 {
-            return false;
+            return Sampled::No;
         }
-        match mmcra::eligibility(self.mmcra) {
-            (0, 3) | (1, 1..=3 | 5..=7) | (2, 6..=7) | (3, _) => false,
-            (0, 2) => record.sample.traits.contains(Traits::PROBE) || of(signals, Signal::ProbeInstructions) > 0,
-            (0, 4) => record.sample.traits.contains(Traits::MATCHED) || of(signals, Signal::MatchedInstructions) > 0,
-            _ => true,
+        let (kind, signal) = match mmcra::eligibility(self.mmcra) {
+            (0, 3) | (1, 1..=3 | 5..=7) | (2, 6..=7) | (3, _) => return Sampled::No,
+            (0, 2) => (Traits::PROBE, Signal::ProbeInstructions),
+            (0, 4) => (Traits::MATCHED, Signal::MatchedInstructions),
+            _ => return Sampled::Maybe,
+        };
+        // The record and the signals of the instruction must say the same.
+        match (record.sample.traits.contains(kind), of(signals, signal)) {
+            (false, 0) => Sampled::No,
+            (true, 1) => Sampled::Yes,
+            _ => Sampled::Maybe,
         }
     }
 
@@ -90,8 +127,19 @@ impl Thread {
             self.followed = Followed::default();
         }
         let enabled = self.mmcr0 & mmcr0::PMAE != 0;
-        if lost || sampled && (alerted || enabled) {
+        let loads = alerted || enabled;
+        if lost || sampled == Sampled::Maybe && loads {
             (self.siar, self.sdar, self.sier) = (None, None, None);
+            return;
+        }
+        if let (Sampled::Yes, true, Some(record)) = (sampled, loads, record) {
+            // SIAR is of the last one that completed (2.1), SDAR of the last that had data.
+            let completed = !record.sample.traits.contains(Traits::DISCARDED);
+            self.siar = completed.then_some(record.address);
+            if let Some(memory) = record.memory {
+                self.sdar = completed.then_some(memory.address);
+            }
+            self.sier = None;
             return;
         }
         // With random sampling they are of the last sampled instruction (2.1).

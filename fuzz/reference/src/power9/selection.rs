@@ -1,6 +1,7 @@
 //! What PMC1 to PMC4 count (POWER9 PMU User's Guide, A.4 and 5.15.1; decisions P13, P14, P16).
 
-use vm_pmu_arch::event::{Drive, Entry, Internal, POWER9};
+use vm_pmu_arch::event::{Drive, Entry, Internal, POWER9, Reloads};
+use vm_pmu_arch::feed::{Kind, Signal};
 
 use super::bits::mmcr1;
 
@@ -13,7 +14,9 @@ pub(super) enum Chosen {
     Sum(Vec<&'static Entry>),
     /// The carries of another counter, by its number from 0.
     Carries(usize),
-    /// What needs single cycles: falling edges, and both bits of the event bus at once.
+    /// The falling edges of what these entries add up to, all of which signals tell in any state of the thread.
+    Falls(Vec<&'static Entry>),
+    /// What else needs single cycles: both bits of the event bus at once, and falling edges of what the reference is not told.
     Cycles,
 }
 
@@ -45,13 +48,23 @@ pub(super) fn chosen(register: u64, number: u32) -> Chosen {
         // Overflows have as many falling edges as there are overflows.
         return Chosen::Carries(source);
     }
-    if falling || on_the_bus(sel) && comb == 0b01 {
+    if on_the_bus(sel) && comb == 0b01 {
         return Chosen::Cycles;
     }
-    if on_the_bus(sel) && comb == 0b11 {
-        return Chosen::Sum([0b00, 0b10].into_iter().filter_map(|comb| entry(number, unit, comb, sel)).collect());
+    let added: &[u64] = if on_the_bus(sel) && comb == 0b11 { &[0b00, 0b10] } else { &[comb] };
+    let entries: Vec<_> = added.iter().filter_map(|comb| entry(number, unit, *comb, sel)).collect();
+    match falling {
+        false => Chosen::Sum(entries),
+        true if entries.iter().all(|entry| is_told(entry)) => Chosen::Falls(entries),
+        true => Chosen::Cycles,
     }
-    Chosen::Sum(whole.into_iter().collect())
+}
+
+/// Whether signals tell each clock of an entry, whatever the thread's state.
+fn is_told(entry: &Entry) -> bool {
+    let told = |signal: &Signal| *signal != Signal::Cycles && signal.kind() != Kind::Level;
+    let signals = entry.drive == Drive::Signals && entry.signals.iter().all(told);
+    signals && entry.when.is_empty() && entry.reloads == Reloads::None
 }
 
 /// The counter whose overflows an entry counts, from 0.

@@ -8,10 +8,12 @@ use vm_pmu_arch::model::Occurrence;
 pub(super) use crate::clocks::amount_of as of;
 
 use super::alerts::Excuse;
-use super::bits::{mmcr0, mmcr1, mmcra, state};
+use super::bits::{mmcr0, mmcr1, state};
+use super::edges::Falls;
 use super::history::History;
-use super::sampling::Followed;
+use super::sampling::{Followed, Sampled, marked};
 use super::selection::{Chosen, chosen, reaches};
+use super::thresholds::{Threshold, threshold_event};
 
 /// What a thread sees of its core.
 #[derive(Clone, Copy)]
@@ -24,11 +26,35 @@ pub(super) struct Surroundings {
     pub(super) running: usize,
 }
 
+/// What is counted at once.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub(super) signals: &'a [(Signal, u64)],
+    /// The instruction, if it is one.
+    pub(super) record: Option<&'a Record>,
+}
+
 /// What a counter is to add.
 #[derive(Clone, Copy)]
-enum Add {
+pub(super) enum Add {
     Known(u128),
     Unknown,
+}
+
+impl Add {
+    pub(super) fn amount(self) -> Option<u128> {
+        match self {
+            Add::Known(amount) => Some(amount),
+            Add::Unknown => None,
+        }
+    }
+
+    pub(super) fn plus(self, other: Add) -> Add {
+        match (self, other) {
+            (Add::Known(one), Add::Known(other)) => Add::Known(one + other),
+            _ => Add::Unknown,
+        }
+    }
 }
 
 /// The performance monitor of one thread. A register that is not known is `None`.
@@ -57,13 +83,16 @@ pub(super) struct Thread {
     pub(super) history: History,
     pub(super) excuse: Excuse,
     pub(super) followed: Followed,
-    /// Random sampling may choose the instruction that is being counted.
-    pub(super) sampled: bool,
+    /// Whether random sampling chooses the instruction that is being counted.
+    pub(super) sampled: Sampled,
     /// Of PMC1 to PMC4 those that counted when MMCR1 was written, until that cycle is over: they do not count (note 1 of A.4; P17). `None`
     /// is not known.
     pub(super) suspended: [Option<bool>; 4],
     /// What PMC1 to PMC4 count by MMCR1.
-    chosen: [Chosen; 4],
+    pub(super) chosen: [Chosen; 4],
+    pub(super) threshold: Threshold,
+    /// What PMC1 to PMC4 have seen of single clocks.
+    falls: [Falls; 4],
 }
 
 impl Thread {
@@ -88,9 +117,11 @@ impl Thread {
             history: History::default(),
             excuse: Excuse::default(),
             followed: Followed::default(),
-            sampled: false,
+            sampled: Sampled::No,
             suspended: [Some(false); 4],
             chosen: [Chosen::Off, Chosen::Off, Chosen::Off, Chosen::Off],
+            threshold: Threshold::new(),
+            falls: [Falls::new(); 4],
         }
     }
 
@@ -115,6 +146,11 @@ impl Thread {
     /// The cycle of a write of MMCR1 is over.
     pub(super) fn resume(&mut self) {
         self.suspended = [Some(false); 4];
+    }
+
+    /// Something was written or has changed around the counters: how that meets the clock that is open is not known.
+    pub(super) fn doubt_falls(&mut self) {
+        self.falls.iter_mut().for_each(Falls::doubt);
     }
 
     /// Whether counter `number` counts PM_CYC, by any of its codes (P16).
@@ -158,7 +194,7 @@ impl Thread {
     }
 
     /// Whether the thread is in a state in which an event counts.
-    fn when(&self, when: When, around: &Surroundings) -> bool {
+    pub(super) fn when(&self, when: When, around: &Surroundings) -> bool {
         let (msr, control) = (self.context.machine_state, self.context.control);
         match when {
             When::Run => self.runs(),
@@ -186,11 +222,11 @@ impl Thread {
     }
 
     /// What one entry of the catalogue adds in a step with these signals.
-    fn amount(&self, entry: &Entry, signals: &[(Signal, u64)], suspended: bool, around: &Surroundings) -> Add {
+    fn amount(&self, entry: &Entry, step: Step<'_>, suspended: bool, around: &Surroundings) -> Add {
+        let Step { signals, record } = step;
         if !entry.when.iter().all(|when| self.when(*when, around)) {
             return Add::Known(0);
         }
-        let sampling = self.mmcra & mmcra::SAMPLE_ENABLE != 0;
         match entry.drive {
             Drive::Signals => {
                 let qualifier = match entry.reloads {
@@ -202,11 +238,15 @@ impl Thread {
                 let counted = entry.signals.iter().chain(prefetches);
                 Add::Known(counted.map(|signal| u128::from(told(*signal, signals, suspended))).sum())
             }
-            // No instruction is sampled, and nothing is measured.
-            Drive::Sampled { .. } | Drive::Internal(Internal::Rewind(_) | Internal::Saved(_)) if !self.sampled => Add::Known(0),
-            Drive::Internal(
-                Internal::ThresholdMet | Internal::ThresholdNotMet | Internal::ThresholdExceeded(_) | Internal::ThresholdAccumulated,
-            ) if !sampling => Add::Known(0),
+            // No instruction is sampled.
+            Drive::Sampled { .. } | Drive::Internal(Internal::Rewind(_) | Internal::Saved(_)) if self.sampled == Sampled::No => {
+                Add::Known(0)
+            }
+            Drive::Sampled { tests, amount } if self.sampled == Sampled::Yes && !suspended => {
+                record.and_then(|record| marked(record, tests, amount)).map_or(Add::Unknown, Add::Known)
+            }
+            // Counted once the threshold counter has seen the step.
+            _ if threshold_event(entry).is_some() => Add::Known(0),
             Drive::Internal(Internal::Suspended | Internal::Never) => Add::Known(0),
             Drive::Internal(Internal::TimeBaseBit) if suspended => Add::Known(0),
             Drive::Internal(Internal::TimeBaseBit) => Add::Known(u128::from(self.transitions(of(signals, Signal::TimeBaseTicks)))),
@@ -214,17 +254,27 @@ impl Thread {
         }
     }
 
+    /// The falling edges of a step that counter `number` counts, of what these entries are.
+    fn fallen(&mut self, number: usize, entries: &[&Entry], signals: &[(Signal, u64)], around: &Surroundings) -> Add {
+        // What it sees while it does not count, or in the cycle of a write, may matter to the next clock.
+        if self.suspended[number] != Some(false) || self.frozen(number as u32, around) != Some(false) {
+            self.falls[number].doubt();
+            return Add::Unknown;
+        }
+        let sources: Vec<Signal> = entries.iter().flat_map(|entry| entry.signals).copied().collect();
+        self.falls[number].step(&sources, signals).map_or(Add::Unknown, |falls| Add::Known(falls.into()))
+    }
+
     /// What each counter adds by itself in a step.
-    fn additions(&self, signals: &[(Signal, u64)], around: &Surroundings) -> [Add; 6] {
-        [0, 1, 2, 3, 4, 5].map(|number: usize| match self.chosen.get(number) {
+    fn additions(&mut self, step: Step<'_>, around: &Surroundings) -> [Add; 6] {
+        let signals = step.signals;
+        [0, 1, 2, 3, 4, 5].map(|number: usize| match self.chosen.get(number).cloned() {
+            Some(Chosen::Falls(entries)) => self.fallen(number, &entries, signals, around),
             Some(Chosen::Off | Chosen::Carries(_)) => Add::Known(0),
             Some(Chosen::Sum(entries)) => {
                 let sum = |suspended| {
-                    let amounts = entries.iter().map(|entry| self.amount(entry, signals, suspended, around));
-                    amounts.fold(Add::Known(0), |sum, amount| match (sum, amount) {
-                        (Add::Known(sum), Add::Known(amount)) => Add::Known(sum + amount),
-                        _ => Add::Unknown,
-                    })
+                    let amounts = entries.iter().map(|entry| self.amount(entry, step, suspended, around));
+                    amounts.fold(Add::Known(0), Add::plus)
                 };
                 match (self.suspended[number], sum(true), sum(false)) {
                     (Some(true), lost, _) => lost,
@@ -239,8 +289,10 @@ impl Thread {
         })
     }
 
-    /// Adds to the counters, and to those that count their overflows. A carry into a counter that stands still is lost.
-    fn add(&mut self, mut additions: [Add; 6], around: &Surroundings) {
+    /// Adds to the counters, and to those that count their overflows. A carry into a counter that stands still is lost. Returns what each counter
+    /// has counted.
+    fn add(&mut self, mut additions: [Add; 6], around: &Surroundings) -> [Add; 6] {
+        let mut grown = [Add::Known(0); 6];
         let frozen = [0, 1, 2, 3, 4, 5].map(|number| self.frozen(number, around));
         // Five counters in a row are the longest chain; in a ring a carry goes round once (P12).
         for _ in 0..5 {
@@ -249,6 +301,7 @@ impl Thread {
                 if frozen[number] == Some(true) || matches!(addition, Add::Known(0)) {
                     continue;
                 }
+                grown[number] = grown[number].plus(frozen[number].map_or(Add::Unknown, |_| *addition));
                 let sum = match (self.counters[number], addition, frozen[number]) {
                     (Some(value), Add::Known(amount), Some(_)) => Some((value, u128::from(value) + amount)),
                     _ => None,
@@ -273,14 +326,24 @@ impl Thread {
                 }
             }
         }
+        grown
+    }
+
+    /// Adds to the counters, and then what the threshold counter makes of that.
+    fn count(&mut self, additions: [Add; 6], step: Step<'_>, around: &Surroundings) {
+        let grown = self.add(additions, around);
+        let by_threshold = self.count_threshold(grown, step, around);
+        let grown = self.add(by_threshold, around);
+        self.doubt_threshold(&grown);
     }
 
     /// One step in which signals grow; with the record of its instruction, if there was one.
     pub(super) fn step(&mut self, signals: &[(Signal, u64)], record: Option<&Record>, around: &Surroundings) {
         let event = self.transitions(of(signals, Signal::TimeBaseTicks)) > 0 && self.mmcr0 & mmcr0::TBEE != 0;
-        self.sampled = record.is_some_and(|record| self.may_sample(record, signals));
-        let additions = self.additions(signals, around);
-        self.add(additions, around);
+        self.sampled = record.map_or(Sampled::No, |record| self.samples(record, signals));
+        let step = Step { signals, record };
+        let additions = self.additions(step, around);
+        self.count(additions, step, around);
         self.ticks = self.ticks.wrapping_add(of(signals, Signal::TimeBaseTicks));
         if of(signals, Signal::Cycles) > 0 {
             self.resume();
@@ -294,6 +357,7 @@ impl Thread {
 
     /// An event that no signal describes.
     pub(super) fn inject(&mut self, occurrence: Occurrence, amount: u64, around: &Surroundings) {
+        self.falls.iter_mut().for_each(Falls::inject);
         let additions = [0, 1, 2, 3, 4, 5].map(|number: usize| {
             if number >= 4 || amount == 0 || !reaches(self.mmcr1, number as u32, occurrence.select) {
                 return Add::Known(0);
@@ -309,7 +373,7 @@ impl Thread {
                 _ => Add::Unknown,
             }
         });
-        self.add(additions, around);
+        self.count(additions, Step { signals: &[], record: None }, around);
         let (alerted, lost) = self.alerted(|thread| thread.settle(false, around));
         self.capture(None, alerted, lost);
     }
@@ -332,6 +396,7 @@ impl Thread {
         for number in 0..4 {
             if self.counts_untold(number) && self.frozen(number as u32, around) != Some(true) {
                 self.counters[number] = None;
+                self.forget_threshold_of(number);
             }
         }
     }

@@ -9,6 +9,9 @@ use super::places::{self, Register};
 use super::requests::{self, Filters};
 use super::selection::{self, Choice, OF_COUNTER_0, Select, What};
 
+/// Requests that a CHA's table keeps: no clock counts more than 28 (TOR_OCCUPANCY, Max Inc), and others wait.
+const PLACES: usize = 32;
+
 /// frz: the counters of the box stand still, whatever bit 16 is (N28).
 const FREEZE: u32 = 1 << 8;
 /// The bits of a box's control that read back (N27).
@@ -360,6 +363,7 @@ impl Unit {
             Stage::Served { clocks } => {
                 return self.happen(frozen, 1, clocks, |what, tid| (!tid || of_thread) && stays(what));
             }
+            Stage::Enters if self.table.len() == PLACES => return,
             Stage::Enters => {
                 self.table.push(*request);
                 (0, 1)

@@ -175,7 +175,7 @@ impl<'a> Bank<'a> {
         let read = |address: &Address| -> Result<u64, Fault> {
             match self.machine.untile().filter(|_| is_of_box(*address)) {
                 Some(untile) => untile.read(*address),
-                None => thread.read(*address),
+                None => thread.look(*address),
             }
         };
         let value = match counter.registers.as_slice() {

@@ -1,14 +1,14 @@
 //! Call chains, as far as frames are linked.
 
 /// The most callers of a sample.
-const MOST: usize = 64;
+pub(crate) const MOST_CALLERS: usize = 64;
 
 /// The return addresses of a chain of frames, the innermost first. A frame holds where its caller's frame is, and the return address lies
 /// `saved` bytes from there, or from the frame itself if `in_own`. Frames grow downwards, so a chain that does not rise has ended.
 pub(crate) fn callers(frame: u64, saved: u64, in_own: bool, peek: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
     let mut callers = Vec::new();
     let mut frame = frame;
-    while callers.len() < MOST {
+    while callers.len() < MOST_CALLERS {
         let Some(next) = peek(frame).filter(|_| frame != 0) else { break };
         let Some(address) = peek(if in_own { frame } else { next }.wrapping_add(saved)).filter(|address| *address != 0) else { break };
         callers.push(address);

@@ -51,7 +51,7 @@ fn replace(machine: &Machine<Lines>, number: usize, context: Context) {
 }
 
 /// Does `work` with thread `number` of `machine`, with every access allowed. The guest's state is as before afterwards.
-pub(super) fn as_host<T>(machine: &Machine<Lines>, number: usize, work: impl FnOnce(Thread<'_, Lines>) -> T) -> Option<T> {
+pub(crate) fn as_host<T>(machine: &Machine<Lines>, number: usize, work: impl FnOnce(Thread<'_, Lines>) -> T) -> Option<T> {
     let thread = machine.thread(number)?;
     let context = thread.context();
     let wanted = privileged(machine.part(), context);

@@ -10,7 +10,8 @@ mod host;
 mod plan;
 
 pub(crate) use bank::Bank;
-pub(crate) use frames::callers;
+pub(crate) use frames::{MOST_CALLERS, callers};
+pub(crate) use host::as_host;
 pub use plan::{Counter, Found, Group, Plan, Sample};
 
 /// The glue of a thread of that PMU, and its counters.

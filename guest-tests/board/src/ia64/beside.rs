@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vm_pmu::topology::Machine;
 use vm_pmu_engines::ia64::{CpuView, Observer, Step};
 
-use super::Cpu;
+use super::{Cpu, Procedures, callers};
 use crate::Lines;
 use crate::beside::{Bank, Beside, Found, Plan, Sample};
 
@@ -21,6 +21,11 @@ impl<'a> Cpu<'a> {
         self.beside = Some(Box::new(beside));
     }
 
+    /// Samples have the callers to which the unwind tables of the guest's file lead.
+    pub fn follow_callers(&mut self, procedures: Arc<Procedures>) {
+        self.procedures = Some(procedures);
+    }
+
     /// The glue beside, if it repeats what the guest does to registers.
     pub(super) fn repeating(&mut self) -> Option<&mut Cpu<'a>> {
         self.beside.as_mut().filter(|beside| beside.bank.repeats()).map(|beside| &mut beside.cpu)
@@ -33,6 +38,7 @@ impl<'a> Cpu<'a> {
     }
 
     pub(super) fn retire_beside(&mut self, step: &Step, cpu: &CpuView<'_>) {
+        let procedures = self.procedures.as_deref();
         let Some(beside) = &mut self.beside else { return };
         let Beside { cpu: glue, bank } = &mut **beside;
         glue.retire(step, cpu);
@@ -42,6 +48,7 @@ impl<'a> Cpu<'a> {
             privilege: glue.thread.context().privilege,
             instructions: glue.instructions,
             cycles: cpu.cycles(),
+            callers: procedures.map(|procedures| callers::after(step, cpu, procedures)).unwrap_or_default(),
             ..Sample::default()
         });
     }

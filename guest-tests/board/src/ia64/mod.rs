@@ -13,17 +13,23 @@
 //! - A thread that goes to the background has its switch counted before.
 
 mod beside;
+mod callers;
 mod following;
 mod ledger;
+mod outside;
 mod record;
 mod run;
 mod saved;
 mod signals;
+mod unwind;
 
 pub use run::run;
 pub use saved::{Attached, CpuState, Rig};
 
 pub use signals::supplies;
+pub use unwind::{MOST_DESCRIPTORS, Procedure, Procedures};
+
+use std::sync::Arc;
 
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, DataSource, Demand, Occasion, Records, Signal, SignalSet};
@@ -74,6 +80,8 @@ pub struct Cpu<'a> {
     /// It is beside the guest's own: its monitors are the host's, and so are the breakpoint registers that narrow them.
     is_beside: bool,
     beside: Option<Box<Beside<'a, Cpu<'a>>>>,
+    /// What leads to callers.
+    procedures: Option<Arc<Procedures>>,
 }
 
 impl<'a> Cpu<'a> {
@@ -99,6 +107,7 @@ impl<'a> Cpu<'a> {
             trace: Recorder::default(),
             is_beside: false,
             beside: None,
+            procedures: None,
         };
         cpu.update_demand();
         cpu

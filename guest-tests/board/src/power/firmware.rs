@@ -25,6 +25,7 @@ use vm_pmu::tree::vm_fdt::FdtWriter;
 
 use crate::Lines;
 use crate::report::Posted;
+use crate::trace::Listener;
 use vm_pmu_engines::memory::Memory;
 use vm_pmu_engines::power::Entry;
 use vm_pmu_engines::power::assemble::Assembler;
@@ -85,6 +86,9 @@ pub struct Firmware<'a> {
     next: Cell<u64>,
     /// Accesses that memory refused.
     refused: Cell<u64>,
+    /// Who is told what is posted, and at which cycle of a core next.
+    listener: OnceCell<Listener>,
+    sample: Cell<u64>,
 }
 
 /// The state of the firmware and the nests. The firmware's code and the device tree are in the guest's memory.
@@ -140,7 +144,8 @@ impl<'a> Firmware<'a> {
         (0..chips).filter_map(|core| cores.collection(core)).for_each(|core| core.set_interval(interval));
         let (cycles, passed, next, refused) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
         let companion = companion.map(|companion| (companion, Traffic::new(companion, chips)));
-        Firmware { platform, cores, companion, memory: OnceCell::new(), pirs, pace, cycles, passed, next, refused }
+        let (memory, listener, sample) = (OnceCell::new(), OnceCell::new(), Cell::new(0));
+        Firmware { platform, cores, companion, memory, pirs, pace, cycles, passed, next, refused, listener, sample }
     }
 
     /// What a CPU finds in its registers.
@@ -182,6 +187,21 @@ impl<'a> Firmware<'a> {
             events().map(cell).filter(|posted| posted.count != 0).collect::<Vec<_>>()
         };
         self.platform.chips().iter().flat_map(of).collect()
+    }
+
+    /// Tells `listener` from now on what is posted, if it asks for it.
+    pub fn follow(&self, listener: &Listener) {
+        if listener.0.every_of_nests().is_some() {
+            self.listener.get_or_init(|| listener.clone());
+        }
+    }
+
+    /// Tells who follows the run what is posted by now.
+    pub fn tell(&self) {
+        if let Some(listener) = self.listener.get() {
+            listener.0.posted(self.cycles.get(), &self.posted());
+            self.sample.set(self.cycles.get().saturating_add(listener.0.every_of_nests().unwrap_or(u64::MAX)));
+        }
     }
 
     /// Puts itself into `memory`, with the device tree, and has the engines begin and pause.
@@ -327,6 +347,9 @@ impl<'a> Firmware<'a> {
         let until = self.platform.chips().iter().map(Chip::until_slot).min().unwrap_or(1);
         let next = u128::from(self.passed.get().saturating_add(until)) * core;
         self.next.set(next.div_ceil(nest) as u64);
+        if self.cycles.get() >= self.sample.get() {
+            self.tell();
+        }
     }
 
     /// `cycles` of the nest elapse.

@@ -18,6 +18,7 @@
 //! Both the engine and the PMU keep it. A `mtspr` goes to the PMU and then has its effect in the engine; what the engine changes by itself
 //! (GE, at an event-based branch and at `rfebb`) is reported to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
+mod access;
 mod beside;
 #[cfg(feature = "unicorn")]
 mod blocks;
@@ -27,6 +28,7 @@ mod firmware;
 mod following;
 mod fusion;
 mod ledger;
+mod outside;
 mod record;
 mod run;
 mod saved;
@@ -45,9 +47,9 @@ pub use saved::{Attached, CpuState, Rig};
 pub use signals::{pace, supplies};
 
 use vm_pmu::Countdown;
-use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::access::Address;
 use vm_pmu::arch::feed::{Context, Demand, Occasion, Record, Records, Signal, SignalSet};
-use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
+use vm_pmu::arch::power9::{Bescr, ThreadControl, spr};
 use vm_pmu::companion::{Follower, Invalidation, Outcome};
 use vm_pmu::topology::Thread;
 
@@ -287,57 +289,6 @@ impl<'a> Cpu<'a> {
         // The totals from before the CPU was restored are no part of its time.
         let time_base = cpu.time_base().wrapping_sub(self.thread.totals().get(Signal::TimeBaseTicks));
         Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
-    }
-
-    /// Reads what an access or an alert has made of BESCR.
-    fn check_bescr(&mut self) {
-        let vm_pmu::State::Power9(state) = self.thread.state() else { return };
-        self.bescr = state.bescr;
-        let bescr = Bescr::of(state.bescr);
-        let owns = Mmcr0::written(state.mmcr0).ebe();
-        self.event_based = owns.then(|| EventBased { enabled: bescr.pme(), occurred: self.thread.lines().event_based_branch });
-    }
-
-    fn answer<T>(result: Result<T, Fault>) -> Result<T, SprFault> {
-        result.map_err(|fault| match fault {
-            Fault::FacilityUnavailable(facility) => {
-                SprFault::FacilityUnavailable { hypervisor: false, cause: facility.interruption_cause() }
-            }
-            Fault::HypervisorFacilityUnavailable(facility) => {
-                SprFault::FacilityUnavailable { hypervisor: true, cause: facility.interruption_cause() }
-            }
-            Fault::EmulationAssistance => SprFault::EmulationAssistance,
-            Fault::PrivilegedInstruction => SprFault::Privileged,
-            Fault::NoOperation => SprFault::NoOp,
-            _ => SprFault::Unclaimed,
-        })
-    }
-
-    fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
-        self.settle();
-        if let Some(other) = self.repeating() {
-            // It answers as this one does.
-            let _ = other.read(address, cpu);
-        }
-        let answer = self.thread.read(address);
-        self.keep(address, cpu, (None, None), answer);
-        Self::answer(answer)
-    }
-
-    fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
-        self.settle();
-        if let Some(other) = self.repeating() {
-            let _ = other.write(address, value, cpu);
-        }
-        self.ledger.settle(&self.thread);
-        let before = self.trace.before(&self.thread, address);
-        let answer = self.thread.write(address, value);
-        if answer.is_ok() {
-            self.ledger.written(address, &self.thread);
-            self.check_bescr();
-        }
-        self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));
-        Self::answer(answer)
     }
 
     /// `cycles` elapse without any other event, around the instruction at `address`.

@@ -4,6 +4,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use vm_pmu::arch::model::RegisterDescription;
+use vm_pmu::irq::InterruptLine;
+use vm_pmu::topology::Thread;
+
 use super::Listener;
 use crate::report::Action;
 
@@ -153,6 +157,7 @@ pub struct Tracer {
     pub(super) choice: Choice,
     pub(super) listener: Option<Listener>,
     pub(super) checks: Option<Arc<dyn Checks>>,
+    registers: Option<&'static [RegisterDescription]>,
     over: Arc<AtomicBool>,
 }
 
@@ -173,6 +178,18 @@ impl Tracer {
     #[must_use]
     pub fn with_checks(self, checks: Option<Arc<dyn Checks>>) -> Tracer {
         Tracer { checks, ..self }
+    }
+
+    /// The same, where registers have the names of `registers`, those of what is around the threads among them. By default there are those of a
+    /// thread alone.
+    #[must_use]
+    pub fn with_registers(self, registers: &'static [RegisterDescription]) -> Tracer {
+        Tracer { registers: Some(registers), ..self }
+    }
+
+    /// The registers that accesses are known by.
+    pub(super) fn registers<L: InterruptLine>(&self, thread: &Thread<'_, L>) -> &'static [RegisterDescription] {
+        self.registers.unwrap_or_else(|| thread.registers())
     }
 
     /// On some thread it happened that ends the trace, or around which it is.

@@ -3,7 +3,9 @@
 //! Each thread has a recorder. It does nothing, and costs a comparison a step, unless a [`Tracer`] wants something of its thread.
 
 mod choice;
+mod configuration;
 mod registers;
+mod replay;
 mod sink;
 
 use std::collections::VecDeque;
@@ -17,7 +19,10 @@ use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::Thread;
 
 pub use choice::{Checks, Choice, Keep, Kind, Kinds, Tracer, Until};
-pub use sink::{Listener, Sample, Sink, Value};
+pub(crate) use configuration::Bytes;
+pub use registers::{frozen, sampled, update};
+pub use replay::{Replayed, replay};
+pub use sink::{BoxCount, Listener, Sample, Sink, Value};
 
 use crate::report::{Action, Trace};
 
@@ -144,6 +149,11 @@ impl Recorder {
         self.active
     }
 
+    /// Who follows the run, if somebody does.
+    pub(super) fn listener(&self) -> Option<&Listener> {
+        self.tracer.listener.as_ref()
+    }
+
     /// Whether each step must be told by itself, as its stores matter.
     #[inline]
     pub(super) fn needs_stores(&self) -> bool {
@@ -179,7 +189,7 @@ impl Recorder {
             return;
         }
         self.place = place;
-        if let Some(action) = registers::access(thread.registers(), address, before, wrote, answer) {
+        if let Some(action) = registers::access(self.tracer.registers(thread), address, before, wrote, answer) {
             self.note(thread, action);
         }
         if wrote.is_some() {
@@ -203,6 +213,14 @@ impl Recorder {
         if lines.iter().zip(before).any(|(line, before)| *line && !before) {
             let counters = registers::negative(&thread.state()).into_iter().fold(0, |counters, number| counters | 1 << number);
             self.interrupt(thread, counters);
+        }
+    }
+
+    /// Nobody knows when the interrupt that was asked for is taken: who follows the run is told so at once, and nothing is kept of it.
+    pub(super) fn leave_open<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
+        if self.active && std::mem::take(&mut self.asked) {
+            self.place.cycle = self.place.cycle.saturating_add(1);
+            self.tell(thread, Action::Taken);
         }
     }
 

@@ -19,12 +19,17 @@ const OF_PROBLEM_STATE: std::ops::RangeInclusive<u16> = 768..=783;
 pub(super) fn name(registers: &[RegisterDescription], address: Address) -> Option<String> {
     match address {
         Address::Rdpmc(index) => Some(format!("RDPMC {index}")),
-        address => Some(registers.iter().find(|register| register.address == address)?.name.to_owned()),
+        address => match registers.iter().find(|register| register.address == address) {
+            Some(register) => Some(register.name.to_owned()),
+            // What else is in configuration space has no name of its own.
+            None => matches!(address, Address::Pci(_)).then(|| address.to_string()),
+        },
     }
 }
 
 /// The registers of a thread that samples have: each once, and none of the package's boxes.
-pub(super) fn sampled<L: InterruptLine>(thread: &Thread<'_, L>) -> Vec<&'static RegisterDescription> {
+#[must_use]
+pub fn sampled<L: InterruptLine>(thread: &Thread<'_, L>) -> Vec<&'static RegisterDescription> {
     let has = |register: &&RegisterDescription| match register.address {
         Address::Rdpmc(_) | Address::Bhrb(_) | Address::Imc | Address::Pci { .. } | Address::Ibr(_) | Address::Dbr(_) => false,
         // The full-width names of counters show what their others do.
@@ -37,12 +42,12 @@ pub(super) fn sampled<L: InterruptLine>(thread: &Thread<'_, L>) -> Vec<&'static 
 
 /// What a register holds, whatever the thread's state allows to read.
 pub(super) fn value<L: InterruptLine>(thread: &Thread<'_, L>, address: Address) -> Option<u64> {
-    thread.read(address).ok().or_else(|| of_state(&thread.state(), address))
+    thread.look(address).ok().or_else(|| of_state(&thread.state(), address))
 }
 
 /// Puts what all of `registers` hold into `values`. A register that the thread cannot read now, and whose value is no part of what the PMU
 /// remembers by itself, is as it was: only a privileged write changes it.
-pub(super) fn update<L: InterruptLine>(thread: &Thread<'_, L>, registers: &[&'static RegisterDescription], values: &mut Vec<Value>) {
+pub fn update<L: InterruptLine>(thread: &Thread<'_, L>, registers: &[&'static RegisterDescription], values: &mut Vec<Value>) {
     let state = thread.state();
     if values.len() != registers.len() {
         values.clear();
@@ -50,7 +55,7 @@ pub(super) fn update<L: InterruptLine>(thread: &Thread<'_, L>, registers: &[&'st
     }
     for one in values {
         let address = one.register.address;
-        if let Some(value) = of_state(&state, address).or_else(|| thread.read(address).ok()) {
+        if let Some(value) = of_state(&state, address).or_else(|| thread.look(address).ok()) {
             one.value = value;
         }
     }
@@ -116,7 +121,8 @@ pub(super) fn freezes(state: &State) -> bool {
 }
 
 /// Whether the PMU is frozen; `None` of a part whose counters stop one by one.
-pub(super) fn frozen(state: &State) -> Option<bool> {
+#[must_use]
+pub fn frozen(state: &State) -> Option<bool> {
     match state {
         // FREEZE_PERFMON_ON_PMI clears IA32_PERF_GLOBAL_CTRL, and so does software that stops all counters.
         State::Knl(state) => Some(state.global_ctrl == 0),

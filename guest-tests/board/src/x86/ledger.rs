@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use vm_pmu::arch::access::Address;
 use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::feed::{Signal, Unit};
 use vm_pmu::arch::k8::{PerfEvtSel, Register as K8Register, Slot};
@@ -72,7 +73,7 @@ impl Ledger {
     }
 
     fn counter<L: InterruptLine>(slot: Slot, thread: &Thread<'_, L>) -> Option<u64> {
-        thread.rdmsr(K8Register::PERF_CTR0 + slot.index() as u32).ok()
+        thread.look(Address::Msr(K8Register::PERF_CTR0 + slot.index() as u32)).ok()
     }
 
     /// Books what the counter has grown by since it was last read.
@@ -117,7 +118,7 @@ impl Ledger {
                 }
             }
             Some(K8Register::PerfEvtSel(slot)) => {
-                let Ok(select) = thread.rdmsr(msr) else { return };
+                let Ok(select) = thread.look(Address::Msr(msr)) else { return };
                 self.open[slot.index()] = self.row(slot.index(), select & SELECTION, PerfEvtSel::written(select).en());
                 // A change of event with the counter enabled can count an edge at once.
                 self.settle(slot, thread);

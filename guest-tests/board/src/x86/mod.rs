@@ -37,6 +37,7 @@ mod core_clock;
 mod devices;
 mod following;
 mod ledger;
+mod outside;
 mod record;
 mod run;
 mod saved;
@@ -45,6 +46,7 @@ mod signals;
 mod timed;
 mod untile;
 mod untile_clock;
+mod untile_samples;
 
 pub use board::{Board, ConfigurationSpace, Leaf, Topology};
 pub use core_clock::CoreClock;
@@ -78,7 +80,7 @@ use vm_pmu_engines::blocks::{Facts, Sums};
 
 use following::Following;
 use signals::{STATES, Signals};
-use untile::CpuBoxes;
+use untile::{Configured, CpuBoxes};
 use vm_pmu_engines::x86::{Alerts, CpuView, Gp, Observer, Step, StepKind};
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
@@ -194,6 +196,10 @@ impl<'a> Cpu<'a> {
     /// Traces what passes between the guest and the PMU.
     pub fn record(&mut self, tracer: &Tracer) {
         self.trace = Recorder::new(tracer, &self.thread);
+        if let Some(cpu_boxes) = self.cpu_boxes.as_ref().filter(|_| self.trace.is_active()) {
+            cpu_boxes.note_accesses();
+            self.trace.listener().into_iter().for_each(|listener| cpu_boxes.follow(listener));
+        }
     }
 
     /// What has been kept.
@@ -207,6 +213,7 @@ impl<'a> Cpu<'a> {
         let context = self.thread.context();
         self.thread.set_context(Context { privilege: 0, ..context });
         self.ledger.close(&self.thread);
+        self.cpu_boxes.iter().for_each(CpuBoxes::close);
     }
 
     /// What comes of a step for the guest.
@@ -380,6 +387,9 @@ impl<'a> Cpu<'a> {
                 self.trace.interrupt(&self.thread, counters);
             }
             self.trace.step(&self.thread);
+            if let Some(cpu_boxes) = &self.cpu_boxes {
+                cpu_boxes.step(self.trace.place().cycle);
+            }
         }
         if asked.is_some() { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
     }
@@ -387,7 +397,16 @@ impl<'a> Cpu<'a> {
     /// What the trace must know of a step by itself.
     #[cold]
     fn trace_step(&mut self, step: &Step, cpu: &CpuView<'_>) {
-        self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: step.rip });
+        let place = Place { instruction: self.instructions, cycle: cpu.cycles(), address: step.rip };
+        if let Some(cpu_boxes) = &self.cpu_boxes {
+            // As other accesses are, before their instruction has retired.
+            let place = Place { instruction: self.instructions - u64::from(step.retired()), ..place };
+            for Configured { address, written, read } in cpu_boxes.take_accesses() {
+                let (before, wrote) = written.unzip();
+                self.trace.access(&self.thread, place, Address::Pci(address), (before, wrote), Ok(wrote.unwrap_or(read)));
+            }
+        }
+        self.trace.move_to(place);
         let entry = cpu.apic().lvt_performance_counter();
         self.trace.taken(&self.thread, step.rip, || match step.kind {
             StepKind::Interrupt { vector } => vector == entry as u8,
@@ -450,9 +469,13 @@ impl Observer for Cpu<'_> {
         self.ledger.before(msr, &self.thread);
         let address = Address::Msr(msr);
         let before = self.trace.before(&self.thread, address);
+        let of_box = self.cpu_boxes.as_ref().zip(at_msr(msr));
+        if let Some((cpu_boxes, place)) = of_box {
+            cpu_boxes.before_write(place);
+        }
         let answer = self.thread.write(address, value);
-        if let Some(cpu_boxes) = self.cpu_boxes.as_ref().filter(|_| at_msr(msr).is_some()) {
-            cpu_boxes.touch();
+        if let Some((cpu_boxes, place)) = of_box {
+            cpu_boxes.touch(place);
         }
         self.ledger.after(msr, &self.thread);
         self.trace_access(address, cpu, (before, Some(value)), answer.map(|()| value));

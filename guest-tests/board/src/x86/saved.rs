@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Cpu;
+use super::untile::CpuBoxes;
 use crate::trace::TraceState;
 
 /// The state of [`Cpu`]. The rest of it is worked out anew from the thread's demand.
@@ -88,6 +89,7 @@ impl Cpu<'_> {
         self.next = glue.next;
         self.ledger.go_on(&glue.ledger);
         self.trace.go_on(&glue.trace);
+        self.cpu_boxes.iter().for_each(CpuBoxes::scan);
         self.update_demand();
     }
 }

@@ -82,7 +82,7 @@ impl Cpu<'_> {
             }
         };
         let mut registers = self.thread.registers().iter();
-        let one = registers.find(|register| self.thread.read(register.address).is_ok_and(|value| filters(register.address, value)))?;
+        let one = registers.find(|register| self.thread.look(register.address).is_ok_and(|value| filters(register.address, value)))?;
         Some(format!("cycles at one level of privilege by {}", one.name))
     }
 }

@@ -6,15 +6,19 @@
 //! - What the companion's memory does at each place is reported to that EDC's and that channel's boxes. Requests that leave a tile go to
 //!   the CHA that [`Companion::home`] names, and stay in its table of requests for as long as they took, in clocks of the untile.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use vm_pmu::arch::access::PciAddress;
 use vm_pmu::arch::feed::Request;
 use vm_pmu::companion::Companion;
+use vm_pmu::pci::Location;
 use vm_pmu::topology::{Machine, Untile};
-use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
+use vm_pmu::untile::{Domain, Kind, Place, Stage, Transaction, UnitId, UnitRegister, at_offset};
 
+use super::untile_samples::{BoxSamples, Written};
 use super::{ConfigurationSpace, Lines, UntileClock};
+use crate::trace::{Bytes, Listener};
 use vm_pmu_engines::x86::PciFunction;
 
 /// The boxes of a machine in PCI configuration space.
@@ -24,13 +28,28 @@ pub struct Boxes {
     /// It changes with every write that may change what a box counts.
     revision: AtomicU32,
     clock: UntileClock,
+    /// The accesses of each CPU that no trace has yet, if one is made.
+    accesses: OnceLock<Box<[Mutex<Vec<Configured>>]>>,
+    /// What follows the counters, if somebody does.
+    samples: OnceLock<Option<BoxSamples>>,
+}
+
+/// An access to configuration space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Configured {
+    /// The doubleword.
+    pub(super) address: PciAddress,
+    /// What it held before, and what was written into it; none of a read.
+    pub(super) written: Option<(u64, u64)>,
+    /// What was read, in its place in the doubleword.
+    pub(super) read: u64,
 }
 
 impl Boxes {
     /// The boxes of `machine`.
     #[must_use]
     pub fn new(machine: Arc<Machine<Lines>>) -> Boxes {
-        Boxes { machine, revision: AtomicU32::new(0), clock: UntileClock::new() }
+        Boxes { machine, revision: AtomicU32::new(0), clock: UntileClock::new(), accesses: OnceLock::new(), samples: OnceLock::new() }
     }
 
     /// The clock of the boxes, in the cycles of the furthest CPU.
@@ -44,22 +63,71 @@ impl Boxes {
         self.revision.fetch_add(1, Ordering::Release);
     }
 
+    /// Notes what CPUs access in configuration space from now on.
+    fn note_accesses(&self) {
+        self.accesses.get_or_init(|| (0..self.machine.threads()).map(|_| Mutex::default()).collect());
+    }
+
+    /// Where accesses of CPU `cpu` to the function at `at` are noted, if they are and something is there.
+    fn of_cpu(&self, cpu: usize, untile: &Untile<'_, Lines>, at: PciFunction) -> Option<&Mutex<Vec<Configured>>> {
+        let here = |there: &Location| (there.bus, there.device, there.function) == (at.bus, at.device, at.function);
+        self.accesses.get()?.get(cpu).filter(|_| untile.functions().any(|there| here(&there)))
+    }
+
+    fn samples(&self) -> Option<&BoxSamples> {
+        self.samples.get()?.as_ref()
+    }
+
     fn revision(&self) -> u32 {
         self.revision.load(Ordering::Acquire)
     }
 }
 
 impl ConfigurationSpace for Boxes {
-    fn read(&self, at: PciFunction, offset: u16, size: u8) -> u32 {
-        self.machine.untile().map_or(u32::MAX, |untile| untile.pci_read(at.bus, at.device, at.function, offset, size))
+    fn read(&self, cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32 {
+        let Some(untile) = self.machine.untile() else { return u32::MAX };
+        let value = untile.pci_read(at.bus, at.device, at.function, offset, size);
+        if let Some(made) = self.of_cpu(cpu, &untile, at) {
+            let bytes = bytes(at, offset, size);
+            lock(made).push(Configured { address: bytes.address, written: None, read: bytes.read(value) });
+        }
+        value
     }
 
-    fn write(&self, at: PciFunction, offset: u16, size: u8, value: u32) {
-        if let Some(untile) = self.machine.untile() {
-            untile.pci_write(at.bus, at.device, at.function, offset, size, value);
-            self.touch();
+    fn write(&self, cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
+        let Some(untile) = self.machine.untile() else { return };
+        if let Some(made) = self.of_cpu(cpu, &untile, at) {
+            let before = untile.pci_look(at.bus, at.device, at.function, offset & !3, 4).into();
+            let bytes = bytes(at, offset, size);
+            lock(made).push(Configured { address: bytes.address, written: Some((before, bytes.written(before, value))), read: 0 });
+        }
+        let sampled = self.samples().zip(written_at(at, offset));
+        if let Some((samples, written)) = sampled {
+            samples.before_write(&untile, written);
+        }
+        untile.pci_write(at.bus, at.device, at.function, offset, size, value);
+        self.touch();
+        if let Some((samples, written)) = sampled {
+            samples.after_write(&untile, written);
         }
     }
+}
+
+/// `size` bytes of a function from `offset` on.
+fn bytes(at: PciFunction, offset: u16, size: u8) -> Bytes {
+    Bytes::at(PciAddress { bus: at.bus, device: at.device, function: at.function, offset }, size)
+}
+
+/// The register of a box at `offset` of a function. Where boxes are on other buses, it may be that of none, which is harmless for a look.
+fn written_at(at: PciFunction, offset: u16) -> Option<Written> {
+    let unit = UnitId::all().find(|unit| unit.pci().is_some_and(|pci| (pci.device, pci.function) == (at.device, at.function)))?;
+    let (register, upper) = at_offset(unit.kind(), offset & !3)?;
+    let half = matches!(register, UnitRegister::Counter(_) | UnitRegister::Fixed).then_some(upper);
+    Some(Written { place: Place::Unit(unit, register), half })
+}
+
+fn lock(made: &Mutex<Vec<Configured>>) -> MutexGuard<'_, Vec<Configured>> {
+    made.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The boxes as one CPU's glue drives them.
@@ -92,15 +160,62 @@ impl<'a> CpuBoxes<'a> {
         cpu_boxes
     }
 
+    /// Notes what CPUs access in configuration space from now on.
+    pub(super) fn note_accesses(&self) {
+        self.boxes.note_accesses();
+    }
+
+    /// What this CPU has accessed there since the last call.
+    pub(super) fn take_accesses(&self) -> Vec<Configured> {
+        let cpu = usize::from(self.tile) * 8 + usize::from(self.thread);
+        self.boxes.accesses.get().and_then(|all| all.get(cpu)).map_or_else(Vec::new, |made| std::mem::take(&mut *lock(made)))
+    }
+
+    /// Has `listener` follow the counters from now on, if it wants to.
+    pub(super) fn follow(&self, listener: &Listener) {
+        self.boxes.samples.get_or_init(|| BoxSamples::new(listener, &self.untile));
+    }
+
+    /// The registers are those of another run.
+    pub(super) fn scan(&self) {
+        if let Some(samples) = self.boxes.samples() {
+            samples.scan(&self.untile);
+        }
+    }
+
+    /// This CPU has come to `cycle`.
+    pub(super) fn step(&self, cycle: u64) {
+        if let Some(samples) = self.boxes.samples() {
+            samples.step(&self.untile, cycle.max(self.boxes.clock.now()));
+        }
+    }
+
+    /// The run is over.
+    pub(super) fn close(&self) {
+        if let Some(samples) = self.boxes.samples() {
+            samples.sample(&self.untile);
+        }
+    }
+
+    /// The register at `place` is about to be written.
+    pub(super) fn before_write(&self, place: Place) {
+        if let Some(samples) = self.boxes.samples() {
+            samples.before_write(&self.untile, Written::whole(place));
+        }
+    }
+
     /// Whether a register may have been written since the last [`update`](CpuBoxes::update).
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
         self.revision != self.boxes.revision()
     }
 
-    /// A register of a box may have been written.
-    pub(super) fn touch(&self) {
+    /// The register at `place` may have been written.
+    pub(super) fn touch(&self, place: Place) {
         self.boxes.touch();
+        if let Some(samples) = self.boxes.samples() {
+            samples.after_write(&self.untile, Written::whole(place));
+        }
     }
 
     /// Reads what counts.
@@ -158,5 +273,51 @@ impl<'a> CpuBoxes<'a> {
             });
         }
         self.boxes.clock.run(start, cycles, |cycles| self.untile.advance(cycles));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::Part;
+    use vm_pmu::topology::Builder;
+
+    use super::*;
+
+    /// The IRP, and the control of its counter 0.
+    const IRP: PciFunction = PciFunction { bus: 0, device: 5, function: 6 };
+    const CTL0: u16 = 0xD8;
+
+    fn boxes() -> Arc<Boxes> {
+        let part = Part::named("knl").expect("a part");
+        let machine = Builder::of(part).packages(1).threads(8).build(Lines::new(8)).expect("a machine");
+        let boxes = Boxes::new(Arc::new(machine));
+        boxes.note_accesses();
+        Arc::new(boxes)
+    }
+
+    fn made(boxes: &Boxes, cpu: usize) -> Vec<Configured> {
+        boxes.accesses.get().and_then(|all| all.get(cpu)).map_or_else(Vec::new, |made| std::mem::take(&mut *lock(made)))
+    }
+
+    #[test]
+    fn a_part_of_a_doubleword_is_noted_in_its_place() {
+        let boxes = boxes();
+        boxes.write(3, IRP, CTL0, 4, 0x0040_0007);
+        boxes.write(3, IRP, CTL0 + 1, 1, 0x02);
+        assert_eq!(boxes.read(3, IRP, CTL0 + 2, 2), 0x40);
+        let address = PciAddress { bus: 0, device: 5, function: 6, offset: CTL0 };
+        let noted = [
+            Configured { address, written: Some((0, 0x0040_0007)), read: 0 },
+            Configured { address, written: Some((0x0040_0007, 0x0040_0207)), read: 0 },
+            Configured { address, written: None, read: 0x0040_0000 },
+        ];
+        assert_eq!((made(&boxes, 3), made(&boxes, 0)), (noted.to_vec(), Vec::new()));
+    }
+
+    #[test]
+    fn a_function_that_is_not_there_is_not_noted() {
+        let boxes = boxes();
+        assert_eq!(boxes.read(0, PciFunction { bus: 7, device: 1, function: 0 }, 0, 4), u32::MAX);
+        assert_eq!(made(&boxes, 0), []);
     }
 }

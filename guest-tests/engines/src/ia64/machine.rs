@@ -232,10 +232,12 @@ impl<O: Observer> Machine<O> {
         loop {
             while let Some(core) = self.cores.get_mut(self.turn.began.len()) {
                 let began = core.clock;
-                if steps == 0 || began >= limits.cycles {
+                // A run of no steps goes on to where one would be taken.
+                if steps == 0 && limits.steps != 0 || began >= limits.cycles {
                     return Exit::Limit;
                 }
-                match core.turn() {
+                match core.turn(steps != 0) {
+                    Outcome::Ready => return Exit::Limit,
                     Outcome::Ran(step) => {
                         steps -= u64::from(step);
                         self.turn.did(began, core.clock);
@@ -286,6 +288,13 @@ impl<O: Observer> Machine<O> {
 
     fn find(&self, index: usize) -> Option<&Cpu<O>> {
         self.cores.get(index / self.threads)?.cpus.get(index % self.threads)
+    }
+
+    /// The thread that takes the next step, after a run of no steps that ended at its limit.
+    #[must_use]
+    pub fn next_cpu(&self) -> usize {
+        let core = self.turn.began.len();
+        core * self.threads + self.cores.get(core).map_or(0, |core| core.foreground)
     }
 
     /// How many threads there are, of all cores.

@@ -151,7 +151,7 @@ mod restore;
 mod rse;
 mod sapic;
 mod saved;
-mod stack;
+pub mod stack;
 mod state;
 mod step;
 mod threads;

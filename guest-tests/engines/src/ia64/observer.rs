@@ -1,6 +1,7 @@
 //! The hooks of the engine: how a performance monitor is attached.
 
 use super::changes::Gate;
+use super::float::Float;
 use super::registers::{ar, cr, psr};
 use super::state::Core;
 use super::step::{Notice, Step, Switch};
@@ -115,6 +116,39 @@ impl<'a> CpuView<'a> {
     #[must_use]
     pub fn fr_significand(&self, number: usize) -> u64 {
         if number < 128 { self.core.fr(number).significand } else { 0 }
+    }
+
+    /// A floating-point register.
+    #[must_use]
+    pub fn float(&self, number: usize) -> Float {
+        if number < 128 { self.core.fr(number) } else { Float::default() }
+    }
+
+    /// All predicates, without rotation; that of p0 at bit 0.
+    #[must_use]
+    pub fn predicates(&self) -> u64 {
+        self.core.predicates
+    }
+
+    /// The address behind the current frame in the backing store, as if all of it were there.
+    #[must_use]
+    pub fn frame_end(&self) -> u64 {
+        self.core.stack.end()
+    }
+
+    /// The stacked register that belongs at `address` in the backing store, if it is one of the frame or below it that is not in memory yet.
+    #[must_use]
+    pub fn stacked_at(&self, address: u64) -> Option<u64> {
+        self.core.stack.belonging_at(address)
+    }
+
+    /// The little-endian doubleword of RAM at `address`, physical or as an access has it; `None` where there is none, or it is not aligned.
+    /// This changes nothing.
+    #[must_use]
+    pub fn peek(&self, address: u64) -> Option<u64> {
+        let mut bytes = [0; 8];
+        self.core.shared.memory.read_bytes(Core::physical(address), &mut bytes).ok()?;
+        address.is_multiple_of(8).then_some(u64::from_le_bytes(bytes))
     }
 
     /// A predicate, rotated as the instructions see it.

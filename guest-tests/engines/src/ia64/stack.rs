@@ -62,8 +62,9 @@ pub(crate) fn collection(address: u64) -> u64 {
     address | 0x1F8
 }
 
-/// The address `registers` registers above `address`.
-pub(crate) fn above(mut address: u64, registers: usize) -> u64 {
+/// The address in the backing store `registers` registers above `address`: each 64th doubleword is a collection of NaT bits.
+#[must_use]
+pub fn above(mut address: u64, registers: usize) -> u64 {
     for _ in 0..registers {
         address = address.wrapping_add(8);
         if slot(address) == 63 {
@@ -73,8 +74,9 @@ pub(crate) fn above(mut address: u64, registers: usize) -> u64 {
     address
 }
 
-/// The address `registers` registers below `address`.
-pub(crate) fn below(mut address: u64, registers: usize) -> u64 {
+/// The address in the backing store `registers` registers below `address`.
+#[must_use]
+pub fn below(mut address: u64, registers: usize) -> u64 {
     for _ in 0..registers {
         address = address.wrapping_sub(8);
         if slot(address) == 63 {
@@ -130,6 +132,21 @@ impl RegisterStack {
         (self.bottom + STACKED - registers) % STACKED
     }
 
+    /// Where the frame would end in the backing store: what AR.BSP is to somebody who has all of it written there.
+    pub(crate) fn end(&self) -> u64 {
+        above(self.bsp, self.sof)
+    }
+
+    /// The register of the frame, or below it, that belongs at `address` in the backing store and is not there yet. Registers of the frame
+    /// have the names that instructions use, so rotation counts.
+    pub(crate) fn belonging_at(&self, address: u64) -> Option<u64> {
+        let steps = |first: u64, step: fn(u64, usize) -> u64| std::iter::successors(Some(first), move |at| Some(step(*at, 1)));
+        let framed = steps(self.bsp, above).take(self.sof).position(|at| at == address).map(|number| self.physical(32 + number));
+        let under = || steps(self.bsp, below).skip(1).take(self.dirty).position(|at| at == address).map(|number| self.under(number + 1));
+        let physical = framed.or_else(under);
+        physical.map(|physical| self.get(physical).0)
+    }
+
     /// The current frame marker.
     pub(crate) fn cfm(&self) -> u64 {
         self.sof as u64
@@ -177,6 +194,19 @@ impl RegisterStack {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn registers_that_are_not_in_memory_belong_above_those_that_are() {
+        // Two registers are dirty; the frame of three begins where the next collection of NaT bits is: at 11F0h, 1200h and 1208h.
+        let mut stack = RegisterStack::new(0x11E0);
+        (stack.sof, stack.sol) = (2, 2);
+        (0..5).for_each(|register| stack.set(register, 0x10 + register as u64, false));
+        stack.leave(2);
+        stack.sof = 3;
+        let there = [0x11D8, 0x11E0, 0x11E8, 0x11F0, 0x11F8, 0x1200, 0x1208, 0x1210].map(|address| stack.belonging_at(address));
+        assert_eq!(there, [None, Some(0x10), Some(0x11), Some(0x12), None, Some(0x13), Some(0x14), None]);
+        assert_eq!(stack.end(), 0x1210);
+    }
 
     #[test]
     fn every_sixty_fourth_word_of_the_backing_store_is_a_collection() {

@@ -19,6 +19,8 @@ const PREEMPTED: u8 = 7;
 pub(crate) enum Outcome {
     /// Time elapsed; an instruction ran, or an interruption was taken, if the flag is set.
     Ran(bool),
+    /// An instruction would run, and may not yet.
+    Ready,
     /// All its threads halted.
     Idle,
 }
@@ -149,8 +151,8 @@ impl<O: Observer> Threads<O> {
         }
     }
 
-    /// Runs one instruction, or advances time if there is none.
-    pub(crate) fn turn(&mut self) -> Outcome {
+    /// Runs one instruction if it may, or advances time if there is none.
+    pub(crate) fn turn(&mut self, may_step: bool) -> Outcome {
         self.poll();
         if self.current().core.halted.is_some() {
             let Some(other) = self.sibling() else { return Outcome::Idle };
@@ -161,6 +163,9 @@ impl<O: Observer> Threads<O> {
         if ready > self.clock {
             self.stall(ready - self.clock);
             return Outcome::Ran(false);
+        }
+        if !may_step {
+            return Outcome::Ready;
         }
         self.current().core.change_due = self.change_due();
         let done = self.current().step();

@@ -321,6 +321,12 @@ impl<O: Observer> Machine<O> {
         &mut self.cpus
     }
 
+    /// The CPU that takes the next step, after a run of no steps that ended at its limit.
+    #[must_use]
+    pub fn next_cpu(&self) -> usize {
+        self.turn.began.len()
+    }
+
     /// How many CPUs there are.
     #[must_use]
     pub fn cpus(&self) -> usize {

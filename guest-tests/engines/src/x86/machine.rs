@@ -392,6 +392,13 @@ impl<O: Observer> Machine<O> {
         result.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or(Exit::Limit)
     }
 
+    /// The CPU that takes the next step, after a run of no steps that ended at its limit. Of a machine whose CPUs run at the same time this
+    /// means nothing.
+    #[must_use]
+    pub fn next_cpu(&self) -> usize {
+        self.turn.cpu
+    }
+
     /// How many CPUs there are.
     #[must_use]
     pub fn cpus(&self) -> usize {

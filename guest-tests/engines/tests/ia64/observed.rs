@@ -125,3 +125,16 @@ fn serializations_are_told() {
     });
     assert_eq!(recorded(&machine).steps.iter().filter(|step| step.serialize_instruction).count(), 1);
 }
+
+#[test]
+fn words_of_memory_are_read_by_their_physical_address_where_there_are_any() {
+    let machine = run(|a| {
+        a.load(R14, DATA);
+        a.load(R15, 0x1122_3344_5566_7788);
+        a.put(st8(R14, R15));
+    });
+    let cpu = machine.cpu(0).unwrap();
+    // Bit 63 is no address bit; the other two are unaligned and behind memory.
+    let words = [DATA, DATA | 1 << 63, DATA + 4, 1 << 40].map(|address| cpu.peek(address));
+    assert_eq!(words, [Some(0x1122_3344_5566_7788), Some(0x1122_3344_5566_7788), None, None]);
+}

@@ -93,6 +93,7 @@ pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     // What users do: each access to all numbers, with a system call after each.
     let accesses: [Access; 3] =
         [("mov to PMC", || mov_to_pmc(R16, R18)), ("mov to PMD", || mov_to_pmd(R16, R18)), ("mov from PMC", || mov_from_pmc(R18, R16))];
+    k.a.routine("user");
     let user = k.a.mark();
     for (_, access) in accesses {
         for_all(&mut k, |k| k.a.put(access()));

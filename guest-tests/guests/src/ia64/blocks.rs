@@ -41,6 +41,7 @@ impl Kernel {
         let areas = self.reserve(PER_CPU * MAX_CPUS);
         let (main, exit, done) = (self.main, self.exit, self.done);
         let a = &mut self.a;
+        a.routine("start");
         a.put(shl_imm(R2, R8, PER_CPU.trailing_zeros().into()));
         a.load(R13, areas);
         a.put(add(R13, R13, R2));
@@ -77,6 +78,7 @@ impl Kernel {
         let a = &mut self.a;
         let bad = a.label();
         // check: r8 label, r9 seen, r10 least, r11 most.
+        a.routine("check");
         a.here(check);
         a.load(R14, REPORT + 8);
         a.put(fetchadd8_acq(R15, R14, 1));
@@ -101,6 +103,7 @@ impl Kernel {
         a.put(br_ret(B6));
         // sample: r8 address, r9 label, r10 hits.
         let no_room = a.label();
+        a.routine("sample");
         a.here(sample);
         a.load(R14, REPORT + 16);
         a.put(fetchadd8_acq(R15, R14, 1));
@@ -117,6 +120,7 @@ impl Kernel {
         a.here(no_room);
         a.put(br_ret(B6));
         // print: r8 a zero-terminated string.
+        a.routine("print");
         a.here(print);
         a.load(R14, CONSOLE);
         let next = a.mark();
@@ -126,6 +130,7 @@ impl Kernel {
         a.put(st1(R14, R15));
         a.put(br_cond(next));
         // exit: the status is whether a check failed.
+        a.routine("exit");
         a.here(exit);
         a.load(R14, failed);
         a.put(ld8(R15, R14));
@@ -140,6 +145,7 @@ impl Kernel {
         let a = &mut self.a;
         let go = a.label();
         // enter_user: r8 where to, r9 what is added to PSR, the privilege level too.
+        a.routine("enter_user");
         a.here(enter_user);
         a.put(mov_from_psr(R10));
         a.put(or(R9, R9, R10));
@@ -147,6 +153,7 @@ impl Kernel {
         a.put(or(R9, R9, R10));
         a.put(br_cond(go));
         // resume_user: continues after the last break.
+        a.routine("resume_user");
         a.here(resume_user);
         a.put(adds(R8, USER_IIP, R13));
         a.put(ld8(R8, R8));
@@ -181,6 +188,7 @@ impl Kernel {
         a.put(mov_to_ar_i(Ar::PFS, R3));
         a.put(br_ret(B6));
         // system_call, of a break, in bank 0: r17 is the own area.
+        a.routine("system_call");
         a.here(self.system_call);
         a.put(mov_from_cr(R20, Cr::IIP));
         a.put(mov_from_cr(R21, Cr::IPSR));
@@ -253,6 +261,7 @@ impl Kernel {
                 continue;
             }
             let a = &mut self.a;
+            a.routine(&format!("handler_{:#x}", entry.offset));
             a.here(entry.label);
             a.put(mov_imm(R19, entry.offset.into()));
             a.put(mov_from_ar_m(R17, Ar::KR0));
@@ -272,6 +281,7 @@ impl Kernel {
     /// Counts a fault that was expected and continues with the next instruction: r17 the own area, r19 the vector, r22 predicates.
     fn skip(&mut self, label: Label, lost: Label) {
         let a = &mut self.a;
+        a.routine("skip");
         a.here(label);
         fetch(a, R20, R17, EXPECT);
         a.put(cmp_eq(P6, P7, R20, R0));
@@ -300,6 +310,7 @@ impl Kernel {
         let names = ["an interruption that nothing expected", "where it happened", "its ISR", "its IFA"].map(|name| self.text(name));
         let (check, exit) = (self.check, self.exit);
         let a = &mut self.a;
+        a.routine("unexpected_interruption");
         a.here(label);
         a.put(mov(R13, R17));
         a.put(mov_from_cr(R20, Cr::IIP));

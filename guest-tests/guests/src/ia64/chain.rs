@@ -54,6 +54,7 @@ pub(crate) struct Chase {
 impl Chase {
     /// The code that follows a chain from r16, r17 times and once.
     pub(crate) fn new(k: &mut Kernel) -> Chase {
+        k.a.routine("chase");
         let entry = k.a.mark();
         k.a.put(mov_to_ar_i(Ar::LC, R17));
         let again = k.a.mark();

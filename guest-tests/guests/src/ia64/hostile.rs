@@ -82,6 +82,7 @@ pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     k.end_interrupt();
     k.end_handler();
     // All of a user's accesses but the last fault.
+    k.a.routine("user");
     let user = k.a.mark();
     for_all(&mut k, table, 2, |k| {
         k.a.put(sum(psr::UP));

@@ -94,6 +94,7 @@ struct Caller {
 fn caller(k: &mut Kernel) -> Caller {
     let (round, done) = (k.a.label(), k.a.label());
     k.a.align(0x1000);
+    k.a.routine("caller");
     let entry = k.a.mark();
     k.a.put(mov_to_br(B2, R16));
     k.a.put(cmp_ne(P1, P2, R0, R0));

@@ -337,6 +337,7 @@ impl Guest<'_> {
 pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     let mut k = Kernel::new();
     let halves = k.reserve(8 * 16);
+    k.a.routine("task");
     let task = k.a.mark();
     k.nops(TASK as usize / 3);
     k.system_call();

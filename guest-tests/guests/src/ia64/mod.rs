@@ -2,7 +2,8 @@
 //! [protocol](crate::protocol).
 //!
 //! A guest is one piece of code at fixed addresses: the vectors, the building blocks, then what the guest adds with [`Kernel::a`]. Its
-//! own part begins at [`Kernel::main`], on every thread, and ends at [`Kernel::end_main`]; when thread 0 comes there, the run ends.
+//! own part begins at [`Kernel::main`], on every thread, and ends at [`Kernel::end_main`]; when thread 0 comes there, the run ends. User code has
+//! a name, by [`routine`](vm_pmu_engines::ia64::assemble::Assembler::routine), which samples and traces show.
 //!
 //! [`part`] has what guests must know of the parts; those that run on both are here too, and
 //! [`montecito`](crate::montecito) and [`itanium`](crate::itanium) list them.
@@ -204,6 +205,7 @@ impl Kernel {
         for offset in OFFSETS {
             let label = a.label();
             a.skip_to(VECTORS + u64::from(offset));
+            a.routine(&format!("vector_{offset:#x}"));
             a.put(br_cond(label));
             vectors.push(Vector { offset, label, handled: false });
         }
@@ -227,6 +229,7 @@ impl Kernel {
         kernel.start();
         kernel.blocks();
         kernel.user_blocks();
+        kernel.a.end_routine();
         kernel
     }
 
@@ -255,12 +258,14 @@ impl Kernel {
 
     /// The guest's own part begins here. b0, PFS and the empty frame need not be kept.
     pub fn main(&mut self) {
+        self.a.routine("main");
         self.a.here(self.main);
     }
 
     /// The guest's own part ends here.
     pub fn end_main(&mut self) {
         self.a.put(br_cond(self.done));
+        self.a.end_routine();
     }
 
     fn call(&mut self, block: Label) {
@@ -332,6 +337,7 @@ impl Kernel {
         let Some(entry) = known else { panic!("no vector {offset:#x} without a handler") };
         entry.handled = true;
         let label = entry.label;
+        self.a.routine(&format!("handler_{offset:#x}"));
         self.a.here(label);
         self.save();
     }
@@ -339,6 +345,7 @@ impl Kernel {
     /// The handler ends here: the interrupted code continues.
     pub fn end_handler(&mut self) {
         self.restore();
+        self.a.end_routine();
     }
 
     /// Goes to user code at `code`, at privilege level 3 with PSR as it is now and `state` set in addition; continues here, in the state
@@ -494,6 +501,7 @@ impl Kernel {
     /// Those of the assembler.
     pub fn finish(mut self) -> Result<Image, AssembleError> {
         self.faults();
+        let marks = self.a.marks().to_vec();
         let code = self.a.finish()?;
         let mut segments = Vec::new();
         // Not the empty part between the vectors and the code.
@@ -503,7 +511,7 @@ impl Kernel {
             segments.push(Segment { address, size: bytes.len() as u64, bytes, executable: true });
         }
         segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data, executable: false });
-        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() })
+        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() }.with_marks(marks))
     }
 }
 

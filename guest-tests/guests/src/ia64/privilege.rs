@@ -194,9 +194,11 @@ const FORBIDDEN: &[fn() -> Op] = &[
 /// Assembles it.
 pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     let mut k = Kernel::new();
+    k.a.routine("user");
     let user = k.a.mark();
     k.nops(USER as usize / 3);
     k.system_call();
+    k.a.routine("switches");
     let switches = k.a.mark();
     k.user_monitors(true);
     k.nops(7);
@@ -205,10 +207,12 @@ pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     k.user_monitors(true);
     k.nops(2);
     k.system_call();
+    k.a.routine("reads");
     let reads = k.a.mark();
     k.read_pmd(R4, 4);
     k.read_pmd(R5, 5);
     k.system_call();
+    k.a.routine("forbidden");
     let forbidden = k.a.mark();
     k.a.put(mov_imm(R16, 4));
     for op in FORBIDDEN {

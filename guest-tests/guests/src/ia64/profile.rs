@@ -46,6 +46,7 @@ fn code(k: &mut Kernel) -> (Label, Vec<(Label, u64)>) {
     let entry = k.a.mark();
     let mut loads = Vec::new();
     for place in &PLACES {
+        k.a.routine(&format!("{}_misses", place.label));
         k.a.load(R17, place.misses - 1);
         k.a.put(mov_to_ar_i(Ar::LC, R17));
         let again = k.a.mark();
@@ -66,6 +67,7 @@ fn loops(k: &mut Kernel) -> (Label, Vec<(Label, u64)>) {
     let entry = k.a.mark();
     let mut branches = Vec::new();
     for place in &PLACES {
+        k.a.routine(&format!("{}_turns", place.label));
         k.a.load(R17, place.turns);
         k.a.put(mov_to_ar_i(Ar::LC, R17));
         let again = k.a.mark();

@@ -47,12 +47,14 @@ impl Code {
         let a = &mut k.a;
         let bundle = |a: &mut Assembler, op: Op| a.bundle(Template::MII_S, [op, nop(MARK), nop(0)]);
         let areas = [(R16, R20), (R17, R21), (R18, R22), (R19, R23)];
+        a.routine("user");
         let user = a.mark();
         let code = a.label();
         a.put(br_call(B0, code));
         a.put(break_(super::SYSTEM_CALL));
         // Wider ranges are aligned too.
         a.align(0x400);
+        a.routine("ranges");
         a.here(code);
         let base = a.address();
         for (area, into) in areas {

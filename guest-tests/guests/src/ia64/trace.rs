@@ -189,6 +189,7 @@ struct Sequence {
 fn sequence(k: &mut Kernel) -> (Sequence, [Label; 2]) {
     let a = &mut k.a;
     let (function, never, jumped) = (a.label(), a.label(), a.label());
+    a.routine("sequence");
     let entry = a.mark();
     let round = a.mark();
     a.put(adds(R17, -1, R17));
@@ -226,6 +227,7 @@ fn sequence(k: &mut Kernel) -> (Sequence, [Label; 2]) {
     a.put(cmp_ne(P5, P4, R17, R0));
     a.put(br_cond(round).when(P5));
     a.put(break_(super::SYSTEM_CALL));
+    a.routine("function");
     a.here(function);
     let function = a.address();
     a.put(br_ret(B1));

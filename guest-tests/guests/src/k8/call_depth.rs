@@ -34,6 +34,7 @@ pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let (mut nest, mut innermost) = (k.a.create_label(), k.a.create_label());
     // As many calls within each other as ECX holds, this one among them.
+    k.routine("nest");
     here(&mut k.a, &mut nest)?;
     k.a.dec(ecx)?;
     k.a.je(innermost)?;

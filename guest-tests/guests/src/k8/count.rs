@@ -75,10 +75,13 @@ pub(super) fn build() -> Built<Image> {
 
     let (mut mix, mut leaf, mut again) = (k.a.create_label(), k.a.create_label(), k.a.create_label());
     let (mut there, mut next) = (k.a.create_label(), k.a.create_label());
+    k.routine("leaf");
     let a = &mut k.a;
     here(a, &mut leaf)?;
     a.nop()?;
     a.ret()?;
+    k.routine("mix");
+    let a = &mut k.a;
     here(a, &mut mix)?;
     a.mov(ecx, 10)?;
     here(a, &mut again)?;

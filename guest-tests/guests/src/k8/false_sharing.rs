@@ -118,7 +118,7 @@ pub(super) fn build() -> Built<Image> {
             &mut k,
             &format!("CPU 0, {what}"),
             &turn.first(),
-            &Round { warm: Warm::Rounds(2), before: &turn::wait, window, after: &turn::pass },
+            &Round { warm: Warm::Rounds(2), before: &turn::wait, window, after: &turn::hand_over },
         )?;
     }
     k.barrier(done, 2)?;
@@ -141,7 +141,7 @@ pub(super) fn build() -> Built<Image> {
             &mut k,
             &format!("CPU 1, {what}"),
             &turn.second(),
-            &Round { warm: Warm::Rounds(2), before: nothing, window, after: &turn::wait },
+            &Round { warm: Warm::Rounds(2), before: nothing, window, after: &turn::take_over },
         )?;
     }
     k.barrier(done, 2)?;

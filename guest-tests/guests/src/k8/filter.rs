@@ -14,6 +14,7 @@ const RING_3_TAKEN: u64 = 99 + 2;
 pub(super) fn build() -> Built<Image> {
     let mut user = User::new()?;
     let (mut entry, mut again) = (user.a.create_label(), user.a.create_label());
+    user.routine("ring_3");
     here(&mut user.a, &mut entry)?;
     user.a.mov(ecx, 100)?;
     here(&mut user.a, &mut again)?;

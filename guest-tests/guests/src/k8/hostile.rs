@@ -18,6 +18,7 @@ const MOVED: i32 = 64;
 pub(super) fn build() -> Built<Image> {
     let mut user = User::new()?;
     let mut entry = user.a.create_label();
+    user.routine("ring_3");
     here(&mut user.a, &mut entry)?;
     for msr in (SELECT..SELECT + 8).chain(ABSENT.iter().copied()) {
         user.a.mov(ecx, msr)?;

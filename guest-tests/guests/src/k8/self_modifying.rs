@@ -63,6 +63,7 @@ const fn streamed(quadwords: u64, loads: u64) -> [Count; 16] {
 pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let mut elsewhere = k.a.create_label();
+    k.routine("changed");
     here(&mut k.a, &mut elsewhere)?;
     k.a.mov(al, 0)?;
     k.a.ret()?;

@@ -38,3 +38,18 @@ pub(super) fn wait(k: &mut Kernel) -> Built<()> {
     a.nop()?;
     a.cli()
 }
+
+/// Ends a round of the CPU that has read its counters first: it goes on when the other one has read its own too, as what it reports then takes
+/// lines from the other one's cache. Each turn is taken before the next one is passed: a second interrupt is lost while the first is pending.
+pub(super) fn hand_over(k: &mut Kernel) -> Built<()> {
+    pass(k)?;
+    wait(k)?;
+    pass(k)
+}
+
+/// Ends a round of the other CPU, which has read its counters.
+pub(super) fn take_over(k: &mut Kernel) -> Built<()> {
+    wait(k)?;
+    pass(k)?;
+    wait(k)
+}

@@ -41,6 +41,7 @@ const SETTLE: u32 = 100;
 pub(super) fn build() -> Built<Image> {
     let mut user = User::new()?;
     let mut entry = user.a.create_label();
+    user.routine("ring_3_loop");
     here(&mut user.a, &mut entry)?;
     user.a.dec(r12)?;
     user.a.jne(entry)?;

@@ -89,8 +89,12 @@ pub(super) fn build() -> Built<Image> {
 fn mix(k: &mut Kernel, place: u64) -> Built<CodeLabel> {
     let a = &mut k.a;
     let (mut leaf, mut mix, mut again) = (a.create_label(), a.create_label(), a.create_label());
+    k.routine("leaf");
+    let a = &mut k.a;
     here(a, &mut leaf)?;
     a.ret()?;
+    k.routine("mix");
+    let a = &mut k.a;
     here(a, &mut mix)?;
     a.mov(ecx, 5)?;
     here(a, &mut again)?;

@@ -52,10 +52,13 @@ pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let buffer = k.reserve(4 * LINE);
     let (mut mix, mut leaf, mut again) = (k.a.create_label(), k.a.create_label(), k.a.create_label());
+    k.routine("leaf");
     let a = &mut k.a;
     here(a, &mut leaf)?;
     a.nop()?;
     a.ret()?;
+    k.routine("mix");
+    let a = &mut k.a;
     here(a, &mut mix)?;
     a.mov(ecx, 10)?;
     here(a, &mut again)?;

@@ -51,6 +51,7 @@ const ROUNDS: u32 = 4000;
 pub(super) fn build() -> Built<Image> {
     let mut user = User::new()?;
     let mut entry = user.a.create_label();
+    user.routine("ring_3");
     here(&mut user.a, &mut entry)?;
     for msr in REGISTERS.iter().map(|(msr, _)| *msr).chain(ABSENT.iter().copied()) {
         user.a.mov(ecx, msr)?;

@@ -39,6 +39,7 @@ pub(super) fn build() -> Built<Image> {
     k.a.ret()?;
 
     for (batch, ((helper, mut label), (_, right, name))) in (1..).zip(helpers.into_iter().zip(HELPERS)) {
+        k.routine(&format!("helper_{batch}"));
         here(&mut k.a, &mut label)?;
         begin(&mut k)?;
         helper.answer(&mut k, 1, |_| Ok(()))?;

@@ -50,6 +50,7 @@ pub(super) fn build() -> Result<Image, AssembleError> {
     let over = k.a.label();
     k.a.put(br_cond(over));
     // In user code: PSR.ed holds for the first load alone.
+    k.a.routine("user");
     let user = k.a.mark();
     k.a.put(ld8_s(R17, R16));
     k.a.put(ld8_s(R18, R16));

@@ -17,6 +17,7 @@ impl Kernel {
         let (main, exit) = (self.main, self.exit);
         let tree = self.tree;
         let a = &mut self.a;
+        a.routine("start");
         if let Some(Tree { cell, threads }) = tree {
             a.load(R4, cell);
             a.std(R3, 0, R4);
@@ -59,6 +60,7 @@ impl Kernel {
         let a = &mut self.a;
         let (bad, full) = (a.label(), a.label());
         // check: GPR 3 label, 4 seen, 5 least, 6 most.
+        a.routine("check");
         a.here(check);
         a.load(R7, REPORT + 8);
         let take = a.mark();
@@ -87,6 +89,7 @@ impl Kernel {
         a.blr();
         // sample: GPR 3 address, 4 label, 5 hits.
         let no_room = a.label();
+        a.routine("sample");
         a.here(sample);
         a.load(R7, REPORT + 16);
         a.ld(R8, 0, R7);
@@ -104,6 +107,7 @@ impl Kernel {
         a.blr();
         // print: GPR 3 a zero-terminated string.
         let done = a.label();
+        a.routine("print");
         a.here(print);
         a.load(R4, CONSOLE);
         a.addi(R3, R3, -1);
@@ -115,6 +119,7 @@ impl Kernel {
         a.here(done);
         a.blr();
         // exit: the status is whether a check failed.
+        a.routine("exit");
         a.here(exit);
         a.load(R7, failed);
         a.ld(R3, 0, R7);
@@ -129,15 +134,18 @@ impl Kernel {
         let a = &mut self.a;
         let go = a.label();
         // enter_user: GPR 3 where to, 4 what is added to MSR. Returns at its system call.
+        a.routine("enter_user");
         a.here(enter_user);
         a.mfmsr(R5);
         a.or(R4, R4, R5);
         // enter_state: the same with the whole MSR in GPR 4.
+        a.routine("enter_state");
         a.here(enter_state);
         a.ld(R11, USER_SP, R13);
         a.load(R12, 0);
         a.b(go);
         // resume_user: continues after the last system call.
+        a.routine("resume_user");
         a.here(resume_user);
         a.ld(R3, USER_PC, R13);
         a.ld(R4, USER_MSR, R13);
@@ -156,6 +164,7 @@ impl Kernel {
         entry.handled = true;
         let label = entry.label;
         let a = &mut self.a;
+        a.routine("system_call");
         a.here(label);
         a.mfspr(R13, spr::SPRG3);
         a.mfspr(R11, spr::SRR0);
@@ -228,6 +237,7 @@ impl Kernel {
                 continue;
             }
             let a = &mut self.a;
+            a.routine(&format!("handler_{:#x}", entry.number));
             a.here(entry.label);
             a.mtspr(spr::SPRG0, R3);
             a.mtspr(spr::SPRG1, R4);
@@ -245,6 +255,7 @@ impl Kernel {
         self.skip(skips[1], lost, spr::HSRR0, spr::HSRR1);
         // lost: GPR 3 the vector, 5 the address.
         let a = &mut self.a;
+        a.routine("unexpected_interrupt");
         a.here(lost);
         a.mfspr(R13, spr::SPRG3);
         a.ld(R1, INTERRUPT_STACK, R13);
@@ -266,6 +277,7 @@ impl Kernel {
     fn skip(&mut self, label: Label, lost: Label, address: u16, state: u16) {
         let a = &mut self.a;
         let unexpected = a.label();
+        a.routine(if address == spr::HSRR0 { "skip_hypervisor" } else { "skip" });
         a.here(label);
         a.mfspr(R4, spr::SPRG3);
         a.mfcr(R5);

@@ -6,7 +6,8 @@
 //!
 //! Conventions: GPR 1 is the stack, GPR 13 points at the CPU's own area, as SPRG3 does; GPR 14 to 31 belong to the guest. Everything
 //! here may change the other registers, LR, CTR and CR. SPRG0 to SPRG2 are the building blocks'. Handlers may change GPR 0 and 3 to
-//! 13, which are saved around them.
+//! 13, which are saved around them. What is called and what runs in another state has a name, by
+//! [`routine`](vm_pmu_engines::power::assemble::Assembler::routine), which samples and traces show.
 //!
 //! ```
 //! use vm_pmu_engines::power::assemble::R3;
@@ -159,6 +160,7 @@ impl Kernel {
         for number in VECTORS {
             let label = a.label();
             a.skip_to(number.into());
+            a.routine(&format!("vector_{number:#x}"));
             a.b(label);
             vectors.push(Vector { number, label, handled: false });
         }
@@ -184,6 +186,7 @@ impl Kernel {
         kernel.start();
         kernel.blocks();
         kernel.user_blocks();
+        kernel.a.end_routine();
         kernel
     }
 
@@ -221,6 +224,7 @@ impl Kernel {
 
     /// The guest's own part begins here.
     pub fn main(&mut self) {
+        self.a.routine("main");
         self.a.here(self.main);
         self.a.mflr(R0);
         self.a.std(R0, 16, R1);
@@ -233,6 +237,7 @@ impl Kernel {
         self.a.ld(R0, 16, R1);
         self.a.mtlr(R0);
         self.a.blr();
+        self.a.end_routine();
     }
 
     /// A handler for the interrupt at `number` begins here. GPR 0 and 3 to 13, LR, CTR, XER and CR are saved; GPR 1 is a separate stack
@@ -246,6 +251,7 @@ impl Kernel {
         entry.handled = true;
         let label = entry.label;
         self.handling = number;
+        self.a.routine(&format!("handler_{number:#x}"));
         self.a.here(label);
         self.save();
     }
@@ -254,6 +260,7 @@ impl Kernel {
     pub fn end_handler(&mut self) {
         let (address, state) = if hypervisor_registers(self.handling) { (spr::HSRR0, spr::HSRR1) } else { (spr::SRR0, spr::SRR1) };
         self.restore(address, state);
+        self.a.end_routine();
     }
 
     /// Checks that `seen` lies between `least` and `most`.
@@ -400,6 +407,7 @@ impl Kernel {
     /// Those of the assembler.
     pub fn finish(mut self) -> Result<Image, AssembleError> {
         self.faults();
+        let marks = self.a.marks().to_vec();
         let code = self.a.finish()?;
         let mut segments = Vec::new();
         // Not the empty part between the vectors and the code.
@@ -410,6 +418,6 @@ impl Kernel {
             segments.push(Segment { address, size: bytes.len() as u64, bytes, executable: true });
         }
         segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data, executable: false });
-        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() })
+        Ok(Image { segments, entry: KERNEL_CODE, ..Image::default() }.with_marks(marks))
     }
 }

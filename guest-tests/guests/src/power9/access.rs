@@ -136,10 +136,12 @@ struct Code {
     supervisor: Label,
 }
 
-fn code(k: &mut Kernel, access: impl Fn(&mut Kernel)) -> Code {
+fn code(k: &mut Kernel, name: &str, access: impl Fn(&mut Kernel)) -> Code {
+    k.a.routine(&format!("{name}_problem"));
     let problem = k.a.mark();
     access(k);
     k.a.sc();
+    k.a.routine(&format!("{name}_supervisor"));
     let supervisor = k.a.mark();
     access(k);
     k.a.hypercall();
@@ -216,17 +218,17 @@ const NUMBERS: std::ops::RangeInclusive<u16> = spr::SIER..=799;
 pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     let mut k = Kernel::new(little_endian);
     handlers(&mut k);
-    let reads: Vec<Code> = (768..=799).map(|number| code(&mut k, |k| k.a.mfspr(R14, number))).collect();
-    let writes: Vec<Code> = (768..=799).map(|number| code(&mut k, |k| k.a.mtspr(number, R14))).collect();
+    let reads: Vec<Code> = (768..=799).map(|number| code(&mut k, &format!("mfspr_{number}"), |k| k.a.mfspr(R14, number))).collect();
+    let writes: Vec<Code> = (768..=799).map(|number| code(&mut k, &format!("mtspr_{number}"), |k| k.a.mtspr(number, R14))).collect();
     let read = |number: u16| reads[usize::from(number - 768)];
     let write = |number: u16| writes[usize::from(number - 768)];
     let others = Others {
-        read_core: code(&mut k, |k| k.a.mfspr(R14, spr::MMCRC)),
-        write_core: code(&mut k, |k| k.a.mtspr(spr::MMCRC, R14)),
-        history: code(&mut k, |k| k.a.mfbhrbe(R14, 3)),
-        clear: code(&mut k, |k| k.a.clrbhrb()),
-        read_match: code(&mut k, |k| k.a.mfimc(R14, 0)),
-        write_match: code(&mut k, |k| k.a.mtimc(0, R14)),
+        read_core: code(&mut k, "mfspr_mmcrc", |k| k.a.mfspr(R14, spr::MMCRC)),
+        write_core: code(&mut k, "mtspr_mmcrc", |k| k.a.mtspr(spr::MMCRC, R14)),
+        history: code(&mut k, "mfbhrbe", |k| k.a.mfbhrbe(R14, 3)),
+        clear: code(&mut k, "clrbhrb", |k| k.a.clrbhrb()),
+        read_match: code(&mut k, "mfimc", |k| k.a.mfimc(R14, 0)),
+        write_match: code(&mut k, "mtimc", |k| k.a.mtimc(0, R14)),
     };
     k.main();
     k.write(cpu::BESCR, 0);

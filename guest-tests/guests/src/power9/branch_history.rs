@@ -81,6 +81,7 @@ fn sequence(k: &mut Kernel) -> Sequence {
     let mut branches = Vec::new();
     let (call, back, far, far_back, there, there_too, on, end) =
         (k.a.label(), k.a.label(), k.a.label(), k.a.label(), k.a.label(), k.a.label(), k.a.label(), k.a.label());
+    k.a.routine("sequence");
     let entry = k.a.mark();
     let mut branch = |at, to, kind| branches.push(Entered { at, to, kind });
     branch(k.a.mark(), None, Kind::Jump);
@@ -197,6 +198,7 @@ struct Long {
 }
 
 fn long(k: &mut Kernel) -> Long {
+    k.a.routine("long");
     let entry = k.a.mark();
     k.a.load(R4, 40);
     k.a.mtctr(R4);
@@ -239,6 +241,7 @@ struct Alerting {
 
 fn alerting(k: &mut Kernel) -> Alerting {
     let (middle, end) = (k.a.label(), k.a.label());
+    k.a.routine("alerting");
     let entry = k.a.mark();
     k.a.b(middle);
     k.a.here(middle);
@@ -275,6 +278,7 @@ struct Supervisor {
 
 fn supervisor(k: &mut Kernel) -> Supervisor {
     let end = k.a.label();
+    k.a.routine("supervisor");
     let entry = k.a.mark();
     k.a.b(end);
     k.a.here(end);
@@ -333,6 +337,7 @@ struct Wrong {
 
 fn wrong(k: &mut Kernel) -> Wrong {
     let (usual, other, end) = (k.a.label(), k.a.label(), k.a.label());
+    k.a.routine("mispredicted");
     let entry = k.a.mark();
     k.a.mtctr(R16);
     k.a.cmpdi(CR0, R17, 0);

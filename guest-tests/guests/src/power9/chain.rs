@@ -75,6 +75,7 @@ impl Chain {
 
 /// The code that follows a chain from GPR 14, GPR 15 times eight loads.
 pub(super) fn chase(k: &mut Kernel) -> Label {
+    k.a.routine("chase");
     let entry = k.a.mark();
     k.a.mtctr(R15);
     let again = k.a.mark();

@@ -106,6 +106,10 @@ fn compare(k: &mut Kernel, number: u16, right: Gpr) {
 /// The process that takes branches in a loop: GPR 14 branches, 15 turns, 16 mismatches.
 fn process(k: &mut Kernel, order: Order) -> Label {
     let (handler, again) = (k.a.label(), k.a.label());
+    k.a.routine(match order {
+        Order::BranchesFirst => "branch_handler_bescr_first",
+        Order::CounterFirst => "branch_handler_mmcr0_first",
+    });
     k.a.here(handler);
     k.a.addi(R14, R14, 1);
     compare(k, problem(spr::MMCR0), R26);
@@ -127,6 +131,10 @@ fn process(k: &mut Kernel, order: Order) -> Label {
         }
     }
     k.a.rfebb(true);
+    k.a.routine(match order {
+        Order::BranchesFirst => "process_bescr_first",
+        Order::CounterFirst => "process_mmcr0_first",
+    });
     let entry = k.a.mark();
     k.a.load_address(R3, handler);
     k.a.mtspr(cpu::EBBHR, R3);
@@ -186,6 +194,7 @@ struct Held {
 /// GPR 14 branches, 28 where the last one came from; 18, 19, 29 and 30 for the kernel to check.
 fn held_process(k: &mut Kernel) -> Held {
     let (handler, enabled, back, fifth) = (k.a.label(), k.a.label(), k.a.label(), k.a.label());
+    k.a.routine("held_branch_handler");
     k.a.here(handler);
     k.a.addi(R14, R14, 1);
     k.a.mfspr(R28, cpu::EBBRR);
@@ -193,6 +202,7 @@ fn held_process(k: &mut Kernel) -> Held {
     k.a.mtspr(problem(spr::MMCR0), R3);
     k.a.mtspr(cpu::BESCRR, R20);
     k.a.rfebb(true);
+    k.a.routine("held_process");
     let entry = k.a.mark();
     k.a.load_address(R3, handler);
     k.a.mtspr(cpu::EBBHR, R3);
@@ -260,6 +270,7 @@ fn arm(k: &mut Kernel, counter: u16, events: u64) {
 }
 
 fn other_process(k: &mut Kernel) -> Label {
+    k.a.routine("other_process");
     let entry = k.a.mark();
     for _ in 0..8 {
         k.a.nop();

@@ -53,11 +53,12 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.a.andc(R3, R3, R4);
     k.a.std(R3, FRAME_STATE, R1);
     k.end_handler();
+    k.a.routine("event_based_branch");
     let branched = k.a.mark();
     k.a.rfebb(false);
-    let problem = abuse(&mut k, table, end, |k| k.a.sc());
-    let supervisor = abuse(&mut k, table, end, |k| k.a.hypercall());
-    let hypervisor = abuse(&mut k, table, end, |k| k.a.blr());
+    let problem = abuse(&mut k, "abuse_problem", table, end, |k| k.a.sc());
+    let supervisor = abuse(&mut k, "abuse_supervisor", table, end, |k| k.a.hypercall());
+    let hypervisor = abuse(&mut k, "abuse_hypervisor", table, end, |k| k.a.blr());
 
     k.main();
     k.a.mfspr(R3, cpu::FSCR);
@@ -123,7 +124,8 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
 }
 
 /// Writes each value to each register, and reads everything.
-fn abuse(k: &mut Kernel, table: u64, end: u64, leave: impl Fn(&mut Kernel)) -> Label {
+fn abuse(k: &mut Kernel, name: &str, table: u64, end: u64, leave: impl Fn(&mut Kernel)) -> Label {
+    k.a.routine(name);
     let entry = k.a.mark();
     k.a.load(R16, table);
     k.a.load(R17, end);

@@ -121,10 +121,12 @@ fn measure(k: &mut Kernel, what: &str, counts: &[Count], first: impl Fn(&mut Ker
 /// [`DEPTH`] calls, each within the one before and from its own place.
 fn calls(k: &mut Kernel) -> Label {
     let functions: Vec<Label> = (0..DEPTH).map(|_| k.a.label()).collect();
+    k.a.routine("calls");
     let entry = k.a.mark();
     k.a.bl(functions[0]);
     k.a.sc();
     for (depth, function) in (0..).zip(&functions) {
+        k.a.routine(&format!("nested_{depth}"));
         k.a.here(*function);
         let kept = 8 * depth as i64;
         if let Some(next) = functions.get(depth + 1) {
@@ -147,6 +149,7 @@ struct Jumps {
 /// GPR 19 jumps, in turn to the addresses in GPR 17 and 18.
 fn jumps(k: &mut Kernel) -> Jumps {
     let (one, other, joined) = (k.a.label(), k.a.label(), k.a.label());
+    k.a.routine("jumps");
     let entry = k.a.mark();
     k.a.mtctr(R17);
     let swap: [(Gpr, Gpr); 3] = [(R20, R17), (R17, R18), (R18, R20)];

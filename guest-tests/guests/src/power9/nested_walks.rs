@@ -181,6 +181,7 @@ fn run(k: &mut Kernel, guest: Label, codes: &[u64]) {
 
 /// The guest's code. It is one page of 2 MiB, and uses no stack.
 fn guest(k: &mut Kernel) -> Label {
+    k.a.routine("guest");
     let entry = k.a.mark();
     for _ in 0..2 {
         k.a.load(R14, DATA);

@@ -59,6 +59,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
 
 /// Squares in GPR 15 and a ProbeNop after each; then the other ProbeNop.
 fn program(k: &mut Kernel) -> Profiled {
+    k.a.routine("squares");
     let entry = k.a.mark();
     k.a.load(R14, 0);
     k.a.load(R16, 0);

@@ -130,6 +130,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
 
 fn write_loop(k: &mut Kernel, a: u64, b: u64) -> Loop {
     let (first, end) = (k.a.label(), k.a.label());
+    k.a.routine("sampled_loop");
     let entry = k.a.mark();
     k.a.load(R14, a);
     k.a.load(R15, b);

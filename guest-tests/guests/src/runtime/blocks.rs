@@ -43,6 +43,7 @@ impl Kernel {
         let syscall = self.a.create_label();
         let mut reloaded = self.a.create_label();
         let mut rest = self.a.create_label();
+        self.routine("start");
         let a = &mut self.a;
         a.mov(r15, rdi)?;
         a.lgdt(ptr(gdtr))?;
@@ -99,6 +100,8 @@ impl Kernel {
         a.hlt()?;
         a.jmp(rest)?;
         // SYSCALL returns to the code that entered ring 3.
+        self.routine("system_call");
+        let a = &mut self.a;
         let mut syscall = syscall;
         here(a, &mut syscall)?;
         a.mov(cell(USER_RSP), rsp)?;
@@ -113,6 +116,8 @@ impl Kernel {
         let a = &mut self.a;
         let (mut bad, mut full) = (a.create_label(), a.create_label());
         // check: RDI label, RSI seen, RDX least, RCX most.
+        self.routine("check");
+        let a = &mut self.a;
         here(a, &mut self.check)?;
         a.mov(eax, 1)?;
         a.lock().xadd(qword_ptr(REPORT + 8), rax)?;
@@ -136,6 +141,8 @@ impl Kernel {
         a.ret()?;
         // sample: RDI address, RSI label, RDX hits.
         let mut no_room = a.create_label();
+        self.routine("sample");
+        let a = &mut self.a;
         here(a, &mut self.sample)?;
         a.mov(rax, qword_ptr(REPORT + 16))?;
         a.cmp(rax, MAX_SAMPLES as i32)?;
@@ -150,6 +157,8 @@ impl Kernel {
         a.ret()?;
         // print: RSI a zero-terminated string.
         let mut done = a.create_label();
+        self.routine("print");
+        let a = &mut self.a;
         here(a, &mut self.print)?;
         a.mov(al, byte_ptr(rsi))?;
         a.test(al, al)?;
@@ -161,6 +170,8 @@ impl Kernel {
         a.ret()?;
         // exit: the status is whether a check failed.
         let mut stop = a.create_label();
+        self.routine("exit");
+        let a = &mut self.a;
         here(a, &mut self.exit)?;
         a.mov(eax, dword_ptr(failed))?;
         a.out(0xF4, al)?;
@@ -171,8 +182,9 @@ impl Kernel {
     }
 
     pub(super) fn user_blocks(&mut self) -> Built<()> {
-        let a = &mut self.a;
         // enter_user: RDI where to, RSI its stack, RDX its RFLAGS. Returns at its SYSCALL or INT 80h.
+        self.routine("enter_user");
+        let a = &mut self.a;
         here(a, &mut self.enter_user)?;
         a.mov(cell(KERNEL_STACK), rsp)?;
         a.push(USER_DATA_SELECTOR as i32)?;
@@ -182,6 +194,8 @@ impl Kernel {
         a.push(rdi)?;
         a.iretq()?;
         // resume_user: continues by SYSRET after the last SYSCALL.
+        self.routine("resume_user");
+        let a = &mut self.a;
         here(a, &mut self.resume_user)?;
         a.mov(cell(KERNEL_STACK), rsp)?;
         a.mov(rcx, cell(USER_RIP))?;
@@ -189,6 +203,8 @@ impl Kernel {
         a.mov(rsp, cell(USER_RSP))?;
         a.sysretq()?;
         let mut gate = a.create_label();
+        self.routine("leave_user");
+        let a = &mut self.a;
         here(a, &mut gate)?;
         a.mov(rsp, cell(KERNEL_STACK))?;
         a.ret()?;
@@ -203,6 +219,7 @@ impl Kernel {
         let mut lost = self.a.create_label();
         for vector in (0..32).filter(|vector| !matches!(vector, 2 | 13)) {
             let mut label = self.a.create_label();
+            self.routine(&format!("exception_{vector}"));
             here(&mut self.a, &mut label)?;
             self.a.mov(cell(LOST), i32::from(vector))?;
             // With an error code, RIP is one further up.
@@ -214,6 +231,8 @@ impl Kernel {
         let mut gp = self.a.create_label();
         let a = &mut self.a;
         let (mut skip, mut other) = (a.create_label(), a.create_label());
+        self.routine("exception_13");
+        let a = &mut self.a;
         here(a, &mut gp)?;
         a.push(rax)?;
         a.cmp(cell(EXPECT), 0)?;
@@ -236,6 +255,8 @@ impl Kernel {
         a.pop(rax)?;
         a.add(rsp, 8)?;
         a.iretq()?;
+        self.routine("unexpected_exception");
+        let a = &mut self.a;
         here(a, &mut lost)?;
         a.mov(rdi, name)?;
         a.mov(rsi, cell(LOST))?;

@@ -27,6 +27,7 @@ impl Kernel {
     /// Those of the assembler.
     pub fn dma_command(&mut self) -> Built<CodeLabel> {
         let mut command = self.a.create_label();
+        self.routine("dma_command");
         here(&mut self.a, &mut command)?;
         self.dma_start()?;
         self.a.ret()?;

@@ -9,7 +9,7 @@ use iced_x86::code_asm::*;
 use super::{Part, leave};
 use crate::runtime::{
     APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, EXPECT, FAULTS, Kernel, LVT_NMI, USER_DATA, User,
-    cell, here, own,
+    UserCode, cell, here, own,
 };
 use vm_pmu_engines::x86::Image;
 
@@ -228,8 +228,9 @@ fn halts(k: &mut Kernel, part: &Part) -> Built<()> {
 }
 
 /// Ring 3 measures a loop, and waits until it is interrupted.
-fn ring_3(part: &Part) -> Built<(Vec<u8>, u64)> {
+fn ring_3(part: &Part) -> Built<(UserCode, u64)> {
     let mut user = User::new()?;
+    user.routine("ring_3");
     let a = &mut user.a;
     let [mut entry, mut again] = [(); 2].map(|()| a.create_label());
     here(a, &mut entry)?;

@@ -31,8 +31,9 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
     let mut user = User::new()?;
     let mut labels = [(); 4].map(|()| user.a.create_label());
     let mut entry = user.a.create_label();
-    let a = &mut user.a;
-    for ((_, n), label) in FUNCTIONS.iter().zip(&mut labels) {
+    for ((name, n), label) in FUNCTIONS.iter().zip(&mut labels) {
+        user.routine(name);
+        let a = &mut user.a;
         let mut again = a.create_label();
         here(a, label)?;
         a.mov(ecx, *n)?;
@@ -42,6 +43,8 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
         a.ret()?;
     }
     let [alpha, beta, gamma, mut end] = labels;
+    user.routine("caller");
+    let a = &mut user.a;
     here(a, &mut end)?;
     here(a, &mut entry)?;
     a.mov(ebx, ROUNDS)?;

@@ -9,7 +9,7 @@
 use iced_x86::code_asm::*;
 
 use super::{EN, INSTRUCTIONS, INT, Part, USR, leave};
-use crate::runtime::{APIC, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
+use crate::runtime::{APIC, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, User, UserCode, cell, here, own};
 
 /// Instructions in the loop.
 const LOOP: u64 = 7;
@@ -64,9 +64,10 @@ impl Part {
 }
 
 /// The loop's code and the addresses of its first instruction and of the one that ends it.
-pub(crate) fn user() -> Built<(Vec<u8>, [u64; 2])> {
+pub(crate) fn user() -> Built<(UserCode, [u64; 2])> {
     let mut user = User::new()?;
     let (mut first, mut done) = (user.a.create_label(), user.a.create_label());
+    user.routine("ring_3_loop");
     here(&mut user.a, &mut first)?;
     for _ in 1..LOOP {
         user.a.nop()?;

@@ -63,9 +63,11 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
     let mut user = User::new()?;
     let labels = [(); 3].map(|()| user.a.create_label());
     let [mut reads, mut running, mut registers] = labels;
+    user.routine("read_all");
     here(&mut user.a, &mut reads)?;
     read_all(&mut user.a, rdpmc)?;
     user.a.syscall()?;
+    user.routine("read_running");
     here(&mut user.a, &mut running)?;
     for (counter, (before, behind)) in rdpmc.running.iter().zip(READ) {
         user.a.mov(ecx, counter.index)?;
@@ -75,6 +77,7 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
         user.a.mov(behind, rax)?;
     }
     user.a.syscall()?;
+    user.routine("access_registers");
     here(&mut user.a, &mut registers)?;
     for msr in rdpmc.privileged {
         user.a.mov(ecx, *msr)?;

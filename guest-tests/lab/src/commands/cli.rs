@@ -4,15 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::boot::arguments::BootArguments;
 use crate::commands::conformance::arguments::ConformanceArguments;
 use crate::commands::difference::DiffArguments;
 use crate::commands::explain::arguments::ExplainArguments;
 use crate::commands::litmus::arguments::LitmusArguments;
 use crate::commands::profile::{AnnotateArguments, RecordArguments, ReportArguments};
 use crate::commands::replay::ReplayArguments;
-use crate::commands::run::{TimelineArguments, TraceArguments};
+use crate::commands::run::{PageArguments, TimelineArguments, TraceArguments};
 use crate::commands::shell::{CompletionsArguments, ManArguments};
 use crate::commands::stat::StatArguments;
+use crate::commands::top::TopArguments;
 
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
@@ -37,6 +39,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Show samples by instruction
     Annotate(AnnotateArguments),
+    /// Show the PMU of a guest live, while it runs or step by step
+    Top(TopArguments),
     /// List the guests
     Guests(GuestsArguments),
     /// List the events of the PMUs and what drives them
@@ -54,9 +58,11 @@ pub enum Command {
     /// Compute metrics from counts, or say which events to count for them
     Metrics(MetricsArguments),
     /// Do again what was recorded, and show the first difference, or cut a stretch out of a recording
-    Replay(ReplayArguments),
+    Replay(Box<ReplayArguments>),
     /// Show where the accesses of two recordings differ
     Diff(DiffArguments),
+    /// Boot Linux on QEMU with a PMU, and show what its driver does
+    Boot(Box<BootArguments>),
     /// Print what completes commands and options in a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one of each command
@@ -109,6 +115,9 @@ pub struct RunArguments {
     /// What is drawn over time.
     #[command(flatten)]
     pub drawing: TimelineArguments,
+    /// The page about the run.
+    #[command(flatten)]
+    pub page: PageArguments,
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,
@@ -137,6 +146,9 @@ pub struct RunArguments {
     /// Put memory buffers with a fourth level on POWER chips
     #[arg(long)]
     pub buffered: bool,
+    /// What a Knights Landing uses MCDRAM as, for a guest from a file: memory of MCDRAM is the highest of the machine
+    #[arg(long, value_enum, default_value_t)]
+    pub memory_mode: McdramUse,
     /// Run each CPU on its own host thread, instead of in turn
     #[arg(long)]
     pub parallel: bool,
@@ -146,14 +158,14 @@ pub struct RunArguments {
     /// Run the guest big-endian; for this project's guests of POWER
     #[arg(long)]
     pub big_endian: bool,
-    /// Wait for gdb at this address, and run the guest as it says; needs a guest of one CPU, on x86 or POWER
+    /// Wait for gdb at this address, and run the guest as it says
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:1234", conflicts_with_all = ["metrics", "parallel"])]
     pub gdb: Option<String>,
     /// Whether the companion models caches, translation, prediction and timing of the part, which the engine lacks
     #[arg(long, value_enum, default_value_t)]
     pub companion: Switch,
     /// Count what this metric or category of metrics needs, and compute it; `all` for every metric. May be given several times
-    #[arg(long, value_name = "NAME|CATEGORY|all")]
+    #[arg(long, value_name = "NAME|CATEGORY|all", conflicts_with = "timeline")]
     pub metrics: Vec<String>,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
@@ -168,6 +180,20 @@ pub enum CycleSource {
     Engine,
     /// The host's time-stamp counter.
     Tsc,
+}
+
+/// What MCDRAM is used as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum McdramUse {
+    /// A cache of all memory.
+    #[default]
+    Cache,
+    /// Memory of its own.
+    Flat,
+    /// A quarter of it is a cache, and the rest is memory.
+    HybridQuarter,
+    /// Half of it is a cache, and half is memory.
+    HybridHalf,
 }
 
 /// Something that is there or not.

@@ -85,7 +85,11 @@ pub fn decode(arguments: &DecodeArguments, output: &mut Output<'_>) -> Result<u8
     Ok(PASSED)
 }
 
-fn assignment(part: Part, text: &str) -> Result<Decoded, Error> {
+/// The register and the value of `REG=VALUE`.
+///
+/// # Errors
+/// There is no such register, or that is no number.
+pub(super) fn assignment(part: Part, text: &str) -> Result<Decoded, Error> {
     let (register, value) = text.split_once('=').ok_or_else(|| Error::usage(format!("`{text}` is not REG=VALUE")))?;
     let register = select::register(part, register.trim())?;
     let word = value.trim();

@@ -3,6 +3,7 @@
 //! Everything is printed through one writer, so that tests see what a user sees. An error in what the user typed is one line with the
 //! nearest names that would be right.
 
+pub mod boot;
 pub mod cli;
 pub mod conformance;
 pub mod decode;
@@ -22,6 +23,7 @@ pub mod run;
 pub mod shell;
 mod stack;
 pub mod stat;
+pub mod top;
 
 use std::io::Write as _;
 
@@ -78,12 +80,14 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
         Some(Command::Replay(arguments)) => replay::replay(arguments, output),
         Some(Command::Diff(arguments)) => difference::diff(arguments, output),
+        Some(Command::Boot(arguments)) => boot::boot(arguments, output, errors),
         Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
         Some(Command::Completions(arguments)) => shell::completions(arguments, output),
         Some(Command::Man(arguments)) => shell::man(arguments, output),
         Some(Command::Record(arguments)) => profile::record(arguments, runner, output),
         Some(Command::Report(arguments)) => profile::report(arguments, output),
         Some(Command::Annotate(arguments)) => profile::annotate(arguments, output),
+        Some(Command::Top(arguments)) => top::top(arguments, runner, output),
         Some(Command::Stat(arguments)) => stat::stat(arguments, runner, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
     }

@@ -14,6 +14,7 @@ use crate::number::{counted, grouped};
 use crate::output::Output;
 use crate::request::RunRequest;
 use crate::text;
+pub(crate) use trace::words;
 pub use trace::{Change, Entry, changes, trace};
 
 use crate::report::{Check, Count, Register, Report, Sample};
@@ -181,6 +182,7 @@ fn samples<'a>(samples: &[Sample], place: impl Fn(u64) -> Option<&'a Place>, out
     let named = |sample: &Sample| match (sample.label.as_str(), place(sample.address)) {
         (label, None) => label.to_owned(),
         ("", Some(place)) => place.to_string(),
+        (label, Some(place)) if place.symbol.as_deref() == Some(label) => place.to_string(),
         (label, Some(place)) => format!("{label}: {place}"),
     };
     let total: u64 = samples.iter().fold(0, |sum, sample| sum.saturating_add(sample.hits));

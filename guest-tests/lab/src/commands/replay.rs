@@ -1,11 +1,15 @@
 //! `pmulab replay`: does again what was recorded.
 
+pub mod traced;
+
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use vm_pmu::litmus::{Failure, Litmus};
 
+use crate::commands::cli::Format;
+use crate::commands::run::{TimelineArguments, TraceArguments};
 use crate::commands::{FAILED, PASSED, litmus};
 use crate::error::Error;
 use crate::number::counted;
@@ -29,6 +33,15 @@ pub struct ReplayArguments {
     /// How many lines before the first difference are shown
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     pub context: usize,
+    /// What is traced.
+    #[command(flatten)]
+    pub tracing: TraceArguments,
+    /// What is drawn over time.
+    #[command(flatten)]
+    pub drawing: TimelineArguments,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Runs a recording and shows the first difference, or writes a stretch of it.
@@ -61,20 +74,28 @@ pub fn replay(arguments: &ReplayArguments, output: &mut Output<'_>) -> Result<u8
         let refused = |error| Error::usage(format!("{} cannot be written: {error}", file.display()));
         std::fs::write(file, program.to_string()).map_err(refused)?;
     }
-    match program.run() {
-        Ok(checked) => {
+    let traced = traced::trace(&program, &arguments.tracing, &arguments.drawing)?;
+    let status = if traced.replayed.difference.is_some() { FAILED } else { PASSED };
+    if arguments.format == Format::Json {
+        traced.json(name.to_string(), output)?;
+        return Ok(status);
+    }
+    traced.show(output)?;
+    match traced.replayed.difference {
+        None => {
             let statements = counted(program.steps.len(), "statement");
-            writeln!(output, "the same: {statements} of {} on {}, {}", name, program.part, counted(checked, "observation"))?;
+            let checked = counted(traced.replayed.checked, "observation");
+            writeln!(output, "the same: {statements} of {} on {}, {checked}", name, program.part)?;
             Ok(PASSED)
         }
         // The lines of a stretch are not those of the file.
-        Err(failure) if is_cut => {
+        Some(failure) if is_cut => {
             let printed = program.to_string();
             let numbered: Litmus = printed.parse().map_err(|error: vm_pmu::litmus::ParseError| Error::usage(error.to_string()))?;
             let failure = numbered.run().err().unwrap_or(failure);
             differs(&failure, &numbered, &printed.lines().collect::<Vec<_>>(), arguments.context, output)
         }
-        Err(failure) => differs(&failure, &program, &lines, arguments.context, output),
+        Some(failure) => differs(&failure, &program, &lines, arguments.context, output),
     }
 }
 

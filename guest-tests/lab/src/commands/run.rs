@@ -2,16 +2,20 @@
 //!
 //! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
 
+mod page;
 mod timeline;
 mod tracing;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub use timeline::{FormName, TimelineArguments};
+use vm_pmu::die::MemoryMode;
+
+pub use page::PageArguments;
+pub use timeline::{Drawn, FormName, TimelineArguments};
 pub use tracing::{KindName, TraceArguments};
 
-use crate::commands::cli::{CycleSource, Format, RunArguments, Switch};
+use crate::commands::cli::{CycleSource, Format, McdramUse, RunArguments, Switch};
 use crate::commands::{FAILED, PASSED, USAGE, litmus, metrics, render};
 use crate::dialect::select;
 use crate::error::Error;
@@ -37,15 +41,17 @@ pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_
     }
     let alone = arguments.guests.iter().all(|guest| guest != ALL);
     let drawn = arguments.drawing.begin(if alone { &mut requests } else { &mut [] })?;
+    let watched = arguments.page.begin(if alone { &mut requests } else { &mut [] })?;
     match requests.as_slice() {
         [request] if alone => {
             let report = runner.run(request);
             let drawn = drawn.map(|drawn| drawn.end()).transpose()?;
             let report = report.map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
+            let page = watched.map(|watched| watched.end(&report, request, runner)).transpose()?;
             let kept = arguments.record.as_deref().map(|file| keep(file, &report, request)).transpose()?;
             match arguments.format {
                 Format::Table => {
-                    if let Some(line) = drawn {
+                    for line in drawn.into_iter().chain(page) {
                         writeln!(output, "{line}")?;
                     }
                     render::report(&report, output)?;
@@ -73,10 +79,7 @@ fn keep(file: &Path, report: &Report, request: &RunRequest) -> Result<String, Er
         line.push_str(": there were more; --record-most sets how many are kept");
     }
     if recording.left_out != 0 {
-        line.push_str(&format!(
-            "; left out: {} of the mesh, of devices or of posting, which a litmus file cannot state",
-            counted(recording.left_out as usize, "call")
-        ));
+        line.push_str(&format!("; left out: {} that a litmus file cannot state", counted(recording.left_out as usize, "call")));
     }
     Ok(line + ".")
 }
@@ -143,6 +146,12 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         chips: arguments.chips,
         chips_per_group: arguments.chips_per_group,
         buffered: arguments.buffered,
+        memory_mode: match arguments.memory_mode {
+            McdramUse::Cache => MemoryMode::Cache,
+            McdramUse::Flat => MemoryMode::Flat,
+            McdramUse::HybridQuarter => MemoryMode::HybridQuarter,
+            McdramUse::HybridHalf => MemoryMode::HybridHalf,
+        },
         recording: if arguments.record.is_some() { arguments.record_most } else { 0 },
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,
@@ -196,7 +205,10 @@ pub(super) fn named(word: &str, pmu: Option<&str>, guests: &[GuestInfo]) -> Resu
 }
 
 /// Whether the runner has an engine of this name.
-fn known_engine(name: &str, runner: &dyn Runner) -> Result<(), Error> {
+///
+/// # Errors
+/// It has none.
+pub(super) fn known_engine(name: &str, runner: &dyn Runner) -> Result<(), Error> {
     let engines = runner.engines();
     if engines.contains(&name) {
         return Ok(());

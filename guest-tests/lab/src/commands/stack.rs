@@ -9,7 +9,7 @@ use crate::request::{RunRequest, Runner};
 use crate::text;
 
 /// What the cycles of a POWER9 thread go to: the metric of table 5-18 of its guide, and what the cycles are. Each cycle is in one of them.
-const CAUSES: [(&str, &str); 10] = [
+pub(super) const CAUSES: [(&str, &str); 10] = [
     ("NTC_FIN_CPI", "an instruction finishes"),
     ("NTC_ALL_FIN_CPI", "all have finished, and complete"),
     ("LSU_STALL_CPI", "a load or store is waited for"),

@@ -1,31 +1,18 @@
 //! A machine of POWER for the debugger.
 
 use vm_pmu::Address;
-use vm_pmu::arch::model::RegisterDescription;
-use vm_pmu_board::Lines;
-use vm_pmu_board::power::Cpu;
 use vm_pmu_engines::memory::Memory;
+use vm_pmu_engines::power::RadixWalk;
 use vm_pmu_engines::power::registers::msr;
-use vm_pmu_engines::power::{Exit, Limits, Machine, RadixWalk};
 
 use super::Debuggee;
-use crate::report::Register;
+use crate::held::Power;
 
 /// The bits of an address that count without translation (Power ISA 3.0B, book III, 5.7.3).
 const REAL: u64 = (1 << 60) - 1;
 
 /// The registers before the floating-point ones, and all after them, with their bytes: pc, msr, cr, lr, ctr, xer, fpscr.
 const AFTER: [usize; 7] = [8, 8, 4, 8, 8, 4, 4];
-
-/// A machine of one CPU.
-pub(crate) struct Power<'a, 'b> {
-    pub(crate) machine: &'a mut Machine<Cpu<'b>>,
-    pub(crate) lines: &'a Lines,
-    pub(crate) descriptions: &'static [RegisterDescription],
-    pub(crate) pmu: &'a dyn Fn() -> Vec<Register>,
-    /// The byte order of the file, which is the debugger's.
-    pub(crate) little_endian: bool,
-}
 
 impl Power<'_, '_> {
     fn put(&self, bytes: &mut Vec<Option<u8>>, value: u64, size: usize) {
@@ -44,27 +31,21 @@ impl Power<'_, '_> {
         Some(if self.little_endian { first.iter().rev().fold(0, fold) } else { first.iter().fold(0, fold) })
     }
 
-    /// The instruction at the next address.
-    fn instruction(&self) -> Option<u32> {
-        let cpu = self.machine.cpu(0)?;
+    /// The instruction at a CPU's next address.
+    fn instruction(&self, index: usize) -> Option<u32> {
+        let cpu = self.machine.cpu(index)?;
         let mut bytes = [0; 4];
-        self.machine.memory().read_bytes(self.physical(cpu.pc())?, &mut bytes).ok()?;
+        self.machine.memory().read_bytes(self.physical(index, cpu.pc())?, &mut bytes).ok()?;
         Some(if cpu.msr() & msr::LE != 0 { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     }
 }
 
 impl Debuggee for Power<'_, '_> {
-    type Exit = Exit;
-
     const DESCRIPTION: &'static str = include_str!("power.xml");
 
-    fn pc(&self) -> u64 {
-        self.machine.cpu(0).map_or(0, |cpu| cpu.pc())
-    }
-
-    fn registers(&self) -> Vec<Option<u8>> {
+    fn registers(&self, cpu: usize) -> Vec<Option<u8>> {
         let mut bytes = Vec::new();
-        let Some(cpu) = self.machine.cpu(0) else { return bytes };
+        let Some(cpu) = self.machine.cpu(cpu) else { return bytes };
         (0..32).for_each(|number| self.put(&mut bytes, cpu.gpr(number), 8));
         (0..32).for_each(|number| self.put(&mut bytes, cpu.fpr(number), 8));
         let values = [cpu.pc(), cpu.msr(), u64::from(cpu.cr()), cpu.lr(), cpu.ctr(), cpu.xer()];
@@ -74,9 +55,9 @@ impl Debuggee for Power<'_, '_> {
         bytes
     }
 
-    fn set_registers(&mut self, mut bytes: &[u8]) -> Option<()> {
+    fn set_registers(&mut self, cpu: usize, mut bytes: &[u8]) -> Option<()> {
         let mut saved = self.machine.save();
-        let cpu = saved.cpus.first_mut()?;
+        let cpu = saved.cpus.get_mut(cpu)?;
         for register in cpu.gpr.iter_mut().chain(&mut cpu.fpr) {
             *register = self.get(&mut bytes, 8)?;
         }
@@ -87,23 +68,8 @@ impl Debuggee for Power<'_, '_> {
         self.machine.restore(&saved).ok()
     }
 
-    fn step(&mut self) -> Option<Exit> {
-        Some(vm_pmu_board::power::run(self.machine, Limits::steps(1))).filter(|exit| *exit != Exit::Limit)
-    }
-
-    fn limit() -> Exit {
-        Exit::Limit
-    }
-
-    fn status(exit: &Exit) -> Option<u8> {
-        match exit {
-            Exit::Status { status, .. } => Some(*status),
-            _ => None,
-        }
-    }
-
-    fn physical(&self, address: u64) -> Option<u64> {
-        let cpu = self.machine.cpu(0)?;
+    fn physical(&self, cpu: usize, address: u64) -> Option<u64> {
+        let cpu = self.machine.cpu(cpu)?;
         if !cpu.translates() || cpu.hypervisor() && cpu.msr() & msr::DR == 0 {
             return Some(address & REAL);
         }
@@ -115,8 +81,8 @@ impl Debuggee for Power<'_, '_> {
         self.machine.memory()
     }
 
-    fn access(&self) -> Option<(Address, bool)> {
-        let instruction = self.instruction()?;
+    fn access(&self, cpu: usize) -> Option<(Address, bool)> {
+        let instruction = self.instruction(cpu)?;
         // Power ISA 3.0B, book III, 4.4.5: the two halves of the number are swapped.
         let number = (instruction >> 16 & 31 | (instruction >> 11 & 31) << 5) as u16;
         match (instruction >> 26, instruction >> 1 & 1023) {
@@ -124,17 +90,5 @@ impl Debuggee for Power<'_, '_> {
             (31, 467) => Some((Address::Spr(number), true)),
             _ => None,
         }
-    }
-
-    fn descriptions(&self) -> &'static [RegisterDescription] {
-        self.descriptions
-    }
-
-    fn overflows(&self) -> u64 {
-        self.lines.requested().iter().map(|one| one.requested).sum()
-    }
-
-    fn pmu(&self) -> Vec<Register> {
-        (self.pmu)()
     }
 }

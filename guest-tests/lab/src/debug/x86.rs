@@ -1,14 +1,11 @@
 //! A machine of x86 for the debugger.
 
 use vm_pmu::Address;
-use vm_pmu::arch::model::RegisterDescription;
-use vm_pmu_board::Lines;
-use vm_pmu_board::x86::Cpu;
 use vm_pmu_engines::memory::Memory;
-use vm_pmu_engines::x86::{CpuState, Exit, Limits, Machine};
+use vm_pmu_engines::x86::CpuState;
 
 use super::Debuggee;
-use crate::report::Register;
+use crate::held::X86;
 
 /// The debugger's order of the general registers, by the processor's numbers.
 const ORDER: [usize; 16] = [0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -22,18 +19,10 @@ const X87: usize = 8 * 10 + 8 * 4;
 /// The instruction's longest form.
 const LONGEST: usize = 15;
 
-/// A machine of one CPU.
-pub(crate) struct X86<'a, 'b> {
-    pub(crate) machine: &'a mut Machine<Cpu<'b>>,
-    pub(crate) lines: &'a Lines,
-    pub(crate) descriptions: &'static [RegisterDescription],
-    pub(crate) pmu: &'a dyn Fn() -> Vec<Register>,
-}
-
 impl X86<'_, '_> {
-    fn state(&self) -> CpuState {
+    fn state(&self, cpu: usize) -> CpuState {
         self.machine
-            .cpu(0)
+            .cpu(cpu)
             .map(|cpu| {
                 let mut state = CpuState { rip: cpu.rip(), rflags: cpu.rflags(), ..CpuState::default() };
                 (0..16).for_each(|number| state.gpr[number] = cpu.gpr(number));
@@ -46,17 +35,11 @@ impl X86<'_, '_> {
 }
 
 impl Debuggee for X86<'_, '_> {
-    type Exit = Exit;
-
     // The debugger knows the registers of the architecture by itself.
     const DESCRIPTION: &'static str = "<target version=\"1.0\"><architecture>i386:x86-64</architecture></target>";
 
-    fn pc(&self) -> u64 {
-        self.machine.cpu(0).map_or(0, |cpu| cpu.rip())
-    }
-
-    fn registers(&self) -> Vec<Option<u8>> {
-        let state = self.state();
+    fn registers(&self, cpu: usize) -> Vec<Option<u8>> {
+        let state = self.state(cpu);
         let mut known: Vec<u8> = ORDER.iter().flat_map(|number| state.gpr[*number].to_le_bytes()).collect();
         known.extend(state.rip.to_le_bytes());
         known.extend((state.rflags as u32).to_le_bytes());
@@ -67,10 +50,10 @@ impl Debuggee for X86<'_, '_> {
         known.into_iter().map(Some).chain(unknown(X87)).chain(vectors.into_iter().map(Some)).chain(unknown(4)).collect()
     }
 
-    fn set_registers(&mut self, bytes: &[u8]) -> Option<()> {
+    fn set_registers(&mut self, cpu: usize, bytes: &[u8]) -> Option<()> {
         let word = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         let mut saved = self.machine.save();
-        let cpu = saved.cpus.first_mut()?;
+        let cpu = saved.cpus.get_mut(cpu)?;
         for (place, number) in ORDER.iter().enumerate() {
             cpu.gpr[*number] = word(8 * place)?;
         }
@@ -83,34 +66,19 @@ impl Debuggee for X86<'_, '_> {
         self.machine.restore(&saved).ok()
     }
 
-    fn step(&mut self) -> Option<Exit> {
-        Some(vm_pmu_board::x86::run(self.machine, Limits::steps(1))).filter(|exit| *exit != Exit::Limit)
-    }
-
-    fn limit() -> Exit {
-        Exit::Limit
-    }
-
-    fn status(exit: &Exit) -> Option<u8> {
-        match exit {
-            Exit::Status { status, .. } => Some(*status),
-            _ => None,
-        }
-    }
-
-    fn physical(&self, address: u64) -> Option<u64> {
-        self.machine.cpu(0)?.page_walk(address).map(|walk| walk.physical)
+    fn physical(&self, cpu: usize, address: u64) -> Option<u64> {
+        self.machine.cpu(cpu)?.page_walk(address).map(|walk| walk.physical)
     }
 
     fn memory(&self) -> &Memory {
         self.machine.memory()
     }
 
-    fn access(&self) -> Option<(Address, bool)> {
-        let cpu = self.machine.cpu(0)?;
+    fn access(&self, index: usize) -> Option<(Address, bool)> {
+        let cpu = self.machine.cpu(index)?;
         let byte = |offset: u64| {
             let mut byte = [0];
-            self.memory().read_bytes(self.physical(cpu.rip().checked_add(offset)?)?, &mut byte).ok()?;
+            self.memory().read_bytes(self.physical(index, cpu.rip().checked_add(offset)?)?, &mut byte).ok()?;
             Some(byte[0])
         };
         // Operand sizes, repetitions and REX change nothing of these instructions.
@@ -122,17 +90,5 @@ impl Debuggee for X86<'_, '_> {
             (0x0f, 0x33) => Some((Address::Rdpmc(number), false)),
             _ => None,
         }
-    }
-
-    fn descriptions(&self) -> &'static [RegisterDescription] {
-        self.descriptions
-    }
-
-    fn overflows(&self) -> u64 {
-        self.lines.requested().iter().map(|one| one.requested).sum()
-    }
-
-    fn pmu(&self) -> Vec<Register> {
-        (self.pmu)()
     }
 }

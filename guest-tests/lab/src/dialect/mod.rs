@@ -2,6 +2,7 @@
 //!
 //! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
 
+pub mod boxes;
 mod ia64;
 mod itanium;
 mod k8;

@@ -28,7 +28,7 @@ pub struct Profile {
     pub version: u32,
     /// The guest's name, or its path.
     pub guest: String,
-    /// The ELF file, whose symbols the addresses have.
+    /// The ELF file, whose symbols the addresses have; none of a guest of this project.
     pub file: Option<String>,
     /// The PMU.
     pub pmu: String,
@@ -73,25 +73,29 @@ impl Profile {
 
 /// What lies at the addresses of a profile.
 #[derive(Debug, Default)]
-pub struct Places(Option<Symbols>);
+pub struct Places(Symbols);
 
 impl Places {
-    /// Those of a profile: of the ELF file it is of, if that is still there.
+    /// Those of a profile: of the ELF file it is of, if that is still there, or of the guest of this project.
     #[must_use]
     pub fn of(profile: &Profile) -> Places {
-        Places(profile.file.as_deref().and_then(|file| Symbols::load(Path::new(file)).ok()))
+        Places(match &profile.file {
+            Some(file) => Symbols::load(Path::new(file)).unwrap_or_default(),
+            // Guests of this project are sampled in the default byte order.
+            None => Symbols::of_guest(&profile.pmu, &profile.guest, true),
+        })
     }
 
     /// What lies at an address.
     #[must_use]
     pub fn at(&self, address: u64) -> Option<Place> {
-        self.0.as_ref().and_then(|symbols| symbols.at(address))
+        self.0.at(address)
     }
 
     /// Where the symbol of this name begins.
     #[must_use]
     pub fn address_of(&self, symbol: &str) -> Option<u64> {
-        self.0.as_ref().and_then(|symbols| symbols.address_of(symbol))
+        self.0.address_of(symbol)
     }
 
     /// The symbol at an address, or the address.

@@ -71,6 +71,11 @@ pub enum RunError {
         /// The PMU's name.
         pmu: String,
     },
+    /// The part has no MCDRAM that could be memory.
+    MemoryMode {
+        /// The PMU's name.
+        pmu: String,
+    },
     /// The machine has no such thread to be traced.
     NoThread {
         /// Its number.
@@ -115,6 +120,11 @@ pub enum RunError {
         /// Why not, and what to do.
         reason: &'static str,
     },
+    /// It cannot be run step by step.
+    NotStepped {
+        /// Why not, and what to do.
+        reason: &'static str,
+    },
     /// A debugger cannot run it.
     NotWithGdb {
         /// Why not, and what to do.
@@ -153,6 +163,7 @@ impl fmt::Display for RunError {
                 write!(f, "{cpus} CPUs cannot be divided among {nodes} nodes: the number of CPUs must be a multiple of that of nodes")
             }
             Self::Nodes { nodes, pmu, .. } => write!(f, "a machine of {pmu} has one chip, not {nodes}: leave out `--chips`"),
+            Self::MemoryMode { pmu } => write!(f, "{pmu} has no MCDRAM: leave out `--memory-mode`"),
             Self::NoThread { thread, threads: 1 } => write!(f, "there is no thread {thread} to trace: the machine has thread 0 alone"),
             Self::NoThread { thread, threads } => {
                 write!(f, "there is no thread {thread} to trace: the machine has threads 0 to {}", threads - 1)
@@ -174,7 +185,7 @@ impl fmt::Display for RunError {
             }
             Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),
-            Self::NotWithGdb { reason } => f.write_str(reason),
+            Self::NotStepped { reason } | Self::NotWithGdb { reason } => f.write_str(reason),
             Self::Debug(error) => error.fmt(f),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it out"),
         }

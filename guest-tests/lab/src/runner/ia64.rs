@@ -7,13 +7,15 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::layout::Layout;
 use vm_pmu::{Part, Signal};
 
+use super::driven;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::traced::Traced;
 use super::{Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
+use crate::held::{self, Driven};
 use vm_pmu_board::Lines;
 use vm_pmu_board::beside::Plan;
-use vm_pmu_board::ia64::{Attached, Cpu, Rig, supplies};
+use vm_pmu_board::ia64::{Attached, Cpu, Procedures, Rig, supplies};
 use vm_pmu_engines::ia64::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError, Saved};
 use vm_pmu_engines::image::Image;
 use vm_pmu_guests::protocol;
@@ -23,6 +25,8 @@ pub(super) struct Job<'a> {
     pub(super) part: Part,
     pub(super) name: &'a str,
     pub(super) image: &'a Image,
+    /// What its file says of callers.
+    pub(super) procedures: Option<&'a Arc<Procedures>>,
     /// The threads of one core: 1 or 2.
     pub(super) cpus: usize,
     pub(super) clock: Clock,
@@ -49,7 +53,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Ran, RunErro
 }
 
 fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Ran>, RunError> {
-    let Job { part, name, image, cpus, clock, beside } = *job;
+    let Job { part, name, image, procedures, cpus, clock, beside } = *job;
     for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
         if chosen {
             return Err(RunError::NotForEngine { option, pmu: part.name().to_owned() });
@@ -76,7 +80,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let others = beside.map(|_| builder.build(other_lines.clone())).transpose().map_err(RunError::Pmus)?;
     let other_companion = followed.filter(|_| beside.is_some()).map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
-    let traced = Traced::new(options);
+    let traced = Traced::new(part, options);
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines, info);
         cpu.record(&traced.tracer);
@@ -91,6 +95,9 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
                 other.follow(follower, cpus > 1);
             }
             cpu.count_beside(others, other, Arc::clone(plan));
+            if let Some(procedures) = procedures {
+                cpu.follow_callers(Arc::clone(procedures));
+            }
         }
         cpu
     };
@@ -101,7 +108,14 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
         rig.restore(&saved.machine, &saved.attached).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
-    let exit = vm_pmu_board::ia64::run(rig.machine, Limits::steps(stage.steps));
+    let held = held::Ia64 { machine: &mut *rig.machine, pmus: &pmus, exit: None };
+    let (driven, held) = driven::debug(held, options, stage.steps)?;
+    let ended = held.exit.unwrap_or(Exit::Limit);
+    let exit = match driven {
+        Some(Driven::Ended | Driven::Killed(_)) => ended,
+        Some(Driven::Released(left)) => vm_pmu_board::ia64::run(rig.machine, Limits::steps(left)),
+        None => vm_pmu_board::ia64::run(rig.machine, Limits::steps(stage.steps)),
+    };
     if stage.save && exit == Exit::Limit {
         let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
         return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
@@ -138,5 +152,8 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.ip()));
     }
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    if let Some(Driven::Killed(why)) = driven {
+        why.clone_into(&mut report.ending);
+    }
     Ok(Outcome::Ended(Ran { report, found, ..Ran::default() }))
 }

@@ -11,11 +11,12 @@ use vm_pmu::{Part, Signal};
 
 #[cfg(feature = "unicorn")]
 use super::Engine;
+use super::driven;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::traced::Traced;
-use super::{KILLED, Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
-use crate::debug;
+use super::{Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
+use crate::held::{self, Driven};
 use vm_pmu_board::Lines;
 use vm_pmu_board::beside::Plan;
 use vm_pmu_board::power::{Attached, Cpu, Devices, ExtraPmus, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
@@ -96,7 +97,10 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let devices = Devices::new(&pmus, companion.as_ref(), firmware.as_ref());
     let other_devices = others.as_ref().and_then(|others| Devices::new(others, other_companion.as_ref(), None));
     let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
-    let traced = Traced::new(options);
+    let traced = Traced::new(part, options);
+    if let (Some(firmware), Some(listener)) = (&firmware, &options.listener) {
+        firmware.follow(listener);
+    }
     let attach = |index: usize| {
         let mut cpu =
             attached(&pmus, companion.as_ref(), devices, index, config.time_base).unwrap_or_else(|| Cpu::new(first, config.time_base));
@@ -124,23 +128,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
         rig.restore(&saved.machine, &saved.attached).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
-    let limits = Limits::steps(stage.steps);
-    let mut killed = false;
+    let held = held::Power { machine: &mut *rig.machine, pmus: &pmus, exit: None, little_endian: !options.big_endian };
+    let (driven, held) = driven::debug(held, options, stage.steps)?;
+    let ended = held.exit.unwrap_or(Exit::Limit);
+    let left = if let Some(Driven::Released(left)) = driven { left } else { stage.steps };
+    let limits = Limits::steps(left);
     let exit = match stage.engine {
-        _ if options.gdb.is_some() => {
-            let address = options.gdb.as_deref().unwrap_or_default();
-            let (pmu, little_endian) = (|| registers(0, &first), !options.big_endian);
-            let debuggee =
-                debug::Power { machine: &mut *rig.machine, lines: &lines, descriptions: first.registers(), pmu: &pmu, little_endian };
-            match debug::serve(address, debuggee, stage.steps).map_err(RunError::Debug)? {
-                debug::Ended::Run(exit) => exit,
-                debug::Ended::Detached(left) => vm_pmu_board::power::run(rig.machine, Limits::steps(left)),
-                debug::Ended::Killed => {
-                    killed = true;
-                    Exit::Limit
-                }
-            }
-        }
+        _ if driven.is_some_and(|driven| !matches!(driven, Driven::Released(_))) => ended,
         #[cfg(feature = "unicorn")]
         Engine::Unicorn => {
             let refused = |reason| RunError::Engine { engine: stage.engine, reason };
@@ -156,6 +150,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), stage.engine);
     report.recording = pmus.stop_recording();
+    firmware.iter().for_each(Firmware::tell);
     report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
     let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; extra.len()];
@@ -189,8 +184,8 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.pc()));
     }
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
-    if killed {
-        KILLED.clone_into(&mut report.ending);
+    if let Some(Driven::Killed(why)) = driven {
+        why.clone_into(&mut report.ending);
     }
     if refused != 0 {
         (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of counters that are posted there"));

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use vm_pmu::arch::registry::Part;
+
 use super::{Options, RunError};
+use crate::dialect::select;
 use crate::report::Action;
 use vm_pmu_board::trace::{Checks, Tracer};
 use vm_pmu_engines::memory::Memory;
@@ -29,12 +32,12 @@ pub(super) struct Traced {
 }
 
 impl Traced {
-    /// What `options` trace of a machine.
-    pub(super) fn new(options: &Options) -> Traced {
+    /// What `options` trace of a machine of `part`.
+    pub(super) fn new(part: Part, options: &Options) -> Traced {
         let reported = options.trace.looks_at_checks().then(Arc::<Reported>::default);
         let checks = reported.clone().map(|reported| reported as Arc<dyn Checks>);
         let tracer = Tracer::new(options.trace.clone()).with_listener(options.listener.clone()).with_checks(checks);
-        Traced { tracer, reported }
+        Traced { tracer: tracer.with_registers(select::registers(part)), reported }
     }
 
     /// The machine was made, with `memory`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use vm_pmu::arch::feed::Context;
 use vm_pmu::companion::{self, Clock, Companion};
+use vm_pmu::die::MemoryMode;
 use vm_pmu::layout::Layout;
 use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology::{self, Thread};
@@ -14,11 +15,10 @@ use vm_pmu::{Part, Signal};
 use super::migrate::{self, Bytes, Outcome, Stage};
 use super::traced::Traced;
 use super::{
-    Cycles, Engine, KILLED, MigrateError, Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, stages, start_recording,
-    verdict,
+    Cycles, Engine, MigrateError, Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, stages, start_recording, verdict,
 };
-use crate::debug;
 use crate::entries::known::supply;
+use crate::held::{self, Driven};
 use crate::report::Report;
 use vm_pmu_board::beside::Plan;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Devices, Topology, pace, supplies};
@@ -32,6 +32,15 @@ const MAX_CPUS: usize = 255;
 /// Bytes of memory; where a memory-side cache is, twice what it holds more, so that two lines of memory can share one of its.
 fn ram(part: Part) -> u64 {
     RAM + companion::parts::named(part.name()).map_or(0, |profile| 2 * profile.memory.near_bytes)
+}
+
+/// The layout with that use of MCDRAM, whose memory is the highest.
+fn with_memory_mode(layout: Layout, part: Part, mode: MemoryMode) -> Layout {
+    let chosen = layout.memory_mode(mode);
+    match chosen.die() {
+        Some(die) if mode != MemoryMode::Cache => chosen.memory_per_package(ram(part) - die.flat()),
+        _ => layout,
+    }
 }
 
 /// Has another engine execute the machine's instructions, if it is chosen.
@@ -80,16 +89,15 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
     }
     let exit = match options.cycles {
-        Cycles::Engine if options.gdb.is_some() => match surroundings.debug(&mut machine, options, stage.steps)? {
-            Some(exit) => exit,
-            None => {
+        Cycles::Engine => match surroundings.drive(&mut machine, options, stage.steps)? {
+            Ok(exit) => exit,
+            Err(killed) => {
                 let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
                 surroundings.tell(&mut machine, &mut report);
-                KILLED.clone_into(&mut report.ending);
+                killed.clone_into(&mut report.ending);
                 return Ok(Outcome::Ended(Ran { report, ..Ran::default() }));
             }
         },
-        Cycles::Engine => vm_pmu_board::x86::run(&mut machine, Limits::steps(stage.steps)),
         Cycles::Tsc => run_freely(&mut machine, job, options)?,
     };
     if stage.save && exit == Exit::Limit {
@@ -218,6 +226,7 @@ impl Surroundings {
         // Cores come in whole packages of PMUs, even if the machine has fewer CPUs.
         let layout = Layout::of(part).packages(nodes).cores(topology.packages(cpus / nodes) * topology.package / topology.core);
         let layout = if nodes > 1 { layout.memory_per_package(ram(part) / nodes as u64) } else { layout };
+        let layout = with_memory_mode(layout, part, options.memory_mode);
         let followed = layout.companion().filter(|_| options.companion && options.cycles == Cycles::Engine);
         // With a clock of the companion's, time must not change its pace with what is counted.
         let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
@@ -256,7 +265,7 @@ impl Surroundings {
             dma: true,
         };
         let cores = (0..cpus.div_ceil(topology.core)).map(|_| CoreClock::new()).collect();
-        Ok(Surroundings { part, cpus, traced: Traced::new(options), lines, topology, cores, pmus, companion, boxes, board, config })
+        Ok(Surroundings { part, cpus, traced: Traced::new(part, options), lines, topology, cores, pmus, companion, boxes, board, config })
     }
 
     /// The machine that they are around, about to execute `image` on `engine`.
@@ -396,16 +405,16 @@ impl Surroundings {
         companion.load_snapshot(&bytes.0, &mut followers)
     }
 
-    /// Has a debugger run the machine; nothing if it ended the run.
-    fn debug(&self, machine: &mut Machine<Cpu<'_>>, options: &Options, steps: u64) -> Result<Option<Exit>, RunError> {
-        let Some(thread) = self.pmus.thread(0) else { return Ok(None) };
-        let address = options.gdb.as_deref().unwrap_or_default();
-        let pmu = || registers(0, &thread);
-        let debuggee = debug::X86 { machine: &mut *machine, lines: &self.lines, descriptions: thread.registers(), pmu: &pmu };
-        Ok(match debug::serve(address, debuggee, steps).map_err(RunError::Debug)? {
-            debug::Ended::Run(exit) => Some(exit),
-            debug::Ended::Detached(left) => Some(vm_pmu_board::x86::run(machine, Limits::steps(left))),
-            debug::Ended::Killed => None,
+    /// Runs the machine, or has somebody run it step by step; in words why the run is over, if that ended it.
+    fn drive(&self, machine: &mut Machine<Cpu<'_>>, options: &Options, steps: u64) -> Result<Result<Exit, &'static str>, RunError> {
+        let held = held::X86 { machine: &mut *machine, pmus: &self.pmus, exit: None };
+        let (driven, held) = super::driven::debug(held, options, steps)?;
+        let ended = held.exit.unwrap_or(Exit::Limit);
+        Ok(match driven {
+            Some(Driven::Ended) => Ok(ended),
+            Some(Driven::Killed(why)) => Err(why),
+            Some(Driven::Released(left)) => Ok(vm_pmu_board::x86::run(machine, Limits::steps(left))),
+            None => Ok(vm_pmu_board::x86::run(machine, Limits::steps(steps))),
         })
     }
 

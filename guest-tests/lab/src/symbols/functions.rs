@@ -3,6 +3,8 @@
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader, Sym};
 use object::{Endian, Endianness, SectionIndex, elf};
 
+use vm_pmu_engines::image::Routine;
+
 use super::{section_names, text_at};
 
 /// The most bytes of a name. Without a bound, symbols that share one long name would take more than the file has.
@@ -74,6 +76,13 @@ impl Functions {
                 before.end = before.end.min(next);
             }
         }
+        Functions { sorted }
+    }
+
+    pub(super) fn of_routines(routines: &[Routine]) -> Functions {
+        let function = |routine: &Routine| Function { start: routine.start, end: routine.end, sized: true, name: routine.name.clone() };
+        let mut sorted: Vec<Function> = routines.iter().map(function).collect();
+        sorted.sort_by_key(|function| function.start);
         Functions { sorted }
     }
 

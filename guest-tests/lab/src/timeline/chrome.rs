@@ -123,7 +123,8 @@ impl<W: Write> Chrome<W> {
 
     fn access(&mut self, entry: &Trace, name: &str, value: Option<u64>) -> io::Result<()> {
         let changed = (self.changes)(&entry.action);
-        let mut args = json!({ "instruction": entry.instruction, "address": hex(entry.address) });
+        let mut args = json!({ "instruction": entry.instruction });
+        locate(&mut args, entry.address);
         // A viewer's numbers have 53 bits.
         for (key, value) in [("value", value), ("before", before(&entry.action))] {
             if let Some(value) = value {
@@ -148,6 +149,13 @@ impl<W: Write> Chrome<W> {
             Some(process) => self.open(entry.thread, Track::Process, &hex(process), None),
             None => Ok(()),
         }
+    }
+}
+
+/// Says where the guest was, where that is known.
+fn locate(args: &mut Value, address: u64) {
+    if address != 0 {
+        args["address"] = hex(address).into();
     }
 }
 
@@ -181,7 +189,8 @@ impl<W: Write + Send> Writer for Chrome<W> {
             Action::Read { register, value } => self.access(entry, &format!("{register} reads {value:#x}"), Some(*value)),
             Action::Fault { register, wrote } => self.access(entry, &format!("{register}: refused"), *wrote),
             Action::Interrupt { counters } => {
-                let args = json!({ "counters": counters, "instruction": entry.instruction, "address": hex(entry.address) });
+                let mut args = json!({ "counters": counters, "instruction": entry.instruction });
+                locate(&mut args, entry.address);
                 if self.process(thread).open[Track::Interrupt as usize] {
                     return self.instant(thread, Track::Interrupt, "asked for again", args);
                 }
@@ -189,7 +198,11 @@ impl<W: Write + Send> Writer for Chrome<W> {
                 self.open(thread, Track::Interrupt, format!("interrupt of counter {}", numbers.join(", ")).trim_end(), Some(args))
             }
             Action::Taken if self.process(thread).open[Track::Interrupt as usize] => self.close(thread, Track::Interrupt),
-            Action::Taken => self.instant(thread, Track::Interrupt, "taken again", json!({ "address": hex(entry.address) })),
+            Action::Taken => {
+                let mut args = json!({});
+                locate(&mut args, entry.address);
+                self.instant(thread, Track::Interrupt, "taken again", args)
+            }
             Action::Freeze { frozen: true, written } => {
                 self.open(thread, Track::Freeze, "frozen", Some(json!({ "by": if *written { "a write" } else { "the PMU itself" } })))
             }

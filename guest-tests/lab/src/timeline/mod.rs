@@ -42,6 +42,9 @@ trait Writer: Send {
     /// A thread has these registers.
     fn begin(&mut self, thread: usize, registers: &[&'static RegisterDescription]) -> io::Result<()>;
 
+    /// The machine has these registers in addition to those of its threads.
+    fn around(&mut self, _registers: Vec<&'static RegisterDescription>) {}
+
     /// Something passed.
     fn entry(&mut self, entry: &Trace) -> io::Result<()>;
 
@@ -89,6 +92,13 @@ impl Timeline {
             Form::Vcd => Box::new(vcd::Dump::new(output)),
         };
         Timeline { state: Mutex::new(State { writer, entries: 0, error: None }), every: every.max(1) }
+    }
+
+    /// The same of a machine that has `registers` in addition to those of its threads: boxes that these share.
+    #[must_use]
+    pub fn with_registers(self, registers: Vec<&'static RegisterDescription>) -> Timeline {
+        self.lock().writer.around(registers);
+        self
     }
 
     /// The run is over: writes what is still held back.
@@ -140,11 +150,16 @@ fn width(register: &RegisterDescription) -> u32 {
 }
 
 /// The bits of a register that are not reserved.
-fn bits(register: &RegisterDescription) -> u64 {
+pub(crate) fn bits(register: &RegisterDescription) -> u64 {
     own_fields(register).fold(0, |bits, field| bits | field.mask())
 }
 
-/// Whether a register is a counter: its field of the count has one of these names in the parts' manuals.
-fn is_counter(register: &RegisterDescription) -> bool {
-    register.fields.iter().any(|field| matches!(field.name, "CTR" | "CTRDATA" | "count"))
+/// The field of a counter that has the count, by its name in the parts' manuals; none of another register.
+pub(crate) fn count_field(register: &RegisterDescription) -> Option<&'static Field> {
+    register.fields.iter().find(|field| matches!(field.name, "CTR" | "CTRDATA" | "count"))
+}
+
+/// Whether a register is a counter.
+pub(crate) fn is_counter(register: &RegisterDescription) -> bool {
+    count_field(register).is_some()
 }

@@ -1,5 +1,5 @@
-//! A value change dump: a module for each hardware thread, with its registers, the freeze, the interrupt, the privilege level and more. A
-//! cycle is written as a nanosecond.
+//! A value change dump: a module for each hardware thread, with its registers, the freeze, the interrupt, the privilege level and more, and
+//! one for the registers of boxes that threads share, with what these last read or wrote there. A cycle is written as a nanosecond.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,6 +24,9 @@ const HALTED: usize = 3;
 const FOREGROUND: usize = 4;
 const PROCESS: usize = 5;
 
+/// In place of a thread: the registers of boxes.
+const AROUND: usize = usize::MAX;
+
 /// A change of a variable: time, order, thread, variable, value.
 type Change = (u64, u64, usize, usize, u64);
 
@@ -42,6 +45,8 @@ struct Module {
 pub(super) struct Dump<W: Write> {
     writer: vcd::Writer<W>,
     modules: Vec<Module>,
+    /// The registers of boxes, of which it has what threads read and wrote.
+    around: Module,
     headed: bool,
     waiting: BinaryHeap<Reverse<Change>>,
     order: u64,
@@ -55,6 +60,7 @@ impl<W: Write> Dump<W> {
         Dump {
             writer: vcd::Writer::new(output),
             modules: Vec::new(),
+            around: Module::default(),
             headed: false,
             waiting: BinaryHeap::new(),
             order: 0,
@@ -81,9 +87,18 @@ impl<W: Write> Dump<W> {
             module.last[INTERRUPT] = Some(0);
             self.writer.upscope()?;
         }
+        if !self.around.registers.is_empty() {
+            self.writer.add_module("untile")?;
+            for register in &self.around.registers {
+                let width = width(register);
+                self.around.variables.push((self.writer.add_wire(width, register.name)?, width));
+            }
+            self.around.last = vec![None; self.around.variables.len()];
+            self.writer.upscope()?;
+        }
         self.writer.enddefinitions()?;
         self.writer.begin(SimulationCommand::Dumpvars)?;
-        for module in &self.modules {
+        for module in self.modules.iter().chain([&self.around]) {
             for ((id, width), known) in module.variables.iter().zip(&module.last) {
                 match (width, known) {
                     (1, Some(_)) => self.writer.change_scalar(*id, Value::V0)?,
@@ -93,6 +108,18 @@ impl<W: Write> Dump<W> {
             }
         }
         self.writer.end()
+    }
+
+    /// A thread read or wrote a register of a box.
+    fn access(&mut self, thread: usize, name: &str, value: u64) {
+        let Some(variable) = self.around.registers.iter().position(|register| register.name == name) else { return };
+        let now = self.modules.get(thread).map_or(0, |module| module.now);
+        if let Some(last) = self.around.last.get_mut(variable)
+            && last.replace(value) != Some(value)
+        {
+            self.order += 1;
+            self.waiting.push(Reverse((now, self.order, AROUND, variable, value)));
+        }
     }
 
     fn change(&mut self, thread: usize, variable: usize, value: u64) {
@@ -129,7 +156,8 @@ impl<W: Write> Dump<W> {
                 self.writer.timestamp(time)?;
                 self.time = Some(time);
             }
-            let Some((id, width)) = self.modules.get(thread).and_then(|module| module.variables.get(variable)) else { continue };
+            let module = if thread == AROUND { Some(&self.around) } else { self.modules.get(thread) };
+            let Some((id, width)) = module.and_then(|module| module.variables.get(variable)) else { continue };
             let bit = |number: u32| if value >> number & 1 == 1 { Value::V1 } else { Value::V0 };
             if *width == 1 {
                 self.writer.change_scalar(*id, bit(0))?;
@@ -153,11 +181,16 @@ impl<W: Write + Send> Writer for Dump<W> {
         Ok(())
     }
 
+    fn around(&mut self, registers: Vec<&'static RegisterDescription>) {
+        self.around.registers = registers;
+    }
+
     fn entry(&mut self, entry: &Trace) -> io::Result<()> {
         self.head()?;
         let thread = entry.thread;
         self.move_to(thread, entry.cycle);
         match entry.action {
+            Action::Write { ref register, value, .. } | Action::Read { ref register, value } => self.access(thread, register, value),
             Action::Interrupt { .. } => {
                 self.change(thread, INTERRUPT, 1);
                 if let Some(module) = self.modules.get_mut(thread) {
@@ -178,7 +211,7 @@ impl<W: Write + Send> Writer for Dump<W> {
                     self.change(thread, PROCESS, process);
                 }
             }
-            Action::Write { .. } | Action::Read { .. } | Action::Fault { .. } | Action::Check { .. } => {}
+            Action::Fault { .. } | Action::Check { .. } => {}
         }
         self.write(false)
     }

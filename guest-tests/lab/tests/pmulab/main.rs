@@ -1,6 +1,9 @@
 //! The program `pmulab`, as a user at a prompt or a script sees it.
 
+mod boot;
 mod conformance;
+#[path = "../support/elf.rs"]
+mod elf;
 mod explain;
 mod groups;
 mod knl;
@@ -11,6 +14,7 @@ mod profile;
 mod shell;
 mod stat;
 mod timeline;
+mod top;
 mod traced;
 
 use std::process::Output;

@@ -8,6 +8,7 @@
 
 #include "accel/tcg/pmu-target.h"
 #include "exec/translator.h"
+#include "qemu/notify.h"
 #include "qom/object.h"
 #include "tcg/tcg.h"
 #if __has_include("hw/core/qdev.h")
@@ -34,6 +35,10 @@ struct TcgPmu {
     uint32_t length;
     /* The guest's time when tcg_pmu_elapsed() was called last, in nanoseconds. */
     int64_t last;
+    /* The file for a recording, or null, and the most statements in it: the properties `record` and `record-most`. */
+    char *record;
+    uint64_t record_most;
+    Notifier exit;
 };
 
 /* Code that reports the block's only instruction to the companion, before its entry. */

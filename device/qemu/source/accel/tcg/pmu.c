@@ -9,6 +9,7 @@
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qemu/log.h"
+#include "qemu/main-loop.h"
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
 #if __has_include("hw/core/boards.h")
@@ -16,12 +17,19 @@
 #else
 #include "hw/boards.h"
 #endif
+#if __has_include("hw/core/qdev-properties.h")
+#include "hw/core/qdev-properties.h"
+#else
+#include "hw/qdev-properties.h"
+#endif
 #include "pmu-internal.h"
 #include "accel/tcg/tcg_bridge_companion.h"
+#include "accel/tcg/tcg_bridge_recording.h"
 #include "exec/tb-flush.h"
 #include "exec/target_page.h"
 #include "migration/vmstate.h"
 #include "system/numa.h"
+#include "system/system.h"
 #include "tcg/tcg.h"
 #include "tcg/tcg-op-common.h"
 
@@ -195,6 +203,12 @@ void tcg_pmu_change_context(CPUState *cpu, uint32_t key)
     tcg_bridge_context(cpu->pmu, key);
 }
 
+void tcg_pmu_serve(CPUState *cpu)
+{
+    tcg_pmu_complete(cpu);
+    tcg_bridge_before_interrupt(cpu->pmu);
+}
+
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb)
 {
     uint64_t allowed;
@@ -326,6 +340,57 @@ static void late(void *user, uint32_t number, uint64_t events)
     qemu_log_mask(LOG_UNIMP, "pmu: an interrupt of CPU %u was due %" PRIu64 " events ago\n", number, events);
 }
 
+/* ---- Recordings ---- */
+
+/* Begins a recording, if one is wanted, with what the PMUs remember. No CPU executes. */
+static bool start_recording(TcgPmu *pmu, char *why, size_t why_size)
+{
+    if (!pmu->record || tcg_bridge_start_recording(pmu->bridge, pmu->record_most)) {
+        return true;
+    }
+    vm_pmu_last_error(why, why_size);
+    return false;
+}
+
+/* Writes the recording when QEMU ends. */
+static void write_recording(Notifier *notifier, void *data)
+{
+    TcgPmu *pmu = container_of(notifier, TcgPmu, exit);
+    VmPmuRecording *recording;
+    const char *text = NULL;
+    size_t length = 0;
+    uint64_t left_out = 0;
+    bool is_cut = false;
+    bool locked = bql_locked();
+    GError *error = NULL;
+
+    if (!locked) {
+        bql_lock();
+    }
+    for (uint32_t number = 0; number < pmu->cpu_count; number++) {
+        if (pmu->cpus[number]) {
+            tcg_pmu_complete(pmu->cpus[number]);
+        }
+    }
+    recording = tcg_bridge_stop_recording(pmu->bridge);
+    if (!locked) {
+        bql_unlock();
+    }
+    if (!recording || vm_pmu_recording_text(recording, &text, &length, &left_out, &is_cut) != VM_PMU_STATUS_OK) {
+        error_report("pmu: there is no recording for %s", pmu->record);
+    } else if (!g_file_set_contents(pmu->record, text, length, &error)) {
+        error_report("pmu: the recording cannot be written: %s", error->message);
+        g_error_free(error);
+    } else if (is_cut) {
+        warn_report("pmu: the recording %s ends early, after %" PRIu64 " statements: record-most sets how many are kept",
+                    pmu->record, pmu->record_most);
+    }
+    if (left_out) {
+        warn_report("pmu: the recording %s lacks %" PRIu64 " calls for which there are no statements", pmu->record, left_out);
+    }
+    vm_pmu_recording_destroy(recording);
+}
+
 /* ---- The machine ---- */
 
 static int pre_save(void *opaque)
@@ -357,11 +422,14 @@ static int post_load(void *opaque, int version)
 {
     TcgPmu *pmu = opaque;
     bool fits = tcg_bridge_load(pmu->bridge, pmu->bytes, pmu->length);
+    char why[200];
 
     g_free(pmu->bytes);
     pmu->bytes = NULL;
     if (!fits) {
         error_report("pmu: the saved state is of another machine or library: load it where it was saved");
+    } else if (!start_recording(pmu, why, sizeof(why))) {
+        warn_report("pmu: there is no recording: %s", why);
     }
     return fits ? 0 : -EINVAL;
 }
@@ -433,7 +501,20 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
     }
     pmu->cpu_count = MAX(options.packages, 1) * MAX(options.threads, 1);
     pmu->cpus = g_new0(CPUState *, pmu->cpu_count);
+    if (!start_recording(pmu, why, sizeof(why))) {
+        error_setg(errp, "pmu: there is no recording: %s", why);
+        return;
+    }
+    if (pmu->record) {
+        pmu->exit.notify = write_recording;
+        qemu_add_exit_notifier(&pmu->exit);
+    }
 }
+
+static const Property tcg_pmu_properties[] = {
+    DEFINE_PROP_STRING("record", TcgPmu, record),
+    DEFINE_PROP_UINT64("record-most", TcgPmu, record_most, 1000000),
+};
 
 #if QEMU_VERSION_MAJOR > 10 || QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR >= 1
 static void tcg_pmu_class_init(ObjectClass *oc, const void *data)
@@ -445,6 +526,7 @@ static void tcg_pmu_class_init(ObjectClass *oc, void *data)
 
     dc->desc = "performance monitoring units under TCG";
     dc->realize = tcg_pmu_realize;
+    device_class_set_props(dc, tcg_pmu_properties);
     dc->vmsd = &vmstate_pmu;
     /* A machine gets it by pmu=on of its CPUs. */
     dc->user_creatable = false;

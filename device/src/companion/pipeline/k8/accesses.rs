@@ -14,6 +14,17 @@ const FORWARD_NARROW: u64 = 9;
 /// The same where the load cannot take them (PK23).
 const NO_FORWARD: u64 = 25;
 
+/// A store that is written behind its operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writing {
+    /// Its address and its data are known.
+    pub(super) ready: u64,
+    /// Its operation completes.
+    pub(super) completed: u64,
+    /// Its operation has read memory.
+    pub(super) modifies: bool,
+}
+
 impl Core {
     /// An access goes through LS1 and, if it stores or misses, LS2; returns when a load has its data.
     pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
@@ -110,21 +121,19 @@ impl Core {
     pub(super) fn write(&mut self, operation: &MacroOperation, issued: &Issued, completed: u64) {
         for number in operation.touches.0..operation.touches.1 {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
-            let at = self.access.at;
-            // A locked operation completes when it has written.
-            let earliest = if touch.locked { completed } else { self.line_of(&touch, at).max(completed + 1) };
-            let written = self.written.next(earliest, 2);
-            self.hold_second(at, written + 1);
-            let Touch { address, size, misaligned, .. } = touch;
-            self.stores.push(Store {
-                address,
-                size,
-                misaligned,
-                modifies: operation.loads,
-                ready: issued.ready,
-                written,
-                ..Store::default()
-            });
+            self.write_one(&touch, &Writing { ready: issued.ready, completed, modifies: operation.loads });
         }
+    }
+
+    /// PK21: one of them.
+    pub(super) fn write_one(&mut self, touch: &Touch, writing: &Writing) {
+        let Writing { ready, completed, modifies } = *writing;
+        let at = self.access.at;
+        // A locked operation completes when it has written.
+        let earliest = if touch.locked { completed } else { self.line_of(touch, at).max(completed + 1) };
+        let written = self.written.next(earliest, 2);
+        self.hold_second(at, written + 1);
+        let Touch { address, size, misaligned, .. } = *touch;
+        self.stores.push(Store { address, size, misaligned, modifies, ready, written, ..Store::default() });
     }
 }

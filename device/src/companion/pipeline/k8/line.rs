@@ -142,11 +142,20 @@ pub(super) struct Needs {
     pub(super) lines: u8,
     /// Every macro-operation is a plain instruction, and nothing begins anew behind it.
     pub(super) plain: bool,
+    /// Every one is a plain instruction or went the [short way](super::Core::execute_short).
+    pub(super) short: bool,
 }
 
 impl Needs {
     pub(super) const NONE: Needs =
-        Needs { schedulers: 0, floating: false, serializes: false, far: false, segments: 0, lines: 1, plain: true };
+        Needs { schedulers: 0, floating: false, serializes: false, far: false, segments: 0, lines: 1, plain: true, short: true };
+
+    /// The line has a macro-operation at `position` that goes the short way, with an access or without, and behind which execution goes on so.
+    #[inline]
+    pub(super) fn add_short(&mut self, position: usize, accesses: bool, continuation: Continuation) {
+        self.schedulers |= 1 << position;
+        self.plain &= !accesses && continuation != Continuation::Mispredicted;
+    }
 
     /// The line has this macro-operation at `position`.
     #[inline]
@@ -165,6 +174,7 @@ impl Needs {
             && !operation.second
             && !self.far
             && !self.serializes;
+        self.short &= self.plain;
         if let (Path::Vector(lines), 0) = (operation.row.path, position) {
             self.lines = lines.max(1);
         }

@@ -6,6 +6,7 @@ mod issue;
 mod line;
 mod rows;
 mod saved;
+mod short;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -87,6 +88,9 @@ pub(super) struct Core {
     segment: u64,
     /// When it was the turn of the last locked operation.
     locked: u64,
+    /// No line is dispatched the short way.
+    #[cfg(test)]
+    pub(super) long: bool,
 }
 
 impl Core {
@@ -128,6 +132,8 @@ impl Core {
             written: Sequence::new(),
             segment: 0,
             locked: 0,
+            #[cfg(test)]
+            long: false,
         }
     }
 
@@ -206,29 +212,6 @@ impl Core {
         }
     }
 
-    /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence. Returns whether it has gone into the
-    /// line of the one before, or begun a line, the short way; if not, nothing has been done.
-    #[inline]
-    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
-        let piece = instruction.address >> PIECE_BITS;
-        let offset = instruction.address % (1 << PIECE_BITS);
-        // In the piece of the instruction before, and so in its line, if that has begun in this piece or the one before.
-        let (count, begun) = (self.line.count, self.line.piece);
-        let here = self.piece == Some(piece) && offset + u64::from(instruction.length) <= 1 << PIECE_BITS;
-        if !here || count != 0 && piece.wrapping_sub(begun) > 1 || !rows::is_plain(instruction) {
-            return false;
-        }
-        if count == 0 {
-            self.line.piece = piece;
-        }
-        if self.line.ready == 0 && instruction.length != 0 {
-            // Otherwise an earlier instruction of the line has set it, and no piece has been read since.
-            self.line.ready = self.fetched + 1;
-        }
-        self.push_plain(instruction, tally);
-        true
-    }
-
     /// Puts a plain instruction into the line, which goes when it is full.
     #[inline]
     fn push_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
@@ -268,6 +251,15 @@ impl Core {
     /// PK1, PK5: the fetcher reads the pieces that the instruction lies in.
     #[inline]
     fn fetch(&mut self, found: &Found, first: u64, last: u64) {
+        self.read_pieces(first, last);
+        let delay = found.delay();
+        self.fetched += delay;
+        self.account.hold(State::Fetch as usize, delay);
+    }
+
+    /// The same of code that is here.
+    #[inline]
+    fn read_pieces(&mut self, first: u64, last: u64) {
         for piece in [first, last] {
             if self.piece == Some(piece) {
                 continue;
@@ -277,9 +269,6 @@ impl Core {
             self.window = self.next;
             self.piece = Some(piece);
         }
-        let delay = found.delay();
-        self.fetched += delay;
-        self.account.hold(State::Fetch as usize, delay);
     }
 
     /// PK6: where the fetcher goes on, unless in sequence.
@@ -329,10 +318,13 @@ impl Core {
     /// Dispatches the line. PK9: whole, in the first cycle in which there is room for all of it.
     #[inline(never)]
     fn dispatch(&mut self, tally: &mut Tally) {
-        if self.line.needs.plain && self.redirect.is_none() {
-            self.dispatch_plain();
-        } else {
-            self.dispatch_any(tally);
+        let needs = &self.line.needs;
+        #[cfg(test)]
+        let needs = if self.long { &Needs { plain: false, short: false, ..*needs } } else { needs };
+        match needs {
+            Needs { plain: true, .. } if self.redirect.is_none() => self.dispatch_plain(),
+            Needs { short: true, .. } if self.redirect.is_none() => self.dispatch_short(),
+            _ => self.dispatch_any(tally),
         }
         self.line.clear();
     }

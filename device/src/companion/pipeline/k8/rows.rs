@@ -92,6 +92,19 @@ pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
     class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty() && prefixes(instruction) <= PREFIXES
 }
 
+/// The row of an instruction with at most one access, not locked, that needs an integer unit for a cycle, or only accesses memory.
+#[inline]
+pub(super) fn short(instruction: &Instruction<'_>) -> Option<Row> {
+    let accesses = !instruction.accesses.is_empty();
+    let row = match instruction.class {
+        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => Row::PLAIN,
+        Class::Load | Class::Store | Class::Push if accesses => row(Path::Direct, Unit::None, 0, 1),
+        _ => return None,
+    };
+    let usual = !instruction.floating_point && instruction.segment_loads == 0 && prefixes(instruction) <= PREFIXES;
+    usual.then_some(row)
+}
+
 #[inline]
 fn prefixes(instruction: &Instruction<'_>) -> u8 {
     instruction.operation.as_ref().map_or(0, |operation| operation.prefixes)

@@ -5,6 +5,7 @@ mod memory;
 mod plain;
 mod rows;
 mod saved;
+mod short;
 mod signals;
 #[cfg(test)]
 mod tests;

@@ -90,7 +90,7 @@ impl Core {
 
     /// PL12: the port of an operation that both can take.
     #[inline]
-    fn choose_integer(&self) -> usize {
+    pub(super) fn choose_integer(&self) -> usize {
         if let Some(Port { vector: false, number }) = self.port {
             return 1 - number.min(1);
         }

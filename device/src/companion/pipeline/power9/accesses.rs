@@ -32,15 +32,17 @@ const REGISTER: u64 = 12;
 const VECTOR: u8 = 16;
 /// Every so many misses of a slice have its first entry of the queue, and every so many loads or stores of one (PP50).
 const MISS_ENTRIES: u8 = 4;
-const ENTRIES: u8 = 16;
+pub(super) const ENTRIES: u8 = 16;
 
 /// The slice of an address (PP24).
+#[inline]
 pub(super) fn slice_of(touch: &Touch) -> usize {
     (touch.address >> 3) as usize % SLICES
 }
 
 /// Counts an access by its slice.
-fn count_slice(touch: &Touch, tally: &mut Tally) {
+#[inline]
+pub(super) fn count_slice(touch: &Touch, tally: &mut Tally) {
     let (loads, stores) = (touch.loads(), touch.stores());
     if touch.translation == 0 {
         count_in_slice(touch, &TRANSLATION_HITS, tally);
@@ -66,7 +68,7 @@ fn count_in_slice(touch: &Touch, signals: &[Signal; SLICES], tally: &mut Tally) 
 }
 
 /// Whether the next user of a slice has its first entry.
-fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
+pub(super) fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
     let first = slice == 0 && *count == 0;
     *count = if slice == 0 { (*count + 1) % entries } else { *count };
     first
@@ -152,7 +154,8 @@ impl Core {
     }
 
     /// What the second part of an access takes that lies in two slices.
-    fn split(touch: &Touch) -> u64 {
+    #[inline]
+    pub(super) fn split(touch: &Touch) -> u64 {
         match (touch.misaligned, slice_of(touch) == SLICES - 1) {
             (false, _) => 0,
             (true, false) => SPLIT,
@@ -290,7 +293,7 @@ impl Core {
     }
 
     /// PP27: a store finishes when its address and its data have been put into its queue.
-    fn store(
+    pub(super) fn store(
         &mut self,
         touch: &Touch,
         operation: &Operation<'_>,
@@ -359,7 +362,7 @@ impl Core {
         }
     }
 
-    fn write(&mut self, touch: &Touch, times: &Times, completed: u64, thread: usize, tally: &mut Tally) {
+    pub(super) fn write(&mut self, touch: &Touch, times: &Times, completed: u64, thread: usize, tally: &mut Tally) {
         let slice = slice_of(touch);
         let shared = &mut self.shared;
         let sent = shared.send(completed);

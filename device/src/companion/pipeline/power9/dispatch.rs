@@ -4,6 +4,7 @@ use super::super::super::instruction::Class;
 use super::super::super::tally::Tally;
 use super::super::Continuation;
 use super::super::sharing::Threads;
+use super::plain::Dispatched;
 use super::reasons::Reason;
 use super::rows::{self, Place, Row, Unit};
 use super::{Core, Executed, SCOREBOARD, SLICES, Share, State, Times};
@@ -97,14 +98,20 @@ impl Group {
             return self.count == 0;
         }
         let places = self.count + row.operations <= WIDTH;
-        match row.place {
-            Place::Branch => places && self.branches < BRANCHES,
-            place => places && self.superslice(place).is_some(),
+        places && self.has_place(row.place)
+    }
+
+    /// Whether it has such a place for another operation.
+    #[inline]
+    pub(super) fn has_place(&self, place: Place) -> bool {
+        match place {
+            Place::Branch => self.branches < BRANCHES,
+            place => self.superslice(place).is_some(),
         }
     }
 
     /// Takes the places of an operation; returns the superslice that it goes to, unless it is a branch.
-    fn take(&mut self, place: Place, operations: u8) -> Option<usize> {
+    pub(super) fn take(&mut self, place: Place, operations: u8) -> Option<usize> {
         // One of three takes the cycle for itself (PP11).
         self.count = if operations > 2 { WIDTH } else { self.count + operations };
         if place == Place::Branch {
@@ -123,6 +130,16 @@ impl Group {
             }
         }
         Some(superslice)
+    }
+}
+
+impl Times {
+    /// Those of an operation that has been dispatched the short way.
+    #[inline]
+    pub(super) fn at(from: &Dispatched) -> Times {
+        let held = Held { ready: from.ready, history: from.held.history, waits: Waits::default(), queue: from.held.queue };
+        let (dispatched, slice, next) = (from.at, from.slice, from.at + 1);
+        Times { held, dispatched, slice, data: 0, sourced: next, recirculated: next, issued: dispatched, finished: next, entered: 0 }
     }
 }
 

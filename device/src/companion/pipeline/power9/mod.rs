@@ -15,6 +15,7 @@ mod reasons;
 mod rows;
 mod saved;
 mod shared;
+mod short;
 mod signals;
 #[cfg(test)]
 mod tests;

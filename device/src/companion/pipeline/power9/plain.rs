@@ -50,14 +50,15 @@ impl Core {
         !watched && !self.behind_invalidation && self.blocked.reason != Reason::BlockedBarrier
     }
 
-    #[inline]
+    #[inline(never)]
     fn step_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
         self.second_walker = 0;
         if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
             self.fetch(instruction, &Found::NONE, Share::of(1), tally);
         }
-        let (ready, held, dispatched, slice) = self.dispatch_plain(operation.writes.len());
+        let from = self.dispatch_plain(operation.writes.len());
+        let Dispatched { at: dispatched, slice, .. } = from;
         let mut sources = dispatched + 1;
         for registers in [operation.reads, operation.addresses] {
             for register in registers {
@@ -71,7 +72,7 @@ impl Core {
         }
         if finished >= self.unowned {
             // Otherwise it completes with the instruction before.
-            self.own_plain((ready, held, dispatched, sources, issued), tally);
+            self.own_plain(&from, sources, issued, tally);
             if self.unowned >= self.blocked.until {
                 self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
             }
@@ -88,9 +89,28 @@ impl Core {
         self.front = Reason::Empty;
     }
 
-    /// PP9 to PP18: when it could be dispatched if nothing held it, until when each queue held it, when it is dispatched, and its slice.
-    #[inline]
-    fn dispatch_plain(&mut self, results: usize) -> (u64, Full, u64, usize) {
+    /// An operation that could be dispatched from `ready` on is at `at`, as the window or what is full has no place before.
+    #[inline(always)]
+    pub(super) fn wait_for_room(&mut self, ready: u64, window: u64, full: &Full, at: u64) {
+        let Group { at: before, count, .. } = self.group;
+        let Full { history, queue } = *full;
+        if at > ready {
+            // The cycle of an open group is none of waiting.
+            let from = if ready == before && count != 0 { ready + 1 } else { ready };
+            self.hold(State::WindowFull, from, window);
+            self.hold(State::HeldHistory, from.max(window), history);
+            self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);
+            self.hold(State::DispatchHeld, from.max(window), at);
+        }
+        if at > before {
+            let mut alone = Threads::ALONE;
+            self.pass(at, &mut alone);
+        }
+    }
+
+    /// PP9 to PP18, of an operation with a plain place.
+    #[inline(always)]
+    pub(super) fn dispatch_plain(&mut self, results: usize) -> Dispatched {
         let Group { at: before, count, .. } = self.group;
         let next = before + u64::from(count != 0);
         let front = self.fetched.max(self.restart);
@@ -116,29 +136,30 @@ impl Core {
                 slice = self.shared.slice(superslice);
             }
         }
-        if at > ready {
-            let from = if ready == before && count != 0 { ready + 1 } else { ready };
-            self.hold(State::WindowFull, from, window);
-            self.hold(State::HeldHistory, from.max(window), history);
-            self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);
-            self.hold(State::DispatchHeld, from.max(window), at);
-        }
-        if at > before {
-            let mut alone = Threads::ALONE;
-            self.pass(at, &mut alone);
-        }
+        self.wait_for_room(ready, window, &Full { history, queue }, at);
         self.group.take_plain(superslice);
         self.shared.turn_slice(superslice);
         if room(self, slice) > at {
             // The other slice of the superslice, or any.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| room(self, *slice) <= at).unwrap_or(slice);
         }
-        (ready, Full { history, queue }, at, slice)
+        Dispatched { ready, held: Full { history, queue }, at, slice }
     }
 
     /// PP42 to PP48: the cycles that the instruction owns, after everything before it has finished.
     #[inline]
-    fn own_plain(&mut self, (ready, held, dispatched, sources, issued): (u64, Full, u64, u64, u64), tally: &mut Tally) {
+    fn own_plain(&mut self, from: &Dispatched, sources: u64, issued: u64, tally: &mut Tally) {
+        self.own_dispatch(from, tally);
+        self.own_until(Reason::HeldOther, sources.min(issued));
+        self.own_until(Reason::HeldArbitration, issued);
+        self.own_until(Reason::Fixed, issued + LATENCY);
+        self.own_until(Reason::Finish, issued + LATENCY + 1);
+    }
+
+    /// Those of them that are before its dispatch.
+    #[inline]
+    pub(super) fn own_dispatch(&mut self, from: &Dispatched, tally: &mut Tally) {
+        let Dispatched { ready, held, at: dispatched, .. } = *from;
         if self.unowned < dispatched {
             let in_flight = dispatched.min(self.completed + 1);
             if self.completed != 0 {
@@ -152,18 +173,25 @@ impl Core {
             self.own_until(Reason::EmptyHeldIssueQueue, held.queue.min(dispatched));
             self.own_until(Reason::Empty, dispatched);
         }
-        self.own_until(Reason::HeldOther, sources.min(issued));
-        self.own_until(Reason::HeldArbitration, issued);
-        self.own_until(Reason::Fixed, issued + LATENCY);
-        self.own_until(Reason::Finish, issued + LATENCY + 1);
     }
+}
+
+/// How an operation was dispatched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dispatched {
+    /// When it could be dispatched if nothing held it.
+    pub(super) ready: u64,
+    pub(super) held: Full,
+    /// When it was.
+    pub(super) at: u64,
+    pub(super) slice: usize,
 }
 
 /// Until when the history buffer and the issue queues held an operation at dispatch.
 #[derive(Clone, Copy, Debug)]
-struct Full {
-    history: u64,
-    queue: u64,
+pub(super) struct Full {
+    pub(super) history: u64,
+    pub(super) queue: u64,
 }
 
 impl Group {

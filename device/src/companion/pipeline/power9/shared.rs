@@ -7,6 +7,7 @@ use super::super::memory::Misses;
 use super::super::ports::Ports;
 use super::super::queue::{Entries, Ring};
 use super::super::saving::{number, pick, small, time};
+use super::accesses::{ENTRIES, first_entry};
 use super::machines::CacheMachines;
 use super::progress::Progress;
 use super::walkers::Walkers;
@@ -155,6 +156,16 @@ impl Shared {
     /// The first cycle in which a finished load of a slice has room (PP26).
     pub(super) fn finished_room(&self, slice: usize) -> u64 {
         self.finished.get(slice / 2).map_or(0, |queue| queue.room())
+    }
+
+    /// A load of a slice, which nobody watches, has its entry until it has finished and another queue takes it (PP26).
+    #[inline]
+    pub(super) fn keep_load(&mut self, slice: usize, finished: u64) {
+        let until = finished.max(self.finished_room(slice)) + 1;
+        if let Some(queue) = self.loads.get_mut(slice) {
+            queue.take(until);
+        }
+        first_entry(&mut self.load_entry, slice, ENTRIES);
     }
 
     /// A load that finished in cycle `at` completes before cycle `until`.

@@ -43,11 +43,11 @@ impl Leaf {
 
 /// The functions in PCI configuration space.
 pub trait ConfigurationSpace: Debug + Send + Sync {
-    /// A read of `size` (1, 2 or 4) bytes; functions that are absent return ones.
-    fn read(&self, at: PciFunction, offset: u16, size: u8) -> u32;
+    /// A read of `size` (1, 2 or 4) bytes by CPU `cpu`; functions that are absent return ones.
+    fn read(&self, cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32;
 
-    /// A write of `size` (1, 2 or 4) bytes.
-    fn write(&self, at: PciFunction, offset: u16, size: u8, value: u32);
+    /// A write of `size` (1, 2 or 4) bytes by CPU `cpu`.
+    fn write(&self, cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32);
 }
 
 /// Which CPUs share a core, and which a package of PMUs.
@@ -165,13 +165,13 @@ fn vendor(identity: CpuidIdentity, answer: CpuidResult) -> CpuidResult {
 }
 
 impl MachineBus for Board {
-    fn pci_read(&self, _cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32 {
-        self.configuration.as_ref().map_or(u32::MAX, |configuration| configuration.read(at, offset, size))
+    fn pci_read(&self, cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32 {
+        self.configuration.as_ref().map_or(u32::MAX, |configuration| configuration.read(cpu, at, offset, size))
     }
 
-    fn pci_write(&self, _cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
+    fn pci_write(&self, cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
         if let Some(configuration) = &self.configuration {
-            configuration.write(at, offset, size, value);
+            configuration.write(cpu, at, offset, size, value);
         }
     }
 
@@ -235,11 +235,11 @@ mod tests {
     struct Echo(std::sync::Mutex<Vec<(PciFunction, u16, u8, u32)>>);
 
     impl ConfigurationSpace for Echo {
-        fn read(&self, at: PciFunction, offset: u16, size: u8) -> u32 {
+        fn read(&self, _cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32 {
             u32::from(at.device) << 24 | u32::from(offset) << 8 | u32::from(size)
         }
 
-        fn write(&self, at: PciFunction, offset: u16, size: u8, value: u32) {
+        fn write(&self, _cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
             self.0.lock().expect("whole").push((at, offset, size, value));
         }
     }

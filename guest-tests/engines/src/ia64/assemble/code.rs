@@ -5,6 +5,7 @@ use std::fmt;
 use super::bundle::{self, Slot, Template};
 use super::op::{self, Op, Part, Unit, Use};
 use super::{Gr, movl, movl_label, nop};
+use crate::image::Mark;
 
 /// A place in the code, to be named before or after it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,7 @@ pub struct Assembler {
     code: Vec<u8>,
     labels: Vec<Option<u64>>,
     gaps: Vec<(Label, Gap)>,
+    marks: Vec<Mark>,
     error: Option<AssembleError>,
 }
 
@@ -100,7 +102,7 @@ impl Assembler {
     /// Nothing yet; the first bundle is at `base`.
     #[must_use]
     pub fn new(base: u64) -> Self {
-        Self { base, code: Vec::new(), labels: Vec::new(), gaps: Vec::new(), error: None }
+        Self { base, code: Vec::new(), labels: Vec::new(), gaps: Vec::new(), marks: Vec::new(), error: None }
     }
 
     /// The address of what comes next.
@@ -133,6 +135,22 @@ impl Assembler {
         let label = self.label();
         self.here(label);
         label
+    }
+
+    /// A routine of this name begins here. It reaches to the next one.
+    pub fn routine(&mut self, name: &str) {
+        self.marks.push(Mark::begin(self.address(), name));
+    }
+
+    /// The routine ends here, and what follows belongs to none.
+    pub fn end_routine(&mut self) {
+        self.marks.push(Mark::end(self.address()));
+    }
+
+    /// Where routines begin and end, for [`Image::with_marks`](crate::image::Image::with_marks).
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// A bundle with an instruction for each slot; of MLX, for the first and for the other two together.

@@ -25,6 +25,8 @@ mod vector;
 
 use std::fmt;
 
+use crate::image::Mark;
+
 /// A general purpose register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gpr(u8);
@@ -139,6 +141,7 @@ pub struct Assembler {
     code: Vec<u8>,
     labels: Vec<Option<u64>>,
     uses: Vec<(usize, Label, Use)>,
+    marks: Vec<Mark>,
     error: Option<AssembleError>,
 }
 
@@ -146,7 +149,7 @@ impl Assembler {
     /// Nothing yet; the first instruction is at `base`.
     #[must_use]
     pub fn new(base: u64, little_endian: bool) -> Self {
-        Self { base, little_endian, code: Vec::new(), labels: Vec::new(), uses: Vec::new(), error: None }
+        Self { base, little_endian, code: Vec::new(), labels: Vec::new(), uses: Vec::new(), marks: Vec::new(), error: None }
     }
 
     /// The address of what comes next.
@@ -185,6 +188,22 @@ impl Assembler {
         let label = self.label();
         self.here(label);
         label
+    }
+
+    /// A routine of this name begins here. It reaches to the next one.
+    pub fn routine(&mut self, name: &str) {
+        self.marks.push(Mark::begin(self.address(), name));
+    }
+
+    /// The routine ends here, and what follows belongs to none.
+    pub fn end_routine(&mut self) {
+        self.marks.push(Mark::end(self.address()));
+    }
+
+    /// Where routines begin and end, for [`Image::with_marks`](crate::image::Image::with_marks).
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// Any instruction, as the number that it is.

@@ -101,9 +101,11 @@ pub(super) fn build() -> Built<Image> {
     // Which turn CPU 1 may take, and has taken; each in its own line.
     let (asked, done) = (k.reserve(64), k.reserve(64));
     let (mut alone, mut both) = (k.a.create_label(), k.a.create_label());
+    k.routine("alone");
     here(&mut k.a, &mut alone)?;
     own_part(&mut k, &traffic)?;
     k.a.ret()?;
+    k.routine("both");
     here(&mut k.a, &mut both)?;
     k.a.inc(qword_ptr(asked))?;
     own_part(&mut k, &traffic)?;

@@ -38,7 +38,7 @@ pub(super) fn build() -> Built<Image> {
     let (ready, done) = (k.reserve(64), k.reserve(64));
     // Configuration space of a function, of which R12 is the address: every dword, or every size.
     let (mut dwords, mut sizes) = (k.a.create_label(), k.a.create_label());
-    configuration(&mut k, &mut dwords, 4)?;
+    configuration(&mut k, "write_dwords", &mut dwords, 4)?;
     every_size(&mut k, &mut sizes)?;
     k.main()?;
     k.a.mov(rbx, rdi)?;
@@ -97,7 +97,8 @@ fn registers(k: &mut Kernel, value: u64) -> Built<()> {
 }
 
 /// Writes a pattern to every `size` bytes of a function and reads them: R12 its address.
-fn configuration(k: &mut Kernel, label: &mut CodeLabel, size: u32) -> Built<()> {
+fn configuration(k: &mut Kernel, name: &str, label: &mut CodeLabel, size: u32) -> Built<()> {
+    k.routine(name);
     here(&mut k.a, label)?;
     let mut again = k.a.create_label();
     k.a.lea(r13, qword_ptr(r12 + 0x1000))?;
@@ -131,8 +132,9 @@ fn every_size(k: &mut Kernel, label: &mut CodeLabel) -> Built<()> {
     let sizes = [1, 2, 4];
     let mut each = sizes.map(|_| k.a.create_label());
     for (label, size) in each.iter_mut().zip(sizes) {
-        configuration(k, label, size)?;
+        configuration(k, &format!("write_every_{size}"), label, size)?;
     }
+    k.routine("write_every_size");
     here(&mut k.a, label)?;
     for label in each {
         k.a.mov(r14, r12)?;

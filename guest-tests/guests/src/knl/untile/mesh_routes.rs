@@ -81,8 +81,8 @@ pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let traffic = Traffic::new(&mut k)?;
     let (mut load, mut flush) = (k.a.create_label(), k.a.create_label());
-    visit(&mut k, &mut load, |a| a.mov(rax, qword_ptr(rdx)))?;
-    visit(&mut k, &mut flush, |a| a.clflush(byte_ptr(rdx)))?;
+    visit(&mut k, "load", &mut load, |a| a.mov(rax, qword_ptr(rdx)))?;
+    visit(&mut k, "flush", &mut flush, |a| a.clflush(byte_ptr(rdx)))?;
     let lists = HOMES.map(|cha| {
         let bytes: Vec<u8> = lines_of(cha).into_iter().flat_map(u64::to_le_bytes).collect();
         k.place(&bytes)
@@ -112,7 +112,8 @@ pub(super) fn build() -> Built<Image> {
 }
 
 /// Emits a loop over a list of addresses: R9 where it is, R10 how many. `each` gets the address in RDX.
-fn visit(k: &mut Kernel, label: &mut CodeLabel, each: impl Fn(&mut CodeAssembler) -> Built<()>) -> Built<()> {
+fn visit(k: &mut Kernel, name: &str, label: &mut CodeLabel, each: impl Fn(&mut CodeAssembler) -> Built<()>) -> Built<()> {
+    k.routine(name);
     here(&mut k.a, label)?;
     let mut again = k.a.create_label();
     here(&mut k.a, &mut again)?;

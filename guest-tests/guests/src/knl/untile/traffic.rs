@@ -64,14 +64,16 @@ impl Traffic {
             lines(k, access, label)?;
         }
         // window: RBP what to call.
+        k.routine("window");
         here(&mut k.a, &mut traffic.window)?;
         k.wrmsr(GLOBAL_CONTROL, UNFREEZE_ALL)?;
         k.a.call(rbp)?;
         k.wrmsr(GLOBAL_CONTROL, FREEZE_ALL)?;
         k.a.ret()?;
-        let a = &mut k.a;
         // sum: R9 a list of addresses, R10 how many; RAX the sum of the dwords there.
-        let [mut again, mut fill_again, mut sum_again, mut cha_again] = [(); 4].map(|()| a.create_label());
+        let [mut again, mut fill_again, mut sum_again, mut cha_again] = [(); 4].map(|()| k.a.create_label());
+        k.routine("sum");
+        let a = &mut k.a;
         here(a, &mut traffic.sum)?;
         a.xor(eax, eax)?;
         here(a, &mut again)?;
@@ -83,6 +85,8 @@ impl Traffic {
         a.jne(again)?;
         a.ret()?;
         // fill: R9 a list of addresses, R10 how many, EAX what to write there.
+        k.routine("fill");
+        let a = &mut k.a;
         here(a, &mut traffic.fill)?;
         here(a, &mut fill_again)?;
         a.mov(rdx, qword_ptr(r9))?;
@@ -92,6 +96,8 @@ impl Traffic {
         a.jne(fill_again)?;
         a.ret()?;
         // sum_chas: ECX a register of CHA 0; RAX the sum of that of all.
+        k.routine("sum_chas");
+        let a = &mut k.a;
         here(a, &mut traffic.sum_chas)?;
         a.xor(r9d, r9d)?;
         a.mov(r10d, CHAS)?;
@@ -106,6 +112,8 @@ impl Traffic {
         a.mov(rax, r9)?;
         a.ret()?;
         // fill_chas: ECX a register of CHA 0, EAX what to write into that of all.
+        k.routine("fill_chas");
+        let a = &mut k.a;
         here(a, &mut traffic.fill_chas)?;
         a.xor(edx, edx)?;
         a.mov(r10d, CHAS)?;
@@ -188,6 +196,12 @@ impl Traffic {
 
 /// Emits a loop over lines: RDI where they begin, ESI how many, R8 how far apart.
 fn lines(k: &mut Kernel, access: Access, label: &mut CodeLabel) -> Built<()> {
+    k.routine(match access {
+        Access::Load => "load_lines",
+        Access::Store => "store_lines",
+        Access::Flush => "flush_lines",
+        Access::Stream => "stream_lines",
+    });
     let a = &mut k.a;
     here(a, label)?;
     let mut again = a.create_label();

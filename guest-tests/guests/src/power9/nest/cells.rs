@@ -33,6 +33,7 @@ impl Cells {
 
     /// Stores what the cells hold to the array at GPR 3.
     fn snapshot_block(&self, k: &mut Kernel) {
+        k.a.routine("snapshot");
         k.a.here(self.snapshot);
         k.a.load(R4, self.addresses);
         k.a.load(R5, self.number);
@@ -49,6 +50,7 @@ impl Cells {
 
     /// Calls the code at GPR 17 with the value of GPR 16 in GPR 3, and finds by how much each cell grows by that.
     fn measure_block(&self, k: &mut Kernel, groups: &[(u64, u64)], waiting: &Waiting) {
+        k.a.routine("measure");
         k.a.here(self.measure);
         k.a.mflr(R18);
         for array in [self.before, self.after] {

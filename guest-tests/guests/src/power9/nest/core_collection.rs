@@ -220,6 +220,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
 
 /// Problem state: GPR 15 turns of a loop.
 fn problem_code(k: &mut Kernel) -> Label {
+    k.a.routine("problem_state_loop");
     let entry = k.a.mark();
     k.a.mtctr(R15);
     let again = k.a.mark();

@@ -180,7 +180,8 @@ struct Guest {
 }
 
 /// Code that gives the device the command in GPR 3, `times` times. With `answered`, it then reads a register.
-fn command(k: &mut Kernel, times: u64, answered: bool) -> Label {
+fn command(k: &mut Kernel, name: &str, times: u64, answered: bool) -> Label {
+    k.a.routine(name);
     let entry = k.a.mark();
     k.a.load(R4, times);
     k.a.mtctr(R4);
@@ -220,13 +221,13 @@ impl Guest {
         let nest = Nest::new(&mut k);
         let cells = Cells::new(&mut k, CELLS, &POSTED, &nest.waiting);
         Guest {
-            command: command(&mut k, 1, false),
-            answered: command(&mut k, 1, true),
-            long: command(&mut k, TIMES, false),
-            additions: command(&mut k, ADDITIONS, false),
-            drop: each_line(&mut k, [LONG / LINE, LINE], |k| k.a.dcbf(R0, R3)),
-            load: each_line(&mut k, [HELD, APART], |k| k.a.ld(R5, 0, R3)),
-            store: each_line(&mut k, [HELD, APART], |k| k.a.std(R5, 0, R3)),
+            command: command(&mut k, "command", 1, false),
+            answered: command(&mut k, "command_and_read", 1, true),
+            long: command(&mut k, "long_commands", TIMES, false),
+            additions: command(&mut k, "additions", ADDITIONS, false),
+            drop: each_line(&mut k, "flush_lines", [LONG / LINE, LINE], |k| k.a.dcbf(R0, R3)),
+            load: each_line(&mut k, "load_lines", [HELD, APART], |k| k.a.ld(R5, 0, R3)),
+            store: each_line(&mut k, "store_lines", [HELD, APART], |k| k.a.std(R5, 0, R3)),
             k,
             nest,
             cells,

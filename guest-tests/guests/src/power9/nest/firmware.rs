@@ -71,6 +71,7 @@ impl Firmware {
 
 fn call(k: &mut Kernel, cells: u64) -> Label {
     let back = k.a.label();
+    k.a.routine("firmware_call");
     let entry = k.a.mark();
     k.a.mflr(R11);
     k.a.std(R11, RETURN, R13);

@@ -64,11 +64,11 @@ impl Guest {
         let mut k = Kernel::with_tree(little_endian, 1);
         let nest = Nest::new(&mut k);
         let traffic = Traffic {
-            load: each_line(&mut k, SPREAD, |k| k.a.ld(R5, 0, R3)),
-            store: each_line(&mut k, SPREAD, |k| k.a.std(R5, 0, R3)),
-            flush: each_line(&mut k, SPREAD, |k| k.a.dcbf(R0, R3)),
-            cast_out: each_line(&mut k, TOGETHER, |k| k.a.std(R5, 0, R3)),
-            flush_set: each_line(&mut k, TOGETHER, |k| k.a.dcbf(R0, R3)),
+            load: each_line(&mut k, "load_lines", SPREAD, |k| k.a.ld(R5, 0, R3)),
+            store: each_line(&mut k, "store_lines", SPREAD, |k| k.a.std(R5, 0, R3)),
+            flush: each_line(&mut k, "flush_lines", SPREAD, |k| k.a.dcbf(R0, R3)),
+            cast_out: each_line(&mut k, "store_set", TOGETHER, |k| k.a.std(R5, 0, R3)),
+            flush_set: each_line(&mut k, "flush_set", TOGETHER, |k| k.a.dcbf(R0, R3)),
         };
         let cells = Cells::new(&mut k, CELLS, &POSTED, &nest.waiting);
         Guest { k, nest, traffic, cells }
@@ -180,7 +180,8 @@ impl Guest {
 }
 
 /// Code that does `body` for each of so many lines from GPR 3 on, so many bytes apart.
-pub(super) fn each_line(k: &mut Kernel, [lines, stride]: [u64; 2], body: impl Fn(&mut Kernel)) -> Label {
+pub(super) fn each_line(k: &mut Kernel, name: &str, [lines, stride]: [u64; 2], body: impl Fn(&mut Kernel)) -> Label {
+    k.a.routine(name);
     let entry = k.a.mark();
     k.a.load(R4, lines);
     k.a.mtctr(R4);

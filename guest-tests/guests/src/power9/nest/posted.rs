@@ -66,6 +66,8 @@ impl Waiting {
 }
 
 fn updates(k: &mut Kernel) -> Label {
+    k.a.routine("updates");
+    k.a.routine("value");
     let entry = k.a.mark();
     let end = k.a.label();
     load_double(k, R5, 0, R3);

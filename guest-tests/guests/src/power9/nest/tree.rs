@@ -119,6 +119,7 @@ impl Walker {
     /// From GPR 3 on, the node that is compatible with the text at GPR 30.
     fn find_compatible(&self, k: &mut Kernel) {
         let (each, none) = (k.a.label(), k.a.label());
+        k.a.routine("find_compatible");
         k.a.here(self.compatible);
         k.a.mflr(R24);
         k.a.mr(R23, R3);
@@ -141,6 +142,7 @@ impl Walker {
     /// The unit of the type in GPR 25 and the prefix at GPR 26.
     fn find_unit(&self, k: &mut Kernel) {
         let (each, found, none) = (k.a.label(), k.a.label(), k.a.label());
+        k.a.routine("find_unit");
         k.a.here(self.unit);
         k.a.mflr(R31);
         k.a.mr(R23, R28);
@@ -186,6 +188,7 @@ impl Walker {
     /// The event at GPR 21 of the unit at GPR 23 whose events are at GPR 22; GPR 25 bytes into `base-addr`.
     fn find_event(&self, k: &mut Kernel) {
         let (each, none) = (k.a.label(), k.a.label());
+        k.a.routine("find_event");
         k.a.here(self.event);
         k.a.mflr(R31);
         k.a.mr(R3, R23);
@@ -261,6 +264,7 @@ impl Walker {
 /// From GPR 3, the place after a node's name or one further on, to the place after the next node's name, or 0 at the end. GPR 27 is
 /// incremented for each node that begins, and decremented for each that ends.
 fn next(k: &mut Kernel) -> Label {
+    k.a.routine("next");
     let entry = k.a.mark();
     let (begins, ends, has) = (k.a.label(), k.a.label(), k.a.label());
     load_word(k, R5, 0, R3);
@@ -294,6 +298,7 @@ fn next(k: &mut Kernel) -> Label {
 
 /// The property of the node at GPR 3 whose name is at GPR 4.
 fn property(k: &mut Kernel) -> Label {
+    k.a.routine("property");
     let entry = k.a.mark();
     let (is, found, other, nothing) = (k.a.label(), k.a.label(), k.a.label(), k.a.label());
     load_word(k, R5, 0, R3);
@@ -334,6 +339,7 @@ fn property(k: &mut Kernel) -> Label {
 
 /// Sets CR0 to whether the texts at GPR 3 and 4 are equal.
 fn same(k: &mut Kernel) -> Label {
+    k.a.routine("same");
     let entry = k.a.mark();
     let end = k.a.label();
     k.a.lbz(R5, 0, R3);
@@ -351,6 +357,7 @@ fn same(k: &mut Kernel) -> Label {
 
 /// GPR 3 becomes the rest of the text at GPR 3 after the text at GPR 4, or 0 if it does not begin with that.
 fn rest(k: &mut Kernel) -> Label {
+    k.a.routine("rest");
     let entry = k.a.mark();
     let (end, other) = (k.a.label(), k.a.label());
     k.a.lbz(R6, 0, R4);
@@ -369,6 +376,7 @@ fn rest(k: &mut Kernel) -> Label {
 
 /// GPR 4 becomes the decimal number in the text at GPR 3; 1 if that is 0.
 fn number(k: &mut Kernel) -> Label {
+    k.a.routine("number");
     let entry = k.a.mark();
     let (digit, end) = (k.a.label(), k.a.label());
     k.a.load(R4, 1);

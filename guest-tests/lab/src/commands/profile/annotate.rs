@@ -11,6 +11,7 @@ use super::AnnotateArguments;
 use crate::commands::PASSED;
 use crate::dialect::select;
 use crate::error::Error;
+use crate::number::grouped;
 use crate::output::Output;
 use crate::profile::{Places, Profile, by_symbol};
 use crate::{files, suggest};
@@ -21,11 +22,13 @@ const MOST: u64 = 64 << 10;
 /// Shows the instructions of a symbol with the share of its samples that fell on each.
 ///
 /// # Errors
-/// A file cannot be read, the guest has no symbols, or none of this name, or the output cannot be written.
+/// A file cannot be read, the guest has no symbol of this name, or the output cannot be written.
 pub fn annotate(arguments: &AnnotateArguments, output: &mut Output<'_>) -> Result<u8, Error> {
     let profile = Profile::read(&arguments.file)?;
-    let Some(file) = &profile.file else {
-        return Err(Error::usage(format!("{} is a guest of this project and has no symbols: annotate takes an ELF file", profile.guest)));
+    let part = select::part(&profile.pmu)?;
+    let code = match &profile.file {
+        Some(file) => Code::load(part, Path::new(file))?,
+        None => Code::of_guest(part, &profile.guest)?,
     };
     let places = Places::of(&profile);
     let symbol = arguments.symbol.as_str();
@@ -33,15 +36,14 @@ pub fn annotate(arguments: &AnnotateArguments, output: &mut Output<'_>) -> Resul
         let sampled = by_symbol(&profile, &places);
         let names = sampled.iter().map(|total| total.name.as_str());
         let hint = suggest::did_you_mean(symbol, names.clone(), &format!("of those with samples {}", suggest::there_are(names)));
-        Error::usage(format!("{file} has no symbol `{symbol}`{hint}"))
+        Error::usage(format!("{} has no symbol `{symbol}`{hint}", profile.guest))
     })?;
-    let code = Code::load(select::part(&profile.pmu)?, Path::new(file))?;
     let is_within = |address: u64| places.at(address).is_some_and(|place| place.symbol.as_deref() == Some(symbol));
     let events = |from: u64, to: u64| -> u64 {
         profile.samples.iter().filter(|sample| (from..to).contains(&sample.address)).map(|sample| sample.period).sum()
     };
     let whole: u64 = profile.samples.iter().filter(|sample| is_within(sample.address)).map(|sample| sample.period).sum();
-    writeln!(output, "{symbol}: {whole} of {} {}", profile.count, profile.event)?;
+    writeln!(output, "{symbol}: {} of {} {}", grouped(whole), grouped(profile.count), profile.event)?;
     let (mut address, mut line) = (start, None);
     while is_within(address) && address - start < MOST {
         let Some((length, words)) = code.at(address) else { break };
@@ -62,7 +64,7 @@ pub fn annotate(arguments: &AnnotateArguments, output: &mut Output<'_>) -> Resul
     Ok(PASSED)
 }
 
-/// The code of an ELF file.
+/// The code of a guest.
 struct Code {
     part: Part,
     image: Image,
@@ -80,6 +82,14 @@ impl Code {
         };
         let (image, little_endian) = image.map_err(|error| Error::usage(format!("{shown} is not a guest: {error}")))?;
         Ok(Code { part, image, little_endian })
+    }
+
+    /// That of a guest of this project, as `record` runs it.
+    fn of_guest(part: Part, name: &str) -> Result<Code, Error> {
+        let unknown = || Error::usage(format!("{} has no guest `{name}` that its samples could be of: record it again", part.name()));
+        let guest = vm_pmu_guests::named(part.name(), name).ok_or_else(unknown)?;
+        let image = guest.image(true).map_err(|error| Error::usage(format!("{name} cannot be assembled: {error}")))?;
+        Ok(Code { part, image, little_endian: true })
     }
 
     /// The bytes from an address on.

@@ -82,7 +82,7 @@ pub fn record(arguments: &RecordArguments, runner: &dyn Runner, output: &mut Out
 }
 
 /// The writes that have a counter overflow after `period` of `event`.
-fn sampling(part: Part, event: &str, period: u64) -> Result<Group, Error> {
+pub(super) fn sampling(part: Part, event: &str, period: u64) -> Result<Group, Error> {
     let mut words = event.split([':', '/']).skip(1);
     if let Some(word) = words.find(|word| matches!(*word, "int" | "ebb" | "noen") || word.starts_with("period=")) {
         return Err(Error::usage(format!("`{word}` of `{event}` is for drivers: leave it out; -c is the period")));

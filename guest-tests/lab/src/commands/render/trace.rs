@@ -133,8 +133,12 @@ fn fields(part: Option<Part>, action: &Action, changes: &[Change], width: usize)
 /// The head of the column that counts instructions.
 const INSTRUCTION: &str = "instruction";
 
-fn words(part: Option<Part>, action: &Action, address: u64) -> (String, String) {
-    let before = || format!("before the instruction at {address:#x}");
+/// What passed, and what that says or where it was.
+pub(crate) fn words(part: Option<Part>, action: &Action, address: u64) -> (String, String) {
+    // A recording does not say where the guest was.
+    let before = || if address == 0 { String::new() } else { format!("before the instruction at {address:#x}") };
+    let refused =
+        || if address == 0 { "refused: it faults".to_owned() } else { format!("refused: the instruction at {address:#x} faults") };
     match action {
         Action::Write { register, value, before } => {
             let meaning = meaning(part, register, *value);
@@ -142,12 +146,8 @@ fn words(part: Option<Part>, action: &Action, address: u64) -> (String, String) 
             (format!("{register} := {value:#x}"), if same && meaning.is_empty() { "as it was".to_owned() } else { meaning })
         }
         Action::Read { register, value } => (format!("{register} reads {value:#x}"), String::new()),
-        Action::Fault { register, wrote: Some(value) } => {
-            (format!("{register} := {value:#x}"), format!("refused: the instruction at {address:#x} faults"))
-        }
-        Action::Fault { register, wrote: None } => {
-            (format!("{register} is read"), format!("refused: the instruction at {address:#x} faults"))
-        }
+        Action::Fault { register, wrote: Some(value) } => (format!("{register} := {value:#x}"), refused()),
+        Action::Fault { register, wrote: None } => (format!("{register} is read"), refused()),
         Action::Interrupt { counters } => (overflow(counters), before()),
         Action::Taken => ("the interrupt is taken".to_owned(), before()),
         Action::Freeze { frozen: true, written } => ("frozen".to_owned(), by(*written)),

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use crate::commands::render;
-use crate::dialect::select;
+use crate::dialect::{boxes, select};
 use crate::error::Error;
 use crate::number::{counted, grouped};
 use crate::request::RunRequest;
 use crate::timeline::{Changes, Form, Timeline};
 use vm_pmu_board::trace::Listener;
 
-/// Arguments of `pmulab run` about the timeline.
+/// Arguments about the timeline.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Timeline")]
 pub struct TimelineArguments {
     /// Draw the run over time into this file: trace events for Perfetto if its name ends with .json, a value change dump if it ends with .vcd
-    #[arg(long, value_name = "FILE.json|FILE.vcd", conflicts_with = "metrics")]
+    #[arg(long, value_name = "FILE.json|FILE.vcd")]
     pub timeline: Option<PathBuf>,
     /// The form of the timeline, whatever its name ends with
     #[arg(long, value_enum, value_name = "FORM", requires = "timeline")]
@@ -40,7 +40,7 @@ pub enum FormName {
 }
 
 /// A timeline, and the file that it goes to.
-pub(super) struct Drawn {
+pub struct Drawn {
     timeline: Arc<Timeline>,
     path: PathBuf,
 }
@@ -58,30 +58,57 @@ impl TimelineArguments {
         }
     }
 
+    /// Says what is wrong with them, before anything runs.
+    ///
+    /// # Errors
+    /// The form is not known.
+    pub fn check(&self) -> Result<(), Error> {
+        self.timeline.as_deref().map_or(Ok(()), |path| self.form(path).map(drop))
+    }
+
     /// Begins the timeline of `requests`, of which there is one, if one is wanted.
     ///
     /// # Errors
     /// There are several runs, the form is not known, or the file cannot be written.
     pub(super) fn begin(&self, requests: &mut [RunRequest]) -> Result<Option<Drawn>, Error> {
         let Some(path) = &self.timeline else { return Ok(None) };
-        let form = self.form(path)?;
+        self.form(path)?;
         let [request] = requests else { return Err(Error::usage("a timeline is of one run: name one guest with `--guest`")) };
-        let part = select::part(&request.pmu)?;
+        let drawn = self.draw(&request.pmu)?;
+        request.options.listener = drawn.as_ref().map(Drawn::listener);
+        Ok(drawn)
+    }
+
+    /// Begins the timeline of a run of `pmu`, if one is wanted.
+    ///
+    /// # Errors
+    /// The form is not known, or the file cannot be written.
+    pub fn draw(&self, pmu: &str) -> Result<Option<Drawn>, Error> {
+        let Some(path) = &self.timeline else { return Ok(None) };
+        let form = self.form(path)?;
+        let part = select::part(pmu)?;
         let file = File::create(path).map_err(|error| unwritten(path, &error))?;
         let changes: Changes =
             Box::new(move |action| render::changes(part, action).unwrap_or_default().iter().map(render::Change::shown).collect());
-        let timeline = Arc::new(Timeline::new(form, self.timeline_every, changes, BufWriter::new(file)));
-        request.options.listener = Some(Listener(Arc::clone(&timeline) as Arc<_>));
+        let timeline = Arc::new(
+            Timeline::new(form, self.timeline_every, changes, BufWriter::new(file)).with_registers(boxes::registers(part).collect()),
+        );
         Ok(Some(Drawn { timeline, path: path.clone() }))
     }
 }
 
 impl Drawn {
+    /// Who follows the run.
+    #[must_use]
+    pub fn listener(&self) -> Listener {
+        Listener(Arc::clone(&self.timeline) as Arc<_>)
+    }
+
     /// Ends the timeline, and says in a line what is in it.
     ///
     /// # Errors
     /// It could not be written.
-    pub(super) fn end(&self) -> Result<String, Error> {
+    pub fn end(&self) -> Result<String, Error> {
         let finished = self.timeline.finish().map_err(|error| unwritten(&self.path, &error))?;
         let mut line = format!("Timeline: {} accesses, interrupts and changes in {}", grouped(finished.entries), self.path.display());
         if finished.late != 0 {

@@ -3,12 +3,12 @@
 use clap::{Args, ValueEnum};
 use vm_pmu::arch::registry::Part;
 
-use crate::dialect::select;
+use crate::dialect::{boxes, select};
 use crate::error::Error;
 use crate::number;
 use vm_pmu_board::trace::{Choice, Keep, Kind, Kinds, Until};
 
-/// Arguments of `pmulab run` about the trace.
+/// Arguments about the trace.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Trace")]
 pub struct TraceArguments {
@@ -21,7 +21,7 @@ pub struct TraceArguments {
     /// Show COUNT before the first failing check of the guest, and COUNT after it
     #[arg(long, value_name = "COUNT")]
     pub trace_around_failure: Option<usize>,
-    /// Only accesses to these registers, by name or address
+    /// Only accesses to these registers, by name or address; the name of a box, as `irp`, stands for all of its registers
     #[arg(long, value_name = "REG[,REG]", value_delimiter = ',')]
     pub trace_register: Vec<String>,
     /// Only CPU NUMBER
@@ -54,6 +54,12 @@ pub enum KindName {
 }
 
 impl TraceArguments {
+    /// Whether a trace is wanted.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.trace != 0 || self.trace_last.is_some() || self.trace_around_failure.is_some()
+    }
+
     /// What they choose of a run of `pmu`.
     ///
     /// # Errors
@@ -79,7 +85,7 @@ impl TraceArguments {
             };
         }
         let part = select::part(pmu)?;
-        let registers: Result<Vec<String>, Error> = self.trace_register.iter().map(|word| register(part, word)).collect();
+        let registers: Result<Vec<Vec<String>>, Error> = self.trace_register.iter().map(|word| registers(part, word)).collect();
         if self.trace_kind == [KindName::Freeze] && matches!(part, Part::K8(_)) {
             return Err(Error::usage("the k8 has no freeze: software stops its counters one by one, by EN of each select"));
         }
@@ -87,7 +93,7 @@ impl TraceArguments {
             most,
             keep,
             kinds: self.kinds(),
-            registers: registers?,
+            registers: registers?.concat(),
             thread: self.trace_thread,
             until: self.trace_until.as_deref().map(|word| until(part, word)).transpose()?,
         })
@@ -103,6 +109,14 @@ impl TraceArguments {
             KindName::Context => kinds.with(Kind::Context),
         };
         if self.trace_kind.is_empty() { Kinds::default() } else { self.trace_kind.iter().fold(Kinds::NONE, add) }
+    }
+}
+
+/// The register that `word` names, or those of the box.
+fn registers(part: Part, word: &str) -> Result<Vec<String>, Error> {
+    match boxes::named(part, word.trim()) {
+        of_box if of_box.is_empty() => Ok(vec![register(part, word)?]),
+        of_box => Ok(of_box.into_iter().map(|register| register.name.to_owned()).collect()),
     }
 }
 

@@ -47,6 +47,15 @@ static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags)
         tcg_pmu_change_context(cpu, flags & cpu->pmu_key_mask);
     }
 }
+/* The slow path of tcg_pmu_before_interrupt(): something is counted. */
+void tcg_pmu_serve(CPUState *cpu);
+/* The CPU is about to choose an interrupt. If the last instruction has reached a deadline, the PMU's is pending now. */
+static inline void tcg_pmu_before_interrupt(CPUState *cpu)
+{
+    if (unlikely(cpu->tcg_cflags & CF_PMU)) {
+        tcg_pmu_serve(cpu);
+    }
+}
 /* Whether the block was not entered because a deadline is due. If so, sets up the next one. */
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb);
 /* The block was left before the last `insns_left` of its instructions. */
@@ -72,6 +81,7 @@ static inline void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bo
 static inline void tcg_pmu_gen_access(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool store) { }
 static inline void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool locked) { }
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }
+static inline void tcg_pmu_before_interrupt(CPUState *cpu) { }
 static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return false; }
 static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }
 static inline void tcg_pmu_forget_all(CPUState *cpu, bool global) { }

@@ -1,9 +1,14 @@
 //! Guests of one's own: files of every machine, built with the commands of the chapter where their compilers are, run by `pmulab`.
 
+mod chains;
+#[path = "../support/elf.rs"]
+mod elf;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, str};
 
+use elf::elf;
 use serde_json::Value;
 use tempfile::TempDir;
 use vm_pmu::companion::Clock;
@@ -305,15 +310,6 @@ fn a_guest_that_ends_by_itself_has_no_position() {
     assert_eq!((report.ending.as_str(), report.positions.len()), ("CPU 0 exited with status 1", 0));
 }
 
-/// The header of a 64-bit ELF executable of a machine, as far as it is read.
-fn header(machine: u16) -> Vec<u8> {
-    let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
-    bytes.resize(16, 0);
-    bytes.extend([2u16.to_le_bytes(), machine.to_le_bytes()].concat());
-    bytes.resize(64, 0);
-    bytes
-}
-
 #[test]
 fn every_part_refuses_files_of_other_machines_by_name() {
     let machines =
@@ -321,7 +317,7 @@ fn every_part_refuses_files_of_other_machines_by_name() {
     let parts = [("k8", 62), ("knl", 62), ("power9", 21), ("itanium", 50), ("montecito", 50)];
     let folder = folder();
     for (machine, name) in machines {
-        fs::write(folder.path().join("guest.elf"), header(machine)).expect("it can be written");
+        fs::write(folder.path().join("guest.elf"), elf(machine, 0x40_0000, &[])).expect("it can be written");
         for (part, right) in parts.into_iter().filter(|(_, right)| *right != machine) {
             let output = Command::new(env!("CARGO_BIN_EXE_pmulab"))
                 .args(["run", "--pmu", part, "--guest", "guest.elf"])
@@ -339,7 +335,7 @@ fn every_part_refuses_files_of_other_machines_by_name() {
 #[test]
 fn a_file_for_another_part_is_refused_with_the_parts_that_have_its_machine() {
     let folder = folder();
-    fs::write(folder.path().join("guest.elf"), header(50)).expect("it can be written");
+    fs::write(folder.path().join("guest.elf"), elf(50, 0x40_0000, &[])).expect("it can be written");
     let output =
         Command::new(env!("CARGO_BIN_EXE_pmulab")).args(["run", "--guest", "guest.elf"]).current_dir(folder.path()).output().unwrap();
     assert!(str::from_utf8(&output.stderr).unwrap().ends_with("; for it, choose `--pmu itanium` or `--pmu montecito`\n"));

@@ -1,0 +1,204 @@
+//! The short way of an instruction that is one micro-operation of an integer port, of the memory station, or of both, and that hits
+//! everywhere.
+//!
+//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
+
+use super::super::super::instruction::{Class, Instruction, Register};
+use super::super::super::tally::Tally;
+use super::super::registers::moves_stack;
+use super::super::{Continuation, Touch};
+use super::memory::Accessed;
+use super::signals::State;
+use super::{ANY, Core, Issued, Port, Unit, WIDTH};
+
+/// The unit of an instruction with at most one access, not locked, whatever its width, if it is one of these.
+#[inline]
+fn unit(instruction: &Instruction<'_>) -> Option<Unit> {
+    let usual = !instruction.floating_point && instruction.segment_loads == 0;
+    match instruction.class {
+        Class::Simple | Class::Nop | Class::BitTest | Class::Push | Class::Pop if usual => Some(Unit::Integer),
+        Class::Load | Class::Store if usual => Some(Unit::None),
+        Class::Branch | Class::Call | Class::Return if usual => Some(Unit::Integer1),
+        _ => None,
+    }
+}
+
+impl Core {
+    /// An instruction has been executed whose code is here, whose only access hit, if it made one, and that goes on in sequence or elsewhere, by
+    /// a thread that has its core to itself. Returns whether it has taken the short way; if not, nothing has been done.
+    #[inline]
+    pub(in super::super) fn execute_short(
+        &mut self,
+        instruction: &Instruction<'_>,
+        touch: Option<&Touch>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) -> bool {
+        match unit(instruction) {
+            Some(unit) if self.redirect.is_none() => self.step_short(instruction, unit, touch, continuation, tally),
+            _ => return false,
+        }
+        true
+    }
+
+    fn step_short(
+        &mut self,
+        instruction: &Instruction<'_>,
+        unit: Unit,
+        touch: Option<&Touch>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) {
+        let before = self.at;
+        let delivered = self.front.deliver_plain(instruction);
+        let (port, second) = self.allocate_short(unit, delivered, usize::from(touch.is_some()));
+        let at = self.at;
+        if instruction.length != 0 {
+            self.front.allocated(at);
+        }
+        let issued = self.issue_short(instruction, port, touch, tally);
+        let completed = self.completed.next(issued.finished, WIDTH);
+        self.reorder.take(completed + 1);
+        if let Some(touch) = touch.filter(|_| issued.accessed.stores != 0) {
+            self.memory.write(touch, &issued.accessed, issued.stored, completed, &mut self.units);
+        }
+        if second || continuation == Continuation::Mispredicted {
+            self.close();
+        }
+        if continuation != Continuation::Sequential {
+            self.turn(continuation, false, &issued, completed);
+        }
+        if self.at != before {
+            self.units.forget(self.at);
+        }
+    }
+
+    /// PL9 to PL12, PL31 to PL35: the port of the micro-operation, which makes so many accesses, and whether it is the second of its group.
+    #[inline]
+    fn allocate_short(&mut self, unit: Unit, delivered: u64, accesses: usize) -> (Option<Port>, bool) {
+        let memory = self.memory.room(accesses, usize::MAX);
+        if self.open {
+            if delivered <= self.at {
+                let port = self.choose_short(unit);
+                if memory <= self.at && port.is_none_or(|port| self.station_room(port) <= self.at) {
+                    return (port, true);
+                }
+                self.hold(State::StationFull, 0, 1);
+                self.hold(State::MemoryStationFull, 0, u64::from(memory > self.at));
+            }
+            self.close();
+        }
+        let begin = self.at;
+        let room = self.reorder.room(usize::from(WIDTH));
+        let [first, second] = &self.integer;
+        let station = memory.max(match unit {
+            Unit::None => 0,
+            Unit::Integer1 => second.room(),
+            _ => first.room().min(second.room()),
+        });
+        let at = begin.max(room).max(delivered).max(station);
+        if at != begin {
+            self.hold(State::ReorderBuffer, begin, room);
+            self.hold(State::Empty, begin.max(room), delivered);
+            self.hold(State::Station, begin.max(room).max(delivered), station);
+            self.hold(State::StationFull, begin.max(delivered), station);
+            self.hold(State::MemoryStationFull, begin.max(delivered), memory);
+            self.pass(at);
+        }
+        self.open = true;
+        self.port = self.choose_short(unit);
+        (self.port, false)
+    }
+
+    /// PL12: the port of a micro-operation.
+    #[inline]
+    fn choose_short(&self, unit: Unit) -> Option<Port> {
+        let number = match unit {
+            Unit::None => return None,
+            Unit::Integer1 => 1,
+            _ => self.choose_integer(),
+        };
+        Some(Port { vector: false, number })
+    }
+
+    #[inline]
+    fn station_room(&self, port: Port) -> u64 {
+        self.integer.get(port.number).map_or(0, |station| station.room())
+    }
+
+    /// Issues what was allocated in the present cycle, and writes its results.
+    #[inline]
+    fn issue_short(&mut self, instruction: &Instruction<'_>, port: Option<Port>, touch: Option<&Touch>, tally: &mut Tally) -> Issued {
+        const UNKNOWN: &[Register] = &[Register(0)];
+        let operation = instruction.operation.as_ref();
+        // Without registers it needs the result before.
+        let number = |register: &Register| if operation.is_some() { register.0 % ANY } else { ANY };
+        let first = self.at + 1;
+        let ready = |core: &Core, registers: &[Register]| {
+            registers.iter().fold(first, |ready, register| ready.max(core.registers.at(number(register))))
+        };
+        let [addresses, reads, writes] =
+            operation.map_or([UNKNOWN; 3], |operation| [operation.addresses, operation.reads, operation.writes]);
+        let (mut data, mut address) = (ready(self, reads), first);
+        let mut accessed = Accessed { issued: first, ..Accessed::default() };
+        let stack = moves_stack(instruction.class);
+        if touch.is_some() || stack {
+            address = ready(self, addresses);
+        }
+        if let Some(touch) = touch {
+            self.memory.access(touch, address, false, &mut self.units, &mut accessed, tally);
+            data = data.max(accessed.data);
+        }
+        // The stack pointer changes beside the access.
+        let beside = matches!(instruction.class, Class::Push | Class::Pop);
+        let (mut last, mut result) = (accessed.issued, data);
+        if let Some(port) = port {
+            last = self.units.send_integer(port.number, if beside { address } else { data });
+            result = if beside { data } else { last + 1 };
+            if let Some(station) = self.integer.get_mut(port.number) {
+                station.take(last + 1);
+            }
+        }
+        let mut finished = result.max(last + 1);
+        // What is stored is the result, unless the stack is pushed.
+        let stored = accessed.stored.max(if matches!(instruction.class, Class::Push | Class::Call) { data } else { result });
+        if accessed.stores != 0 {
+            finished = finished.max(stored + 1);
+        }
+        for register in writes {
+            let number = number(register);
+            let ready = match number {
+                // Through the shortest operation, whatever this one is.
+                ANY => self.registers.at(ANY).max(first) + 1,
+                _ if stack && addresses.contains(register) => {
+                    if beside {
+                        last + 1
+                    } else {
+                        address + 1
+                    }
+                }
+                _ => result,
+            };
+            self.registers.set(number, ready);
+        }
+        Issued { last, finished, stored, accessed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows;
+    use super::*;
+
+    #[test]
+    fn the_short_way_is_for_classes_that_are_one_operation_of_a_cycle() {
+        for class in Class::ALL {
+            let instruction = Instruction { class, ..Instruction::default() };
+            let row = rows::of(&instruction, false);
+            if let Some(unit) = unit(&instruction) {
+                assert_eq!((row.unit, row.every, row.flow, row.divider, row.serializes), (unit, 1, 0, 0, false), "{class:?}");
+                assert_eq!(row.latency, u8::from(unit != Unit::None), "{class:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The short way of loads and branches, and of stores that the second level takes at once, where everything is in the caches.
+//!
+//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions that do more than
+//! [compute](super::plain) are of this kind.
+
+use super::super::super::instruction::{Class, Instruction, Operation, Register};
+use super::super::super::tally::Tally;
+use super::super::{Continuation, Found, Source, Touch};
+use super::accesses::{self, PASS};
+use super::dispatch::{Group, WIDTH};
+use super::plain::{Dispatched, Full};
+use super::reasons::{Phases, Reason};
+use super::rows::Place;
+use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Core, SLICES, Share, State, Times, UNKNOWN, place};
+use vm_pmu_arch::feed::Signal;
+
+/// From the issue of a branch to its finish.
+const BRANCH_LATENCY: u64 = 2;
+
+impl Core {
+    /// An instruction has been executed whose code is here, whose only access hit, if it made one, and that goes on in sequence or elsewhere, by
+    /// a thread that has its core to itself. Returns whether it has taken the short way; if not, nothing has been done.
+    pub(in super::super) fn execute_short(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) -> bool {
+        if !self.quiet || self.predicts {
+            return false;
+        }
+        let goes_on = found.continuation == Continuation::Sequential;
+        match (instruction.class, found.touches()) {
+            (Class::Load, [touch]) if goes_on && touch.loads() && !touch.missed && !self.meets_store(touch) => {
+                self.begin_short(instruction, tally);
+                self.step_load(instruction, touch, tally);
+            }
+            (Class::Store, [touch]) if goes_on && touch.stores() && touch.source == Source::Second => {
+                self.begin_short(instruction, tally);
+                self.step_store(instruction, touch, tally);
+            }
+            (Class::Branch, []) => {
+                self.begin_short(instruction, tally);
+                self.step_branch(instruction, found.continuation, tally);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether a load may meet a store that the second level has not taken.
+    #[inline]
+    fn meets_store(&self, touch: &Touch) -> bool {
+        self.stores.find(touch.address, touch.size, self.group.at).is_some()
+    }
+
+    /// The fetcher reads the block of the instruction.
+    #[inline]
+    fn begin_short(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
+        self.second_walker = 0;
+        if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
+            self.fetch(instruction, &Found::NONE, Share::of(1), tally);
+        }
+    }
+
+    /// When all of these registers are ready, `earliest` or later.
+    #[inline]
+    fn ready_from(&self, earliest: u64, registers: &[Register]) -> u64 {
+        registers.iter().fold(earliest, |ready, register| ready.max(self.registers.at(place(*register))))
+    }
+
+    fn step_load(&mut self, instruction: &Instruction<'_>, touch: &Touch, tally: &mut Tally) {
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
+        let from = self.dispatch_plain(operation.writes.len());
+        let lane = accesses::slice_of(touch);
+        let sourced = self.ready_from(from.at + 1, operation.addresses);
+        let recirculated = sourced.max(self.shared.recirculation_room(lane));
+        let issued = self.shared.ports.take_cycle(ADDRESSES + from.slice, recirculated);
+        accesses::count_slice(touch, tally);
+        let entered = issued.max(self.shared.loads.get(lane).map_or(0, |queue| queue.room()));
+        self.shared.recirculate(lane, issued, entered);
+        let launched = self.shared.ports.take_cycle(ACCESSES + lane, entered);
+        let (mut here, mut pass) = (launched + PASS, Reason::LoadFinish);
+        // What the first level has may still be on its way (PP30).
+        if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
+            (here, pass) = (until, Reason::of_miss(source));
+        }
+        let finished = here + Core::split(touch);
+        self.shared.keep_load(lane, finished);
+        self.take_queue(from.slice, issued);
+        if finished >= self.unowned {
+            self.own_dispatch(&from, tally);
+            self.own_until(Reason::HeldOther, sourced.min(issued));
+            self.own_until(Reason::HeldRecirculation, recirculated.min(issued));
+            self.own_until(Reason::HeldArbitration, issued);
+            self.own_until(Reason::LoadQueueFull, entered);
+            self.own_until(Reason::AddressArbitration, launched);
+            self.own_until(pass, here);
+            self.own_until(Reason::SplitLoad, finished);
+            self.own_until(Reason::Finish, finished + 1);
+        }
+        self.complete_short();
+        self.shared.finish_load(lane, finished, self.completed + 1);
+        // A load writes its data first of all: an update form writes the base too.
+        let based = operation.writes.len() > 1;
+        self.write_short(operation, from.at, finished, based.then_some(issued + 2));
+    }
+
+    fn step_store(&mut self, instruction: &Instruction<'_>, touch: &Touch, tally: &mut Tally) {
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
+        let from = self.dispatch_short(Place::Restricted, operation.writes.len());
+        let lane = accesses::slice_of(touch);
+        let sourced = self.ready_from(from.at + 1, operation.addresses);
+        let recirculated = sourced.max(self.shared.recirculation_room(lane));
+        let issued = self.shared.ports.take_cycle(ADDRESSES + from.slice, recirculated);
+        accesses::count_slice(touch, tally);
+        let mut times = Times { sourced, recirculated, issued, ..Times::at(&from) };
+        let mut phases = Phases::new();
+        times.finished = self.store(touch, operation, issued, &mut times, &mut phases, tally);
+        self.take_queue(from.slice, issued);
+        if times.finished >= self.unowned {
+            self.own_dispatch(&from, tally);
+            self.own_until(Reason::HeldOther, sourced.min(issued));
+            self.own_until(Reason::HeldRecirculation, recirculated.min(issued));
+            self.own_until(Reason::HeldArbitration, issued);
+            for (reason, until) in phases.all() {
+                self.own_until(reason, until.min(times.finished));
+            }
+            self.own_until(Reason::Finish, times.finished + 1);
+        }
+        self.complete_short();
+        self.write(touch, &times, self.completed, 0, tally);
+        self.write_short(operation, from.at, times.finished, Some(issued + 2));
+        tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
+        self.stores_seen = self.shared.stores_issued;
+    }
+
+    fn step_branch(&mut self, instruction: &Instruction<'_>, continuation: Continuation, tally: &mut Tally) {
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
+        let from = self.dispatch_short(Place::Branch, operation.writes.len());
+        let sourced = self.ready_from(self.ready_from(from.at + 1, operation.reads), operation.addresses);
+        let issued = self.shared.ports.take_cycle(BRANCH, sourced);
+        let finished = issued + BRANCH_LATENCY;
+        self.shared.branches.take(issued + 1);
+        if finished >= self.unowned {
+            self.own_dispatch(&from, tally);
+            self.own_until(Reason::HeldOther, sourced.min(issued));
+            self.own_until(Reason::HeldArbitration, issued);
+            self.own_until(Reason::Branch, finished);
+            self.own_until(Reason::Finish, finished + 1);
+        }
+        self.complete_short();
+        self.write_short(operation, from.at, finished, Some(issued + 2));
+        if continuation != Continuation::Sequential {
+            let times = Times { issued, finished, ..Times::at(&from) };
+            self.turn(instruction, continuation, &times, self.completed);
+            if continuation == Continuation::Mispredicted {
+                self.shared.flush(finished, 0);
+            }
+        }
+    }
+
+    /// The entry of the issue queue of a slice is free behind the issue of its operation.
+    #[inline]
+    fn take_queue(&mut self, slice: usize, issued: u64) {
+        if let Some(queue) = self.shared.queues.get_mut(slice % SLICES) {
+            queue.take(issued + 1);
+        }
+    }
+
+    /// PP9 to PP18, of an operation with such a place, other than a plain one.
+    fn dispatch_short(&mut self, place: Place, results: usize) -> Dispatched {
+        let Group { at: before, count, .. } = self.group;
+        let next = before + u64::from(count != 0);
+        let front = self.fetched.max(self.restart);
+        let branches = place == Place::Branch;
+        let fits = front <= before && self.group.fits_one(place);
+        let mut ready = if fits { before } else { front.max(next) };
+        self.hold(State::Starved, next, front.min(ready));
+        if branches {
+            let room = self.targets.room_for_one();
+            self.hold(State::TargetsFull, ready, room);
+            ready = ready.max(room);
+        }
+        let window = self.window.room_for_one();
+        let history = self.shared.history.room(results);
+        let queues = &self.shared.queues;
+        let queue = if branches { self.shared.branches.room() } else { queues.iter().map(|queue| queue.room()).min().unwrap_or(0) };
+        let at = ready.max(window).max(history).max(queue);
+        self.wait_for_room(ready, window, &Full { history, queue }, at);
+        let superslice = self.group.take(place, 1);
+        let mut slice = superslice.map_or(0, |superslice| self.shared.next_slice(superslice));
+        let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
+        if !branches && full(slice) {
+            // The other slice of the superslice, or any.
+            slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
+        }
+        Dispatched { ready, held: Full { history, queue }, at, slice }
+    }
+
+    /// PP40, PP41: the instruction completes, whose cycles have their reasons, unless something keeps it from that.
+    #[inline]
+    fn complete_short(&mut self) {
+        if self.unowned >= self.blocked.until {
+            self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
+        }
+        self.completed = self.completed.max(self.blocked.until - 1 + COMPLETION);
+        self.window.take(self.completed + 1);
+    }
+
+    /// Its results are ready in cycle `finished`, but those that are bases of addresses in cycle `moved`, if there is one.
+    #[inline]
+    fn write_short(&mut self, operation: &Operation<'_>, dispatched: u64, finished: u64, moved: Option<u64>) {
+        for register in operation.writes {
+            self.shared.history.take_in_order(self.completed + 1);
+            let ready = match (register.0 == ANY, moved) {
+                // Through the shortest operation, whatever this one is.
+                (true, _) => self.registers.at(ANY).max(dispatched + 1) + 2,
+                (_, Some(moved)) if operation.addresses.contains(register) => moved,
+                _ => finished,
+            };
+            self.registers.set(place(*register), ready);
+        }
+        self.buffer.take(dispatched + 1);
+        self.front = Reason::Empty;
+    }
+}
+
+impl Group {
+    /// Whether it has the place of one operation.
+    #[inline]
+    fn fits_one(&self, place: Place) -> bool {
+        self.count < WIDTH && self.has_place(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::{self, Unit};
+    use super::*;
+
+    #[test]
+    fn the_short_way_is_for_one_operation_of_the_branch_unit_or_of_memory() {
+        let row = |class| rows::of(&Instruction { class, ..Instruction::default() });
+        let (branch, load, store) = (row(Class::Branch), row(Class::Load), row(Class::Store));
+        assert_eq!((branch.unit, branch.place, branch.operations), (Unit::Branch, Place::Branch, 1));
+        assert_eq!((u64::from(branch.latency), branch.reason), (BRANCH_LATENCY, Reason::Branch));
+        assert_eq!((load.unit, load.place, load.operations), (Unit::Memory, Place::Plain, 1));
+        assert_eq!((store.unit, store.place, store.operations), (Unit::Memory, Place::Restricted, 1));
+    }
+}

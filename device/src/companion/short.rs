@@ -1,0 +1,144 @@
+//! The short way of an instruction that hits everywhere.
+//!
+//! The first level has the line and the translation of its code, and those of its only access, if it makes one; or a store is written through
+//! to the second, which has its line. So nobody but its own thread
+//! learns of it, and nothing has to be looked up but that it hits. Everything is afterwards as if it had gone the long way, which a
+//! test compares. Most instructions are of this kind.
+
+use vm_pmu_arch::feed::{DataSource, StoreOutcome, Translation};
+
+use super::cluster::Level;
+use super::follower::Follower;
+use super::instruction::{Access, AccessKind, Instruction};
+use super::outcome::Outcome;
+use super::pipeline::Source;
+
+/// What the outcome says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nothing.
+    Nothing,
+    /// That an access hit the first level.
+    Hit,
+    /// That a store hit the second, to which it was written through.
+    Stored,
+    /// Something else.
+    Other,
+}
+
+impl Follower<'_> {
+    /// [`execute`](Follower::execute), of a plain instruction that only takes time, of a thread alone. Returns whether it is one; if not, nothing has been done.
+    #[inline]
+    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
+        let done = self.is_plain(instruction)
+            && self.is_alone()
+            && self.pipeline.as_mut().is_some_and(|pipeline| pipeline.execute_plain(instruction, &mut self.tally));
+        if done {
+            self.outcome.cycles = None;
+            self.tell_nothing();
+        }
+        done
+    }
+
+    /// The outcome says nothing.
+    #[inline]
+    pub(super) fn tell_nothing(&mut self) {
+        if self.told != Told::Nothing {
+            self.outcome = Outcome::default();
+            self.told = Told::Nothing;
+        }
+    }
+
+    /// Follows an instruction while a pipeline keeps time and no records are asked for. Returns whether it goes the short way; if not, the long way does the same as if it had not been tried.
+    #[inline(never)]
+    pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
+        let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());
+        let of_bundle = instruction.bundle.is_some() || self.system.profile.pipeline.is_ia64();
+        if of_bundle || far || instruction.class.writes_out() {
+            return false;
+        }
+        let mut line = None;
+        if self.is_fetched(instruction) {
+            line = self.only_line(instruction).filter(|line| self.finds_code(instruction, *line));
+            if line.is_none() {
+                return false;
+            }
+        }
+        match instruction.accesses {
+            [] => self.tell_nothing(),
+            [access] => match self.hits(access) {
+                Some(level) => self.tell_hit(access, level),
+                None => return false,
+            },
+            _ => return false,
+        }
+        self.outcome.cycles = None;
+        if let Some(line) = line {
+            self.fetch_found(instruction, line);
+        }
+        if let Some(transfer) = &instruction.transfer {
+            self.transfer(instruction, transfer);
+            self.told = Told::Other;
+        }
+        let alone = self.is_alone();
+        match &mut self.pipeline {
+            Some(pipeline) if alone => pipeline.execute_alone(instruction, &mut self.tally),
+            _ => self.take_time(instruction),
+        }
+        true
+    }
+
+    /// The level that an access hits, if it is of those that most are.
+    #[inline]
+    fn hits(&mut self, access: &Access) -> Option<Level> {
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let more = u64::from(access.size.max(1)) - 1;
+        let line = access.physical >> line_bits;
+        let whole = access.physical.wrapping_add(more) >> line_bits == line;
+        let usual = matches!(access.kind, AccessKind::Load | AccessKind::Store) && !access.locked && !access.uncached;
+        let writes = access.kind == AccessKind::Store;
+        let cluster = self.system.clusters.get(self.cluster).filter(|_| whole && usual)?;
+        cluster.lock().hits(self.core, writes, line, (self.thread, access.address), &mut self.tally)
+    }
+
+    /// Counts an access that hits a level, and tells of it.
+    #[inline]
+    fn tell_hit(&mut self, access: &Access, level: Level) {
+        self.count_access(access, u64::from(access.size.max(1)), access.kind == AccessKind::Store);
+        (self.prefetched, self.went) = (false, None);
+        let profile = &self.system.profile;
+        let (first, costs) = (level == Level::First, &profile.costs);
+        let told = if first { Told::Hit } else { Told::Stored };
+        if self.told != told {
+            self.outcome = Outcome {
+                latency: u32::from(if first { costs.first } else { costs.second }),
+                source: DataSource::Cache(if first { 1 } else { 2 }),
+                translation: Translation::Hit(1),
+                store_outcome: if first { StoreOutcome::None } else { StoreOutcome::Completed },
+                accessed: true,
+                ..Outcome::default()
+            };
+            self.told = told;
+        }
+        let line = access.physical >> profile.caches.line_bits.min(63);
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.access(access, line);
+            if !first {
+                pipeline.missed(u32::from(costs.second), Source::Second);
+            }
+        }
+    }
+
+    /// The instruction goes through the pipeline, which other threads of the core may use too.
+    pub(super) fn take_time(&mut self, instruction: &Instruction<'_>) {
+        let Some(pipeline) = &mut self.pipeline else { return };
+        let thread = usize::from(self.thread);
+        let mut together = self.competes.and_then(|core| core.together(thread));
+        let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
+        pipeline.execute(instruction, thread, together, &mut self.tally);
+        if !self.demand.records().is_none() {
+            self.told = Told::Other;
+            pipeline.tell(&mut self.outcome);
+        }
+    }
+}

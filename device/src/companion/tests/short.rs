@@ -1,0 +1,184 @@
+//! Short ways do the same as the long one: in every signal, in every outcome and in what is saved.
+
+use super::super::outcome::Outcome;
+use super::super::pipeline::takes_the_long_way;
+use super::super::{Clock, Invalidation, Profile, parts};
+use super::*;
+
+/// A stream in which most instructions only compute: up to 60 of them behind each of the noise.
+fn computing(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
+    let mut noise = Noise::new(seed);
+    for _ in 0..steps {
+        noise.next(&mut report);
+        let (mut address, length) = (0x7000 + noise.draw(64) * 4, 4 * noise.draw(2) as u8);
+        // Few registers make chains, many make independent instructions.
+        let registers = [2, 8, 40][noise.draw(3) as usize];
+        for _ in 0..noise.draw(60) {
+            let drawn: [Register; 4] = core::array::from_fn(|_| Register(noise.draw(registers) as u16));
+            let [reads, writes] = [noise.draw(4) as usize, noise.draw(3) as usize];
+            let operation =
+                Operation { width: 8, reads: &drawn[..reads], addresses: &drawn[3..], writes: &drawn[..writes], ..Operation::default() };
+            let operation = (noise.draw(8) != 0).then_some(operation);
+            let class = [Class::Simple, Class::Shift, Class::AddressScaled, Class::Nop, Class::Multiply][noise.draw(5) as usize];
+            report(&Instruction { address, physical: address, length, class, operation, ..Instruction::default() });
+            address += u64::from(length);
+        }
+    }
+}
+
+/// A stream in which most instructions hit: loads, stores, branches and additions in a page of code, on a few lines of data, some 40 behind
+/// each of the noise.
+fn hitting(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
+    let mut noise = Noise::new(seed);
+    for _ in 0..steps {
+        if noise.draw(3) == 0 {
+            noise.next(&mut report);
+        }
+        let mut address = 0x7000 + noise.draw(256) * 4;
+        let registers = [2, 8, 40][noise.draw(3) as usize];
+        // A few lines of one page, and now and then of others.
+        let first = 0x100_0000 + [0, 0, 0, 0x1000, 0x8000][noise.draw(5) as usize];
+        for _ in 0..noise.draw(80) {
+            let length = if noise.draw(32) == 0 { 0 } else { 1 + noise.draw(8) as u8 };
+            let drawn: [Register; 4] = core::array::from_fn(|_| Register(noise.draw(registers) as u16));
+            let [reads, writes] = [noise.draw(3) as usize, noise.draw(3) as usize];
+            let [width, prefixes] = [1 << noise.draw(4), if noise.draw(64) == 0 { 5 } else { 0 }];
+            let operation = Operation {
+                width,
+                prefixes,
+                reads: &drawn[..reads],
+                addresses: &drawn[2..2 + noise.draw(2) as usize],
+                writes: &drawn[..writes],
+                ..Operation::default()
+            };
+            let operation = (noise.draw(16) != 0).then_some(operation);
+            let data = first + noise.draw(64) * 8 + if noise.draw(16) == 0 { noise.draw(8) } else { 0 };
+            let (size, locked) = (1 << noise.draw(5), noise.draw(64) == 0);
+            let accesses = [Access { size, locked, ..load(data) }, Access { size, locked, ..store(data) }];
+            let kinds = [BranchKind::DirectJump, BranchKind::DirectCall, BranchKind::IndirectJump, BranchKind::Return];
+            let back = Transfer {
+                kind: if noise.draw(4) == 0 { kinds[noise.draw(4) as usize] } else { BranchKind::Conditional },
+                taken: noise.draw(4) == 0,
+                target: 0x7000 + noise.draw(64) * 16,
+            };
+            let near = |kind| Some(Transfer { kind, taken: true, ..back });
+            let (class, accesses, transfer): (_, &[Access], _) = match noise.draw(18) {
+                16 => (Class::Call, &accesses[1..], near(BranchKind::DirectCall)),
+                17 => (Class::Return, &accesses[..1], near(BranchKind::Return)),
+                0..=3 => (Class::Load, &accesses[..1], None),
+                4 | 5 => (Class::Store, &accesses[1..], None),
+                6 => (Class::Push, &accesses[1..], None),
+                7 => ([Class::Simple, Class::Pop][noise.draw(2) as usize], &accesses[..1], None),
+                8 => (Class::Simple, &accesses[1..], None),
+                9 => (Class::Simple, &accesses[..], None),
+                10..=12 => (Class::Branch, &[], Some(Transfer { taken: back.taken || back.kind != BranchKind::Conditional, ..back })),
+                13 => (Class::ALL[noise.draw(Class::ALL.len() as u64) as usize], &[], None),
+                _ => (Class::Simple, &[], None),
+            };
+            let floating_point = noise.draw(32) == 0;
+            let segment_loads = u8::from(noise.draw(128) == 0);
+            let code = Instruction { address, physical: address, length, class, operation, ..Instruction::default() };
+            report(&Instruction { accesses, transfer, floating_point, segment_loads, ..code });
+            address = match transfer {
+                Some(Transfer { taken: true, target, .. }) => target,
+                _ => address + u64::from(length),
+            };
+        }
+    }
+}
+
+/// What is counted and told, and what is saved.
+type Done = (Vec<u64>, Vec<Outcome>, Vec<u8>);
+
+/// Runs a stream of the first thread of a machine, whose other clusters and cores now and then take its lines, or forget its translations. The
+/// second thread of its core, if it has one, runs at the same time, or not.
+fn run(profile: &Profile, (demand, competes): (&Demand, bool), long: bool, stream: impl Fn(&mut dyn FnMut(&Instruction<'_>))) -> Done {
+    let (threads, cores) = (usize::from(profile.threads), usize::from(profile.cores));
+    let companion = Builder::of(profile).threads(threads * cores + 1).clock(Clock::Companion).build();
+    let rig = Rig::new(threads * cores + 1);
+    let mut others: Vec<_> = (0..=threads * cores).map(|number| companion.follower(number).unwrap()).collect();
+    let mut follower = others.remove(0);
+    for follower in others.iter_mut().filter(|other| other.number() % threads == 0).chain([&mut follower]) {
+        follower.sync(demand);
+        if long {
+            follower.go_the_long_way();
+        }
+    }
+    if competes && threads > 1 {
+        others[0].set_halted(false);
+    }
+    let (mut noise, mut outcomes) = (Noise::new(77), Vec::new());
+    stream(&mut |instruction| {
+        follower.execute(instruction, &mut Tables);
+        if noise.draw(4) != 0 {
+            rig.deliver(&mut follower);
+        }
+        outcomes.push(*follower.outcome());
+        match noise.draw(200) {
+            0 => {
+                // A thread of another core, or of another cluster.
+                let number = threads * (1 + noise.draw(cores as u64) as usize) - 1;
+                let address = 0x100_0000 + noise.draw(64) * 8;
+                let access = if noise.draw(2) == 0 { load(address) } else { store(address) };
+                let address = if noise.draw(8) == 0 { 0x7000 + noise.draw(64) * 8 } else { 0x40_0000 };
+                let code = Instruction { address, physical: address, length: 4, ..Instruction::default() };
+                let writes_code = noise.draw(8) == 0;
+                let access = if writes_code { store(0x7000 + noise.draw(64) * 16) } else { access };
+                rig.run(&mut others[number], &Instruction { accesses: &[access], ..code });
+            }
+            1 if noise.draw(8) == 0 => follower.invalidate(Invalidation::Page(0x100_0000)),
+            2 if noise.draw(8) == 0 => follower.invalidate(Invalidation::All),
+            _ => {}
+        }
+    });
+    rig.deliver(&mut follower);
+    let followers: Vec<_> = [&follower].into_iter().chain(&others).collect();
+    (rig.all(), outcomes, companion.save(&followers).unwrap())
+}
+
+/// A demand of all signals that no pipeline takes the long way for.
+fn counted() -> Demand {
+    let mut demand = Demand::default();
+    demand.replace(Signal::all().filter(|signal| !takes_the_long_way(*signal)).collect(), false, Records::NONE);
+    demand
+}
+
+fn assert_same(name: &str, short: &Done, long: &Done) {
+    let different = short.1.iter().zip(&long.1).position(|(short, long)| short != long);
+    assert_eq!(different.map(|number| (number, short.1[number], long.1[number])), None, "{name}: what is told");
+    let counts: Vec<_> = Signal::all().zip(short.0.iter().zip(&long.0)).filter(|(_, (short, long))| short != long).collect();
+    assert!(counts.is_empty() && short.0 == long.0, "{name}: what is counted: {counts:?}");
+    assert!(short.2 == long.2, "{name}: what is saved");
+}
+
+#[test]
+fn an_instruction_that_only_computes_does_the_same_the_short_way() {
+    for profile in parts::ALL {
+        let [short, long] = [false, true].map(|long| run(profile, (&counted(), false), long, |report| computing(11, 1_500, report)));
+        assert_same(profile.name, &short, &long);
+    }
+}
+
+#[test]
+fn an_instruction_that_hits_does_the_same_the_short_way() {
+    for (profile, seed) in parts::ALL.iter().flat_map(|profile| [5, 6, 7].map(|seed| (profile, seed))) {
+        let [short, long] = [false, true].map(|long| run(profile, (&counted(), false), long, |report| hitting(seed, 800, report)));
+        assert_same(profile.name, &short, &long);
+    }
+}
+
+#[test]
+fn an_instruction_that_hits_does_the_same_the_short_way_while_everything_is_counted() {
+    for profile in parts::ALL {
+        let [short, long] = [false, true].map(|long| run(profile, (&everything(), false), long, |report| hitting(9, 300, report)));
+        assert_same(profile.name, &short, &long);
+    }
+}
+
+#[test]
+fn an_instruction_that_hits_does_the_same_the_short_way_beside_another_thread() {
+    for profile in parts::ALL {
+        let [short, long] = [false, true].map(|long| run(profile, (&counted(), true), long, |report| hitting(3, 300, report)));
+        assert_same(profile.name, &short, &long);
+    }
+}
