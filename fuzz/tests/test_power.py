@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from planted import fault, run, table  # noqa: E402
 from planted.errors import Failure  # noqa: E402
 from planted.fault import Fault  # noqa: E402
-from planted.run import Run  # noqa: E402
+from planted.run import Kept, Run  # noqa: E402
 from planted.table import Result  # noqa: E402
 from planted.tree import Tree  # noqa: E402
 
@@ -169,6 +169,25 @@ class Copy(unittest.TestCase):
         self.file.unlink()
         self.tree.sync()
         self.assertFalse(self.copy.exists())
+
+
+class Running(unittest.TestCase):
+    """A target that runs."""
+
+    def setUp(self) -> None:
+        """A program that fails as libFuzzer does if it finds no seeds."""
+        folder = tempfile.TemporaryDirectory(dir=".")
+        self.addCleanup(folder.cleanup)
+        self.here = Path(Path(folder.name).name)
+        (self.here / "seeds").mkdir()
+        self.program = self.here / "target"
+        self.program.write_text('#!/bin/sh\n[ -d "$1" ] && [ -d "$2" ] && echo "stat::number_of_executed_units: 3"\n')
+        self.program.chmod(0o755)
+
+    def test_folders_that_are_named_from_here_are_found(self) -> None:
+        """Though the target runs in a folder of its own."""
+        kept = Kept(self.here / "corpus", self.here / "artifacts")
+        self.assertEqual(run.fuzz(self.program, "k8", [self.here / "seeds"], 5, kept).executions, 3)
 
 
 class Output(unittest.TestCase):
