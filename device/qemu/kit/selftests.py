@@ -3,9 +3,10 @@
 import re
 import shutil
 import tarfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from kit import image, programs
@@ -53,11 +54,12 @@ _SKIPPED = "skip: "
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a test: one of `OUTCOMES`, and the reason if it did not pass."""
+    """The result of a test: one of `OUTCOMES`, the reason if it did not pass, and the seconds of the host that it took."""
 
     test: Test
     outcome: str
     reason: str = ""
+    seconds: float = 0.0
 
 
 def _wanted(path: PurePosixPath) -> bool:
@@ -197,6 +199,7 @@ def _run(guest: Guest, tests: list[Test], each: int, logs: Path, report: Callabl
     guest.patient = True
     remaining = list(tests)
     lines: list[str] = []
+    began = time.monotonic()
 
     def finish(status: int | None) -> None:
         """The first of the remaining tests has ended."""
@@ -204,13 +207,15 @@ def _run(guest: Guest, tests: list[Test], each: int, logs: Path, report: Callabl
         log = logs / "selftests" / f"{test.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("\n".join(lines) + "\n")
-        report(_result(test, status, lines, each))
+        report(replace(_result(test, status, lines, each), seconds=time.monotonic() - began))
 
     def line(text: bytes) -> None:
         """Take a line of the guest's output."""
+        nonlocal began
         decoded = text.decode(errors="replace")
         if decoded.startswith(_STARTS):
             lines.clear()
+            began = time.monotonic()
         elif decoded.startswith(_STATUS):
             finish(int(decoded.removeprefix(_STATUS)))
         else:
