@@ -484,7 +484,7 @@ impl K8 {
             // A reserved select has a unit mask if one is written (K20).
             None => (select.unit_mask() == 0 && umask == 0 || select.unit_mask() & umask != 0, false),
             Some((event, masks)) => {
-                let named = masks.iter().filter(|mask| mask.umask.is_some_and(|own| own & umask != 0));
+                let named = masks.iter().filter(|mask| mask.umask.is_some_and(|own| own & umask & select.unit_mask() != 0));
                 let state = match event.shape {
                     UnitMask::None => event.counts == Unit::Cycles,
                     _ => named.clone().count() > 0 && named.clone().all(|mask| mask.counts == Unit::Cycles),
