@@ -1,11 +1,11 @@
 //! Everything is allocated where it is built, as much as `footprint` says, and nothing afterwards.
 
 mod files;
+mod mixed;
 
 use allocation_counter::measure;
 use vm_memory::{GuestAddress, GuestMemoryMmap};
-use vm_pmu::arch::feed::{BranchKind, Demand, SignalSet};
-use vm_pmu::companion::{self, Access, AccessKind, Class, Clock, Instruction, Operation, Register, Transfer, Untranslated, parts};
+use vm_pmu::companion::{self, Clock, parts};
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::layout::Layout;
 use vm_pmu::litmus::Step;
@@ -114,61 +114,17 @@ fn a_core_posts_without_an_allocation() {
     assert_eq!(times, 0);
 }
 
-/// What a program does that mixes everything, by the number of an instruction: spread by the multiplier of a usual generator.
-fn mixed(number: u64) -> u64 {
-    number.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 33
-}
-
 #[test]
 fn a_companion_follows_without_an_allocation() {
     for profile in parts::ALL {
         let threads = usize::from(profile.threads);
         let machine = machine(Builder::new(profile.name).expect("a part").threads(threads));
-        let mut demand = Demand::default();
-        demand.replace(SignalSet::ALL, false, vm_pmu::arch::feed::Records::ALL);
         let followed = companion::Builder::of(profile).threads(threads).clock(Clock::Companion).build();
         let mut followers: Vec<_> = (0..threads).map(|thread| followed.follower(thread).expect("there are as many")).collect();
         let times = allocations(|| {
             for number in 0..4000 {
-                let (random, turn) = (mixed(number), number as usize / 16 % threads);
-                let (follower, thread) = (&mut followers[turn], machine.thread(turn).expect("there are as many"));
-                follower.sync(&demand);
-                // Sixteen pages of code, and data beyond every level of caches.
-                let address = 0x40_0000 + random % 0x4000 * 4;
-                let data = 0x1000_0000 + random % 0x40_0000 * 8;
-                let (own, other) = ([Register(10 + (random % 16) as u16)], [Register(40)]);
-                let (kind, class) = if random & 1 == 0 { (AccessKind::Load, Class::Load) } else { (AccessKind::Store, Class::Store) };
-                let accesses = [Access { kind, address: data, physical: data, size: 8, ..Access::default() }];
-                let operation = Operation { width: 8, reads: &own, writes: &other, ..Operation::default() };
-                let (class, transfer) = match random / 2 % 8 {
-                    0..=3 => (class, None),
-                    4 => (Class::Divide, None),
-                    5 => (Class::Simple, None),
-                    6 => {
-                        let taken = random & 16 == 0;
-                        (Class::Branch, Some(Transfer { kind: BranchKind::Conditional, taken, target: address + 64 }))
-                    }
-                    _ => (Class::Call, Some(Transfer { kind: BranchKind::DirectCall, taken: true, target: 0x40_0000 })),
-                };
-                let accesses: &[Access] = if matches!(class, Class::Load | Class::Store) { &accesses } else { &[] };
-                let instruction = Instruction {
-                    address,
-                    physical: address,
-                    length: 4,
-                    next_page: None,
-                    micro_ops: 1,
-                    class,
-                    operation: Some(operation),
-                    floating_point: false,
-                    segment_loads: 0,
-                    accesses,
-                    transfer,
-                    bundle: None,
-                };
-                follower.execute(&instruction, &mut Untranslated(12));
-                follower.deliver(&thread, &[], |_| {
-                    thread.totals().add(Signal::InstructionsRetired, 1);
-                });
+                let turn = number as usize / 16 % threads;
+                mixed::execute(&mut followers[turn], &machine.thread(turn).expect("there are as many"), number);
             }
         });
         assert_eq!(times, 0, "{}", profile.name);

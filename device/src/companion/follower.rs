@@ -15,7 +15,7 @@ use super::hypertransport::{OF_LINKS, is_of_link};
 use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
 use super::outcome::Outcome;
-use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss};
+use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss, boxed};
 use super::predictor::{Path, Tables};
 use super::reach::Went;
 use super::requests::Requests;
@@ -121,7 +121,7 @@ impl<'a> Follower<'a> {
             branches: false,
             tally: Tally::new(),
             path: Path::new(&profile.predictor),
-            pipeline: (clock == Clock::Companion).then(|| Box::new(Pipeline::new(profile.pipeline))),
+            pipeline: (clock == Clock::Companion).then(|| boxed(|| Pipeline::new(profile.pipeline))),
             pipelined: false,
             streams: Streams::new(),
             combining: Combining::new(profile.write_combining),

@@ -269,15 +269,21 @@ pub(super) struct Pipeline {
     last_reason: Option<u8>,
 }
 
+/// Makes a value in a box. A call of its own, so that the stack never holds more than one of those that are made in a row.
+#[inline(never)]
+pub(super) fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
+    Box::new(make())
+}
+
 impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
         let core = match model {
-            Microarchitecture::K8 => Core::K8(Box::new(k8::Core::new())),
-            Microarchitecture::Knl => Core::Knl(Box::new(knl::Core::new())),
-            Microarchitecture::Power9 => Core::Power9(Box::new(power9::Core::new())),
-            Microarchitecture::Montecito => Core::Montecito(Box::new(montecito::Core::new())),
-            Microarchitecture::Itanium => Core::Itanium(Box::new(itanium::Core::new())),
+            Microarchitecture::K8 => Core::K8(boxed(k8::Core::new)),
+            Microarchitecture::Knl => Core::Knl(boxed(knl::Core::new)),
+            Microarchitecture::Power9 => Core::Power9(boxed(power9::Core::new)),
+            Microarchitecture::Montecito => Core::Montecito(boxed(montecito::Core::new)),
+            Microarchitecture::Itanium => Core::Itanium(boxed(itanium::Core::new)),
         };
         Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::super::profile::Microarchitecture;
-use super::{knl, power9, time};
+use super::{boxed, knl, power9, time};
 
 /// The most threads of a core that compete with each other.
 pub(in super::super) const THREADS: usize = 8;
@@ -51,8 +51,8 @@ pub(in super::super) struct Sharing {
 impl Sharing {
     /// Of a core without a model of what its threads share, nothing.
     pub(in super::super) fn new(model: Microarchitecture) -> Sharing {
-        let units = (model == Microarchitecture::Knl).then(|| Box::new(knl::Units::new()));
-        let power9 = (model == Microarchitecture::Power9).then(|| Box::new(power9::Shared::new()));
+        let units = (model == Microarchitecture::Knl).then(|| boxed(knl::Units::new));
+        let power9 = (model == Microarchitecture::Power9).then(|| boxed(power9::Shared::new));
         let lag = if power9.is_some() { LAG_POWER9 } else { LAG };
         Sharing { places: [Place::NONE; THREADS], lag, units, power9 }
     }

@@ -33,7 +33,7 @@ use super::queue::Ring;
 use super::reasons::Reasons;
 use super::registers::{ANY, Registers};
 use super::sharing::Threads;
-use super::{Continuation, Found};
+use super::{Continuation, Found, boxed};
 use alloc::boxed::Box;
 use dispatch::{Group, Held};
 use flushes::Wary;
@@ -249,7 +249,7 @@ impl Core {
             stores_seen: 0,
             second_walker: 0,
             life: Life::default(),
-            shared: Box::new(Shared::new()),
+            shared: boxed(Shared::new),
         }
     }
 

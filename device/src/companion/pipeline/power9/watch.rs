@@ -1,6 +1,8 @@
 //! Queues and units of the core, and in which cycles each holds how many (PP50, PP51). Cycles are counted 64 at a time, once no thread can
 //! change them any more.
 
+use alloc::boxed::Box;
+
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::saving::time;
 use super::occupancy::{Occupancy, WORD};
@@ -154,8 +156,9 @@ pub(super) struct Watch {
     pub(super) active: bool,
     /// The first cycle that has not been counted: a multiple of 64.
     begin: u64,
-    queues: [Occupancy; QUEUES],
-    own: [[Occupancy; OWN]; THREADS],
+    /// One for each [`Queue`], and one of each thread for each [`Own`]. Made in place: together they are 160 KB, too much for a stack.
+    queues: Box<[Occupancy]>,
+    own: Box<[[Occupancy; OWN]]>,
     history: [Word; HISTORY],
 }
 
@@ -164,8 +167,8 @@ impl Watch {
         Watch {
             active: false,
             begin: 0,
-            queues: [const { Occupancy::new() }; QUEUES],
-            own: [const { [const { Occupancy::new() }; OWN] }; THREADS],
+            queues: (0..QUEUES).map(|_| Occupancy::new()).collect(),
+            own: (0..THREADS).map(|_| [const { Occupancy::new() }; OWN]).collect(),
             history: [Word::NONE; HISTORY],
         }
     }
@@ -173,7 +176,15 @@ impl Watch {
     /// Begins in cycle `now`.
     #[cold]
     pub(super) fn start(&mut self, now: u64) {
-        *self = Watch { active: true, begin: now - now % WORD, ..Watch::new() };
+        self.clear();
+        self.active = true;
+        self.begin = now - now % WORD;
+    }
+
+    /// Nothing is taken and nothing is known of earlier cycles.
+    fn clear(&mut self) {
+        self.occupancies_mut().for_each(|occupancy| *occupancy = Occupancy::new());
+        self.history = [Word::NONE; HISTORY];
     }
 
     /// An entry of `queue` is taken in cycle `from` and free again in cycle `until`.
@@ -266,7 +277,7 @@ impl Watch {
         set(10, full);
         set(11, empty);
         set(12, stores_empty & no_misses);
-        for (states, queues) in own.iter_mut().zip(&mut self.own) {
+        for (states, queues) in own.iter_mut().zip(self.own.iter_mut()) {
             for (number, (state, queue)) in states.iter_mut().zip(queues).enumerate() {
                 // Of its misses it is counted that there are none.
                 let is_empty = number == Own::Misses as usize;
@@ -300,6 +311,10 @@ impl Watch {
         self.queues.iter().chain(self.own.iter().flatten())
     }
 
+    fn occupancies_mut(&mut self) -> impl Iterator<Item = &mut Occupancy> {
+        self.queues.iter_mut().chain(self.own.iter_mut().flatten())
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.active), self.begin]);
         if !self.active {
@@ -313,14 +328,16 @@ impl Watch {
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
-        *self = Watch { active: reader.word()? & 1 == 1, begin: time(reader, now)?, ..Watch::new() };
+        self.clear();
+        self.active = reader.word()? & 1 == 1;
+        self.begin = time(reader, now)?;
         if !self.begin.is_multiple_of(WORD) {
             return Err(Damaged);
         }
         if !self.active {
             return Ok(());
         }
-        for occupancy in self.queues.iter_mut().chain(self.own.iter_mut().flatten()) {
+        for occupancy in self.occupancies_mut() {
             occupancy.load(reader, now)?;
         }
         for word in &mut self.history {
