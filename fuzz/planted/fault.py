@@ -153,3 +153,17 @@ def batches(faults: Iterable[Fault]) -> list[list[Fault]]:
         else:
             built.append([fault])
     return built
+
+
+def families(faults: Iterable[Fault]) -> list[list[Fault]]:
+    """The faults whose code only one part uses, in as few builds as may be: of several in one build, each is of another part."""
+    built: list[list[Fault]] = []
+    for fault in faults:
+        if fault.family is None:
+            continue
+        batch = next((batch for batch in built if all(other.family != fault.family for other in batch)), None)
+        if batch is None:
+            built.append([fault])
+        else:
+            batch.append(fault)
+    return built

@@ -149,6 +149,15 @@ def limited(command: Sequence[str], tree: Tree, environment: dict[str, str], lim
             return None, text
 
 
+def compare(tree: Tree, family: str, limit: float) -> tuple[str, str] | None:
+    """Runs the comparison of a part with its reference. Returns the package and the first test that failed, or none."""
+    package = TESTS[0][0]
+    command = ["cargo", "test", "--locked", "--target-dir", str(tree.built / "tests"), "--package", package, "--test", family]
+    _, text = limited(command, tree, {**os.environ, **PROFILE}, limit)
+    failed = failed_tests(text)
+    return (package, failed[0]) if failed else None
+
+
 def test(tree: Tree, limit: float) -> tuple[str, str] | None:
     """Runs the tests until some fail. Returns the package and the first that failed, or none if all passed. Tests that take more than
     `limit` seconds have failed."""

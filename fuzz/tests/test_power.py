@@ -109,6 +109,12 @@ class Choice(unittest.TestCase):
         faults = [planted("k8/a", targets=("snapshot",)), planted("power9/a", "arch/src/power9/a.rs", ("snapshot",))]
         self.assertEqual([len(batch) for batch in fault.batches(faults)], [1, 1])
 
+    def test_parts_are_compared_with_their_references_together(self) -> None:
+        """One fault of each; a shared one could fail the comparison of another part."""
+        faults = [planted("k8/a"), planted("k8/b"), planted("shared/a", "arch/src/feed/a.rs"), planted("power9/a", "arch/src/power9/a.rs")]
+        built = [[one.title for one in batch] for batch in fault.families(faults)]
+        self.assertEqual(built, [["k8/a", "power9/a"], ["k8/b"]])
+
 
 class Copy(unittest.TestCase):
     """The copy of the repository."""
