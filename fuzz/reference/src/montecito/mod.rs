@@ -55,6 +55,11 @@ impl Moment<'_> {
     }
 }
 
+/// Whether occurrences of an event may belong to no thread.
+fn is_causal(event: &Entry) -> bool {
+    !matches!(event.attribution, Attribution::Active | Attribution::Floating)
+}
+
 impl Montecito {
     /// A core with so many threads, as after power-on.
     #[must_use]
@@ -104,8 +109,7 @@ impl Montecito {
             // A halted thread executes nothing that it could tell.
             return None;
         }
-        let causal = !matches!(choice.event.attribution, Attribution::Active | Attribution::Floating);
-        if causal && thread != owner && !(tagged && self.threads[owner].filter().lets_through(entry, None) == Some(true)) {
+        if is_causal(choice.event) && thread != owner && !(tagged && self.threads[owner].filter().lets_through(entry, None) == Some(true)) {
             // It belongs to no thread: whose constraints decide is not said.
             return None;
         }
@@ -215,6 +219,12 @@ impl Montecito {
             if moment.thread == Some(owner) || choice.all && moment.thread.is_some() { of(moment.signals, Signal::Cycles) } else { 0 };
         let open = &mut self.threads[owner].open[index];
         *open = open.zip(amount).map(|(open, amount)| open + amount);
+        let elsewhere = moment.thread != Some(owner) && !choice.all && of(moment.signals, Signal::Cycles) > 0;
+        if elsewhere && *open != Some(0) && is_causal(choice.event) {
+            // The owner is in the foreground, and so is the thread whose cycles are told, which cannot be: one of them runs.
+            *open = None;
+            return None;
+        }
         if clock == 0 {
             return Some(0);
         }
