@@ -76,10 +76,19 @@ impl Selection {
 
     /// What CNT_MASK, INV and E make of the selection.
     fn gate(&self, revision: Revision) -> (Gate, Feeding) {
-        // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
-        let mut picked = self.picked(revision);
-        let lone_state = picked.next().filter(|entry| entry.is_of_cycles() && picked.next().is_none());
-        self.comparison().gate(lone_state.map(|entry| !entry.edges().is_empty()), event::K8.encodings.max_per_cycle)
+        // A state is 0 or 1 in a clock, and several are at most their number; events can be more.
+        let lone_state = self.picked(revision).next().map(|entry| !entry.edges().is_empty());
+        let most = event::K8.encodings.max_per_cycle;
+        match self.states_alone(revision) {
+            Some(1) => self.comparison().gate(lone_state, most),
+            states => self.comparison().gate(None, states.unwrap_or(most).min(most)),
+        }
+    }
+
+    /// How many states it selects, if nothing else.
+    fn states_alone(&self, revision: Revision) -> Option<u32> {
+        let states = self.picked(revision).filter(|entry| entry.is_of_cycles()).count();
+        (states > 0 && states == self.picked(revision).count()).then_some(states as u32)
     }
 
     /// The level that the edge detector sees while only states hold: their number, compared with CNT_MASK.
