@@ -175,6 +175,11 @@ impl Thread {
         let ends = Condition::of(mmcra::thresh_end(self.mmcra)).holds(&grown, sampled);
         let compare = mmcra::compare(self.mmcra);
         let outcome = match starts {
+            // Whether the stage that ends it is before what the same instruction starts it by, neither record nor manual says.
+            Some(true) if sampled && matches!(Condition::of(mmcra::thresh_end(self.mmcra)), Condition::Stage) => {
+                self.threshold = Threshold::UNKNOWN;
+                Outcome::UNKNOWN
+            }
             Some(true) => self.threshold.start(compare, events, selects >= 4),
             Some(false) => self.threshold.step(compare, ends, events),
             None => {
