@@ -113,7 +113,8 @@ impl Thread {
             }
         }
         let entries = self.pointers.instruction(record, cycles, &mut self.buffer);
-        captures.trace = captures.trace.map(|known| known + u128::from(entries));
+        // Whether ETB_EVENT counts what comes within the delay of a freeze, for a counter of both threads, is not said.
+        captures.trace = captures.trace.filter(|_| !frozen || entries == 0).map(|known| known + u128::from(entries));
         captures
     }
 
