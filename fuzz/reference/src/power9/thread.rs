@@ -95,6 +95,11 @@ pub(super) struct Thread {
     falls: [Falls; 4],
 }
 
+/// Whether the register file finds by itself that an event occurs, from what it is told of other things.
+fn is_made(entry: &Entry) -> bool {
+    matches!(entry.drive, Drive::Internal(internal) if !matches!(internal, Internal::Nested(_)))
+}
+
 impl Thread {
     pub(super) fn new() -> Thread {
         Thread {
@@ -364,6 +369,8 @@ impl Thread {
             }
             match (self.suspended[number], &self.chosen[number]) {
                 (Some(true), _) => Add::Known(0),
+                // What the register file makes itself is not injected.
+                (_, Chosen::Sum(entries)) if entries.iter().any(|entry| is_made(entry)) => Add::Known(0),
                 // Whoever injects an event whose condition does not hold contradicts what it told of the thread.
                 (Some(false), Chosen::Sum(entries))
                     if entries.iter().all(|entry| entry.when.iter().all(|when| self.when(*when, around))) =>
