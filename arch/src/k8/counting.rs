@@ -76,19 +76,17 @@ impl Selection {
 
     /// What CNT_MASK, INV and E make of the selection.
     fn gate(&self, revision: Revision) -> (Gate, Feeding) {
-        // A state is 0 or 1 in a clock, and several are at most their number; events can be more.
-        let lone_state = self.picked(revision).next().map(|entry| !entry.edges().is_empty());
-        let most = event::K8.encodings.max_per_cycle;
-        match self.states_alone(revision) {
-            Some(1) => self.comparison().gate(lone_state, most),
-            states => self.comparison().gate(None, states.unwrap_or(most).min(most)),
+        let (mut picked, mut states, mut has_edges) = (0u32, 0u32, false);
+        for entry in self.picked(revision) {
+            picked += 1;
+            states += u32::from(entry.is_of_cycles());
+            has_edges = !entry.edges().is_empty();
         }
-    }
-
-    /// How many states it selects, if nothing else.
-    fn states_alone(&self, revision: Revision) -> Option<u32> {
-        let states = self.picked(revision).filter(|entry| entry.is_of_cycles()).count();
-        (states > 0 && states == self.picked(revision).count()).then_some(states as u32)
+        // A state is 0 or 1 in a clock, and several are at most their number; events can be more.
+        let most = event::K8.encodings.max_per_cycle;
+        let only_states = states > 0 && states == picked;
+        let lone_state = (only_states && states == 1).then_some(has_edges);
+        self.comparison().gate(lone_state, if only_states { states.min(most) } else { most })
     }
 
     /// The level that the edge detector sees while only states hold: their number, compared with CNT_MASK.
