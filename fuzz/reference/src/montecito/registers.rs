@@ -7,6 +7,10 @@ use vm_pmu_arch::feed::Context;
 pub(super) const EXTERNAL: u64 = 1 << 4;
 pub(super) const INTERRUPTS: u64 = 1 << 5;
 const PRIVILEGED: u64 = 1 << 6;
+/// plm and pm: at which levels and in which kind of monitor it counts.
+pub(super) const MONITOR: u64 = 0xF | PRIVILEGED;
+/// All else, by which it selects what it counts.
+pub(super) const SELECTION: u64 = !(MONITOR | EXTERNAL | INTERRUPTS);
 const ALL: u64 = 1 << 26;
 
 /// PMC32: the range of channel 0 is inverted, and ignored (Table 3-11).

@@ -6,7 +6,7 @@ use vm_pmu_arch::feed::{Context, Record};
 use super::addresses::Addresses;
 use super::buffer::Buffer;
 use super::pointers::Pointers;
-use super::registers::{EXTERNAL, Registers};
+use super::registers::{EXTERNAL, MONITOR, Registers, SELECTION};
 use super::tags::{Filter, Told};
 use super::trace::Trace;
 use crate::ia64::{Added, Amount, Breakpoints, Counters, FREEZE, SECURE};
@@ -265,8 +265,16 @@ impl Thread {
         let before = self.registers.get(number);
         self.registers.set(number, value);
         match number {
-            // A counter that selects what it selected goes on with its open cycle.
-            4..=15 if self.registers.get(number) != before => self.open[number - 4] = Some(0),
+            // A counter that selects what it selected goes on with its open cycle; at which level that came is not known.
+            4..=15 => {
+                let changed = self.registers.get(number) ^ before;
+                let open = &mut self.open[number - 4];
+                match (changed & SELECTION != 0, changed & MONITOR != 0) {
+                    (true, _) => *open = Some(0),
+                    (false, true) => *open = open.filter(|open| *open == 0),
+                    (false, false) => {}
+                }
+            }
             39 => self.trace.interrupt(),
             // A monitor that is off follows nothing (D190).
             40 if !self.registers.measures(40) => self.addresses.stop(),
