@@ -156,7 +156,7 @@ def batches(faults: Iterable[Fault]) -> list[list[Fault]]:
 
 
 def families(faults: Iterable[Fault]) -> list[list[Fault]]:
-    """The faults whose code only one part uses, in as few builds as may be: of several in one build, each is of another part."""
+    """The faults in code of a single part, in as few builds as possible: a build has at most one of each part."""
     built: list[list[Fault]] = []
     for fault in faults:
         if fault.family is None:

@@ -339,7 +339,7 @@ impl Power9 {
             unit.selected.connect(mmcr1, unit.lanes, &mut unit.tap);
             unit.tap.skip(feed);
         }
-        // A PMC1 that is the lower half of a chain no longer may be negative, which releases what TRIGGER held.
+        // PMC1 is negative if it has its highest bit set and is no lower half of a chain any more. That releases what TRIGGER held.
         self.judge(false, feed);
         self.suspended = 0;
         // What no freeze holds, whether or not its event's condition holds now: that can begin within the cycle.

@@ -269,7 +269,7 @@ pub(super) struct Pipeline {
     last_reason: Option<u8>,
 }
 
-/// Makes a value in a box. A call of its own, so that the stack never holds more than one of those that are made in a row.
+/// Makes a value in a box. It is not inlined, so that the stack frame of a caller that makes several does not hold them all.
 #[inline(never)]
 pub(super) fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
     Box::new(make())
