@@ -257,12 +257,12 @@ impl Montecito {
                 }
             }
         }
-        entries.into_iter().for_each(|(thread, number)| self.enter(thread, number));
+        entries.into_iter().for_each(|(thread, has_entry)| self.enter(thread, has_entry));
     }
 
-    /// The buffer of a thread got entries of a freeze, late or early. The manual does not say whether ETB_EVENT counts them.
-    fn enter(&mut self, thread: usize, number: u64) {
-        if number != 0 {
+    /// The buffer of a thread got, or may have got, an entry of a freeze, late or early. The manual does not say whether ETB_EVENT counts it.
+    fn enter(&mut self, thread: usize, has_entry: bool) {
+        if has_entry {
             self.settle(&Moment { captures: Captures { trace: None, ..Captures::NONE }, ..Moment::of(thread) });
         }
     }
@@ -275,13 +275,13 @@ impl Montecito {
 
 impl Reference for Montecito {
     fn write(&mut self, thread: usize, address: Address, value: u64) -> Result<(), Fault> {
-        let entries = self.threads[thread].write(address, value)?;
+        let has_entry = self.threads[thread].write(address, value)?;
         self.forget_instructions();
         if matches!(address, Address::Pmc(32..=36 | 38 | 41) | Address::Ibr(_) | Address::Dbr(_)) {
             // What constrains events changes within a cycle.
             self.threads.iter_mut().for_each(Thread::lose_open_cycle);
         }
-        self.enter(thread, entries);
+        self.enter(thread, has_entry);
         Ok(())
     }
 
@@ -324,12 +324,12 @@ impl Reference for Montecito {
             // Counted in the state that is left (M21).
             self.settle(&Moment { levels: 1 << (before.privilege & 3) | 1 << (context.privilege & 3), ..Moment::of(thread) });
         }
-        let entries = self.threads[thread].change(context);
+        let has_entry = self.threads[thread].change(context);
         self.forget_instructions();
-        self.enter(thread, entries);
+        self.enter(thread, has_entry);
         // In which of both states an entry would count is not known either.
         self.threads[thread].context = before;
-        self.enter(thread, entries);
+        self.enter(thread, has_entry);
         self.threads[thread].context = context;
     }
 

@@ -3,10 +3,12 @@
 use vm_pmu_arch::feed::{BranchKind, Prediction, Record, Traits};
 
 use super::buffer::Buffer;
+use crate::ia64::Amount;
 
 /// The state of the IP-EAR.
 pub(super) struct Pointers {
-    running: bool,
+    /// Whether it runs; `None` where that, or what it has seen, is not known.
+    running: Option<bool>,
     /// The cycles left of the delay, after a freeze.
     remaining: Option<u64>,
     /// What retired last: its address and slot.
@@ -19,11 +21,17 @@ pub(super) struct Pointers {
 
 impl Pointers {
     pub(super) fn new() -> Pointers {
-        Pointers { running: false, remaining: None, last: None, elapsed: 0, flushed: false }
+        Pointers { running: Some(false), remaining: None, last: None, elapsed: 0, flushed: false }
     }
 
-    pub(super) fn is_running(&self) -> bool {
-        self.running
+    /// Whether it surely does not run.
+    pub(super) fn is_off(&self) -> bool {
+        self.running == Some(false)
+    }
+
+    /// It may have begun, ended or gone on.
+    pub(super) fn forget(&mut self) {
+        self.running = None;
     }
 
     /// Adds an entry of what retired last; `early` is what is left of the delay at an early freeze.
@@ -40,20 +48,25 @@ impl Pointers {
 
     /// It begins anew, if it may run.
     pub(super) fn begin(&mut self, may_run: bool) {
-        *self = Pointers { running: may_run, ..Pointers::new() };
+        *self = Pointers { running: Some(may_run), ..Pointers::new() };
     }
 
     /// An instruction: how many entries it makes.
-    pub(super) fn instruction(&mut self, record: &Record, cycles: u64, buffer: &mut Buffer) -> u64 {
-        if !self.running {
-            return 0;
+    pub(super) fn instruction(&mut self, record: &Record, cycles: u64, buffer: &mut Buffer) -> Amount {
+        match self.running {
+            Some(true) => {}
+            Some(false) => return Some(0),
+            None => {
+                buffer.forget();
+                return None;
+            }
         }
         if let Some(remaining) = self.remaining {
             if cycles >= remaining {
                 // The delay ends first: one last entry.
                 self.elapsed += u128::from(remaining);
                 self.end(buffer);
-                return 1;
+                return Some(1);
             }
             self.remaining = Some(remaining - cycles);
         }
@@ -74,43 +87,52 @@ impl Pointers {
             || branch.is_some_and(|branch| {
                 branch.kind.is_far() || matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget)
             });
-        u64::from(retires && is_new)
+        Some(u128::from(retires && is_new))
     }
 
     fn end(&mut self, buffer: &mut Buffer) {
         self.push(None, buffer);
-        (self.running, self.remaining) = (false, None);
+        (self.running, self.remaining) = (Some(false), None);
     }
 
-    /// Everything freezes: how many entries that makes.
-    pub(super) fn freeze(&mut self, delay: u64, buffer: &mut Buffer) -> u64 {
-        if !self.running || self.remaining.is_some() {
-            return 0;
+    /// Everything freezes. Returns whether that makes an entry, or may.
+    pub(super) fn freeze(&mut self, delay: u64, buffer: &mut Buffer) -> bool {
+        match self.running {
+            Some(true) if self.remaining.is_some() => false,
+            Some(true) if delay == 0 => {
+                self.end(buffer);
+                true
+            }
+            Some(true) => {
+                self.remaining = Some(delay);
+                false
+            }
+            Some(false) => false,
+            None => {
+                buffer.forget();
+                true
+            }
         }
-        if delay == 0 {
-            self.end(buffer);
-            return 1;
-        }
-        self.remaining = Some(delay);
-        0
     }
 
     /// Everything goes on.
     pub(super) fn unfreeze(&mut self, may_run: bool) {
-        if self.running {
-            self.remaining = None;
-        } else {
-            self.begin(may_run);
+        match self.running {
+            Some(true) => self.remaining = None,
+            Some(false) => self.begin(may_run),
+            None if may_run => {}
+            None => self.begin(false),
         }
     }
 
-    /// PSR or a switch of threads disables it: how many entries that makes.
-    pub(super) fn disable(&mut self, delay: u64, buffer: &mut Buffer) -> u64 {
-        if !self.running {
-            return 0;
+    /// PSR or a switch of threads disables it. Returns whether that makes an entry, or may.
+    pub(super) fn disable(&mut self, delay: u64, buffer: &mut Buffer) -> bool {
+        match self.running {
+            Some(true) => self.push(Some(self.remaining.unwrap_or(delay)), buffer),
+            Some(false) => return false,
+            None => buffer.forget(),
         }
-        self.push(Some(self.remaining.unwrap_or(delay)), buffer);
-        (self.running, self.remaining) = (false, None);
-        1
+        (self.running, self.remaining) = (Some(false), None);
+        true
     }
 }

@@ -114,12 +114,12 @@ impl Thread {
         }
         let entries = self.pointers.instruction(record, cycles, &mut self.buffer);
         // Whether ETB_EVENT counts what comes within the delay of a freeze, for a counter of both threads, is not said.
-        captures.trace = captures.trace.filter(|_| !frozen || entries == 0).map(|known| known + u128::from(entries));
+        captures.trace = captures.trace.filter(|_| !frozen || entries == Some(0)).zip(entries).map(|(known, entries)| known + entries);
         captures
     }
 
-    /// Everything freezes. Returns how many entries of the buffer that makes.
-    pub(super) fn freeze(&mut self) -> u64 {
+    /// Everything freezes. Returns whether that makes an entry of the buffer, or may.
+    pub(super) fn freeze(&mut self) -> bool {
         self.trace.interrupt();
         self.addresses.stop();
         self.pointers.freeze(self.registers.delay(), &mut self.buffer)
@@ -129,6 +129,21 @@ impl Thread {
     pub(super) fn lose_sight(&mut self) {
         self.addresses.forget();
         self.buffer.forget();
+        if !self.pointers.is_off() {
+            self.pointers.forget();
+        }
+    }
+
+    /// Begins the IP-EAR, if it may run, does not, and nothing is frozen.
+    fn begin_pointers(&mut self) {
+        match self.counters.frozen() {
+            _ if !self.points() => self.pointers.begin(false),
+            frozen if self.pointers.is_off() => match frozen {
+                Some(frozen) => self.pointers.begin(!frozen),
+                None => self.pointers.forget(),
+            },
+            _ => {}
+        }
     }
 
     /// What the open cycle has is not what one state of the thread let through.
@@ -136,25 +151,18 @@ impl Thread {
         self.open = self.open.map(|open| open.filter(|open| *open == 0));
     }
 
-    /// The state of the thread changes. Returns how many entries of the buffer that makes.
-    pub(super) fn change(&mut self, context: Context) -> u64 {
+    /// The state of the thread changes. Returns whether that makes an entry of the buffer, or may.
+    pub(super) fn change(&mut self, context: Context) -> bool {
         if self.context == context {
-            return 0;
+            return false;
         }
         self.context = context;
         self.lose_open_cycle();
-        if self.counters.frozen().is_none() && self.registers.trace_mode() == 4 {
-            // Whether the IP-EAR runs is not known, and so whether this ends it.
-            self.buffer.forget();
-            return 0;
-        }
-        if self.pointers.is_running() && !self.points() {
+        if !self.points() {
             return self.pointers.disable(self.registers.delay(), &mut self.buffer);
         }
-        if !self.pointers.is_running() && self.counters.frozen() == Some(false) {
-            self.pointers.begin(self.points());
-        }
-        0
+        self.begin_pointers();
+        false
     }
 
     /// Pins toggle.
@@ -219,8 +227,8 @@ impl Thread {
         value.map(Ok)
     }
 
-    /// Writes a register. Returns how many entries of the buffer that makes.
-    pub(super) fn write(&mut self, address: Address, value: u64) -> Result<u64, Fault> {
+    /// Writes a register. Returns whether that makes an entry of the buffer, or may.
+    pub(super) fn write(&mut self, address: Address, value: u64) -> Result<bool, Fault> {
         if self.context.privilege != 0 && matches!(address, Address::Pmc(_) | Address::Pmd(_) | Address::Ibr(_) | Address::Dbr(_)) {
             return Err(Fault::PrivilegedOperation);
         }
@@ -243,22 +251,22 @@ impl Thread {
             }
             _ => return Err(Fault::Unclaimed),
         }
-        Ok(0)
+        Ok(false)
     }
 
     /// PMC0: software freezes, or lets everything go on.
-    fn write_status(&mut self, value: u64) -> u64 {
+    fn write_status(&mut self, value: u64) -> bool {
         let before = self.counters.frozen();
         let frozen = self.counters.set_status(value) & FREEZE != 0;
         if before == Some(frozen) {
-            return 0;
+            return false;
         }
         self.lose_open_cycle();
         if frozen {
             return self.freeze();
         }
         self.pointers.unfreeze(self.points());
-        0
+        false
     }
 
     fn configure(&mut self, number: usize, value: u64) {
@@ -280,11 +288,8 @@ impl Thread {
             40 if !self.registers.measures(40) => self.addresses.stop(),
             42 => {
                 self.trace.interrupt();
-                let may_run = self.points();
                 // No early freeze: neither PSR nor a switch of threads disables it (Table 3-33, D189).
-                if !self.pointers.is_running() || !may_run {
-                    self.pointers.begin(may_run && self.counters.frozen() == Some(false));
-                }
+                self.begin_pointers();
             }
             _ => {}
         }
