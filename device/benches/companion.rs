@@ -1,5 +1,5 @@
 //! What the companion costs: per access, per branch and per operation of each part's pipeline, of instructions that hit everywhere by what they
-//! do, and what the Itaniums' queues cost, with the bare loop that only keeps totals beside it in the same run.
+//! do, of bundles of the Itaniums, and what their queues cost, with the bare loop that only keeps totals beside it in the same run.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet, Totals};
 use vm_pmu::companion::{
-    Access, AccessKind, Builder, Class, Clock, Follower, Instruction, Operation, Register, Transfer, Untranslated, parts,
+    Access, AccessKind, Builder, Bundle, Class, Clock, Follower, Instruction, Operation, Register, Transfer, Untranslated, parts,
 };
 use vm_pmu::topology;
 
@@ -142,6 +142,74 @@ fn hits(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Bundles of a program.
+const BUNDLES: u64 = 48;
+
+/// Runs a loop of bundles that hit everywhere with the pipelines of both Itaniums: a group is two bundles with a load or a store each and four
+/// additions.
+fn bundles(criterion: &mut Criterion) {
+    const ADD: u64 = 8 << 37;
+    const LOAD: u64 = 4 << 37 | 3 << 30;
+    const STORE: u64 = 4 << 37 | 0x33 << 30;
+    const BRANCH: u64 = 4 << 37 | 2 << 33 | 6;
+    let machine = topology::Builder::new("k8").expect("known").build(|_thread: usize, _counter: u32| {}).unwrap();
+    let thread = machine.thread(0).expect("one thread");
+    let mut group = criterion.benchmark_group("hits");
+    group.throughput(Throughput::Elements(INSTRUCTIONS));
+    let registers: Vec<_> = (32..72).map(|number| [Register(number), Register(2)]).collect();
+    let access = |number: u64| {
+        let (kind, address) = if number % 4 == 2 { (AccessKind::Store, 0x10_2000) } else { (AccessKind::Load, 0x10_0000) };
+        let address = address + number * 17 % 128 * 8;
+        [Access { address, physical: address, size: 8, kind, ..Access::default() }]
+    };
+    let accesses: Vec<_> = (0..BUNDLES).map(access).collect();
+    let program = accesses.iter().zip(0..BUNDLES).flat_map(|(accesses, number)| {
+        let stores = accesses.iter().any(|access| access.kind == AccessKind::Store);
+        let last = number == BUNDLES - 1;
+        // MII, with a stop behind the second of two; MIB at the end of the loop.
+        let template = if last { 0x11 } else { (number % 2) as u8 };
+        let bundle = Bundle::new(template, [if stores { STORE } else { LOAD }, ADD, if last { BRANCH } else { ADD }]);
+        let address = CODE.address + 16 * number;
+        let registers = &registers;
+        (0..3u8).zip(registers.iter().cycle().skip(3 * number as usize)).map(move |(slot, registers)| {
+            let (own, addresses) = registers.split_at(1);
+            let code = Instruction { address, physical: address, length: 16, bundle: Some(bundle.at(slot)), ..CODE };
+            let operation = Operation { width: 8, ..Operation::default() };
+            match slot {
+                0 if stores => {
+                    let operation = Some(Operation { addresses, reads: own, ..operation });
+                    Instruction { class: Class::Store, accesses, operation, ..code }
+                }
+                0 => {
+                    let operation = Some(Operation { addresses, writes: own, ..operation });
+                    Instruction { class: Class::Load, accesses, operation, ..code }
+                }
+                2 if last => {
+                    let transfer = Some(Transfer { kind: BranchKind::Conditional, taken: true, target: CODE.address });
+                    Instruction { class: Class::Branch, transfer, operation: Some(operation), ..code }
+                }
+                _ => Instruction { operation: Some(Operation { reads: own, writes: own, ..operation }), ..code },
+            }
+        })
+    });
+    let program: Vec<_> = program.collect();
+    for profile in [&parts::MONTECITO, &parts::ITANIUM] {
+        let companion = Builder::of(profile).threads(usize::from(profile.threads)).clock(Clock::Companion).build();
+        let mut follower = companion.follower(0).expect("one thread");
+        follower.sync(&demand(&[Signal::Cycles]));
+        let mut instructions = program.iter().cycle();
+        group.bench_function(BenchmarkId::new("bundles", profile.name), |bencher| {
+            bencher.iter(|| {
+                run(&mut follower, thread.totals(), &thread, |follower, _| {
+                    let instruction = instructions.next().unwrap_or(&CODE);
+                    follower.execute(black_box(instruction), &mut Untranslated(12));
+                });
+            });
+        });
+    }
+    group.finish();
+}
+
 fn companion(criterion: &mut Criterion) {
     let machine = topology::Builder::new("k8").expect("known").build(|_thread: usize, _counter: u32| {}).unwrap();
     let thread = machine.thread(0).expect("one thread");
@@ -250,5 +318,5 @@ fn companion(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, companion, hits);
+criterion_group!(benches, companion, hits, bundles);
 criterion_main!(benches);

@@ -1,7 +1,5 @@
 //! Bundles of IA-64: three instructions of 41 bits, and what their encoding says of branches.
 
-/// The templates, without their lowest bit, whose slots hold branches, and these slots.
-const BRANCHES: [(u64, u8); 5] = [(0x10, 0b100), (0x12, 0b110), (0x16, 0b111), (0x18, 0b100), (0x1C, 0b100)];
 /// The template of long instructions, without its lowest bit.
 const LONG: u64 = 0x04;
 
@@ -28,6 +26,57 @@ pub(super) enum Template {
     /// Others without a branch.
     Other,
 }
+
+/// What a template says of its slots.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    units: [Unit; 3],
+    kind: Template,
+    /// The slots of the B unit, and those that a stop follows, one bit each. What follows the long instruction follows slot 1 too.
+    branches: u8,
+    stops: u8,
+    /// The slot of the last instruction.
+    last: u8,
+}
+
+/// The templates. Reserved ones are taken for the first.
+static SHAPES: [Shape; 32] = {
+    use Unit::{B, F, I, M, X};
+    let mut shapes = [Shape { units: [M, I, I], kind: Template::Other, branches: 0, stops: 0, last: 2 }; 32];
+    let mut template = 0;
+    while template < shapes.len() {
+        let shape = &mut shapes[template];
+        let (units, kind) = match template as u64 & 0x1E {
+            LONG => ([M, X, X], Template::Other),
+            0x08 | 0x0A => ([M, M, I], Template::Other),
+            0x0C => ([M, F, I], Template::Other),
+            0x0E => ([M, M, F], Template::Mmf),
+            0x10 => ([M, I, B], Template::Mib),
+            0x12 => ([M, B, B], Template::Mbb),
+            0x16 => ([B, B, B], Template::Bbb),
+            0x18 => ([M, M, B], Template::Mmb),
+            0x1C => ([M, F, B], Template::Mfb),
+            _ => ([M, I, I], Template::Other),
+        };
+        (shape.units, shape.kind) = (units, kind);
+        shape.branches = match kind {
+            Template::Mbb => 0b110,
+            Template::Bbb => 0b111,
+            Template::Mib | Template::Mmb | Template::Mfb => 0b100,
+            Template::Mmf | Template::Other => 0,
+        };
+        let end = if template & 1 == 0 { 0 } else { 0b100 };
+        shape.stops = match template as u64 & 0x1E {
+            LONG => end | end >> 1,
+            0x02 => end | 0b010,
+            0x0A => end | 0b001,
+            _ => end,
+        };
+        shape.last = if template as u64 & 0x1E == LONG { 1 } else { 2 };
+        template += 1;
+    }
+    shapes
+};
 
 /// The bundle that an instruction of IA-64 lies in, and its place there.
 ///
@@ -105,17 +154,23 @@ impl Bundle {
     /// The slots that hold a branch, one bit each; a long branch is in slot 1. `rfi` and failed checks are none.
     #[must_use]
     pub fn branches(&self) -> u8 {
-        let template = self.template();
-        if template == LONG {
-            return u8::from(matches!(self.encoding(2) >> 37, 0xC | 0xD)) << 1;
-        }
-        let places = BRANCHES.iter().find(|(with, _)| *with == template).map_or(0, |(_, places)| *places);
-        (0..3).filter(|slot| places >> slot & 1 != 0 && is_branch(self.encoding(*slot))).fold(0, |all, slot| all | 1 << slot)
+        (0..3).filter(|slot| self.has_branch(*slot)).fold(0, |all, slot| all | 1 << slot)
     }
 
-    /// The template without the bit that says whether a stop ends the bundle.
-    fn template(&self) -> u64 {
-        self.first() & 0x1E
+    /// Whether there is a branch in a slot.
+    #[inline]
+    fn has_branch(&self, slot: u8) -> bool {
+        let shape = self.shape();
+        if shape.last == 1 {
+            return slot == 1 && matches!(self.encoding(2) >> 37, 0xC | 0xD);
+        }
+        shape.branches >> slot & 1 != 0 && is_branch(self.encoding(slot))
+    }
+
+    #[inline]
+    fn shape(&self) -> &'static Shape {
+        let [reserved, ..] = &SHAPES;
+        SHAPES.get((self.first() & 0x1F) as usize).unwrap_or(reserved)
     }
 
     fn first(&self) -> u64 {
@@ -129,49 +184,28 @@ impl Bundle {
     }
 
     /// What the template is to dispersal.
+    #[inline]
     pub(super) fn kind(&self) -> Template {
-        match self.template() {
-            0x10 => Template::Mib,
-            0x12 => Template::Mbb,
-            0x16 => Template::Bbb,
-            0x18 => Template::Mmb,
-            0x1C => Template::Mfb,
-            0x0E => Template::Mmf,
-            _ => Template::Other,
-        }
+        self.shape().kind
     }
 
     /// The unit of the instruction's slot, and its 41 bits. Reserved templates are taken for the first.
+    #[inline]
     pub(super) fn decoded(&self) -> (Unit, u64) {
-        use Unit::{B, F, I, M, X};
-        let units = match self.template() {
-            0x04 => [M, X, X],
-            0x08 | 0x0A => [M, M, I],
-            0x0C => [M, F, I],
-            0x0E => [M, M, F],
-            0x10 => [M, I, B],
-            0x12 => [M, B, B],
-            0x16 => [B, B, B],
-            0x18 => [M, M, B],
-            0x1C => [M, F, B],
-            _ => [M, I, I],
-        };
-        let unit = units.get(usize::from(self.slot.min(2))).copied().unwrap_or(M);
+        let unit = self.shape().units.get(usize::from(self.slot.min(2))).copied().unwrap_or(Unit::M);
         (unit, self.instruction())
     }
 
     /// Whether a stop follows the instruction's slot.
+    #[inline]
     pub(super) fn stops_behind(&self) -> bool {
-        match (self.template(), self.slot) {
-            (LONG, 1) | (_, 2..) => self.stops(),
-            (0x02, 1) | (0x0A, 0) => true,
-            _ => false,
-        }
+        self.shape().stops >> self.slot.min(2) & 1 != 0
     }
 
     /// Whether the instruction is the last of its bundle.
+    #[inline]
     pub(super) fn is_last(&self) -> bool {
-        self.slot >= 2 || self.template() == LONG && self.slot == 1
+        self.slot >= self.shape().last
     }
 
     /// Whether its last branch is not behind the instruction's slot.
@@ -180,6 +214,7 @@ impl Bundle {
     }
 
     /// The 41 bits of a slot.
+    #[inline]
     fn encoding(&self, slot: u8) -> u64 {
         const SLOT: u64 = (1 << 41) - 1;
         let [low, high] = self.words;
@@ -191,15 +226,20 @@ impl Bundle {
     }
 
     /// The 41 bits of the instruction; of a long one those that hold the operation.
+    #[inline]
     fn instruction(&self) -> u64 {
-        if self.template() == LONG && self.slot == 1 { self.encoding(2) } else { self.encoding(self.slot) }
+        // A long one has its operation in the last slot.
+        self.encoding(if self.shape().last == 1 && self.slot == 1 { 2 } else { self.slot })
     }
 
     /// The branch in the instruction's slot.
+    #[inline]
     pub(super) fn branch(&self) -> Option<Branch> {
-        if self.branches() >> self.slot.min(2) & 1 == 0 {
-            return None;
-        }
+        self.has_branch(self.slot.min(2)).then(|| self.decoded_branch())
+    }
+
+    /// The branch that the instruction is.
+    fn decoded_branch(&self) -> Branch {
         let word = self.instruction();
         let (major, kind, unqualified) = (word >> 37, field(word, 6, 3), field(word, 0, 6) == 0);
         let target = match (major, field(word, 27, 6)) {
@@ -212,7 +252,7 @@ impl Bundle {
         let always = unqualified && (major != 4 || kind == 0);
         let calls = matches!(major, 1 | 5 | 0xD);
         let (fixed, hint) = (field(word, 34, 1) == 0, field(word, 33, 1) == 0);
-        Some(Branch { target, calls, counted, always, fixed, hint, many: field(word, 12, 1) == 1 })
+        Branch { target, calls, counted, always, fixed, hint, many: field(word, 12, 1) == 1 }
     }
 
     /// What the instruction announces, if it is a `brp` to a relative target with the hint *important*. `address` is the bundle's.
@@ -226,12 +266,11 @@ impl Bundle {
     /// The target that the instruction names, if it is a `brp` to a relative one. `address` is the bundle's.
     #[inline]
     pub(super) fn presaged(&self, address: u64) -> Option<u64> {
-        let word = self.instruction();
-        if word >> 37 != 7 {
+        if self.shape().branches >> self.slot.min(2) & 1 == 0 {
             return None;
         }
-        let places = BRANCHES.iter().find(|(with, _)| *with == self.template()).map_or(0, |(_, places)| *places);
-        if places >> self.slot.min(2) & 1 == 0 {
+        let word = self.instruction();
+        if word >> 37 != 7 {
             return None;
         }
         let distance = sign_extend(field(word, 36, 1) << 20 | field(word, 13, 20), 21);

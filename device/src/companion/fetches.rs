@@ -89,6 +89,11 @@ impl Follower<'_> {
             self.tally.add(Signal::InstructionCacheHits, 1);
             self.outcome.fetch_source = FetchSource::L1;
             self.told = Told::Other;
+            if self.system.profile.pipeline.is_ia64()
+                && let Some(pipeline) = self.pipeline()
+            {
+                pipeline.looks_up(line.0);
+            }
         }
     }
 

@@ -77,9 +77,9 @@ impl Cluster {
 
     /// Whether a store to line `inner` only goes to the second level, which has it modified, and no other core has it. Then that is counted.
     pub(super) fn stores_through(&mut self, core: usize, inner: u64, tally: &mut Tally) -> bool {
-        let modified = Line::new(inner, LineState::Modified).0;
-        let alone = |(number, caches): (usize, &CoreCaches)| number == core || caches.data.peek(inner, inner).is_none();
-        if self.inner_bits() != 0 || !self.cores.iter().enumerate().all(alone) || self.second.touch(inner, inner) != Some(modified) {
+        let outer = inner >> self.inner_bits();
+        let modified = Line::new(outer, LineState::Modified).0;
+        if self.cores.len() > 1 && self.siblings_have(core, outer) || self.second.touch(outer, outer) != Some(modified) {
             return false;
         }
         // What `serve_inclusive` does of such a store.

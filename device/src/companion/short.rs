@@ -8,10 +8,12 @@
 use vm_pmu_arch::feed::{DataSource, StoreOutcome, Translation};
 
 use super::cluster::Level;
+use super::code_ahead::CodeStream;
 use super::follower::Follower;
 use super::instruction::{Access, AccessKind, Instruction};
 use super::outcome::Outcome;
 use super::pipeline::Source;
+use super::profile::WritePolicy;
 
 /// What the outcome says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +55,7 @@ impl Follower<'_> {
     #[inline(never)]
     pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
         let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());
-        let of_bundle = instruction.bundle.is_some() || self.system.profile.pipeline.is_ia64();
-        if of_bundle || far || instruction.class.writes_out() {
+        if far || instruction.class.writes_out() || !self.is_quiet(instruction) {
             return false;
         }
         let mut line = None;
@@ -67,9 +68,10 @@ impl Follower<'_> {
         match instruction.accesses {
             [] => self.tell_nothing(),
             [access] => match self.hits(access) {
-                Some(level) => self.tell_hit(access, level),
+                Some(level) => self.tell_hit(instruction, access, level),
                 None => return false,
             },
+            [load, store] if self.modifies(instruction, load, store) => {}
             _ => return false,
         }
         self.outcome.cycles = None;
@@ -85,11 +87,24 @@ impl Follower<'_> {
             Some(pipeline) if alone => pipeline.execute_alone(instruction, &mut self.tally),
             _ => self.take_time(instruction),
         }
+        if self.stream != CodeStream::Off {
+            self.prefetch_stream();
+        }
         true
     }
 
-    /// The level that an access hits, if it is of those that most are.
+    /// Whether nothing is under way that comes with the next instruction, and it asks for no code ahead.
     #[inline]
+    fn is_quiet(&self, instruction: &Instruction<'_>) -> bool {
+        if !self.system.profile.pipeline.is_ia64() {
+            return instruction.bundle.is_none();
+        }
+        let presages = instruction.bundle.as_ref().is_some_and(|bundle| bundle.presaged(instruction.address).is_some());
+        !presages && self.stream == CodeStream::Off && self.tally.carried.is_none()
+    }
+
+    /// The level that an access hits, if it is of those that most are.
+    #[inline(always)]
     fn hits(&mut self, access: &Access) -> Option<Level> {
         let line_bits = self.system.profile.caches.line_bits.min(63);
         let more = u64::from(access.size.max(1)) - 1;
@@ -101,9 +116,26 @@ impl Follower<'_> {
         cluster.lock().hits(self.core, writes, line, (self.thread, access.address), &mut self.tally)
     }
 
+    /// Whether an instruction loads and stores what the first level has and may be written. Then both are counted, and told of.
+    #[inline(never)]
+    fn modifies(&mut self, instruction: &Instruction<'_>, load: &Access, store: &Access) -> bool {
+        let same = load.kind == AccessKind::Load
+            && store.kind == AccessKind::Store
+            && (load.address, load.physical, load.size) == (store.address, store.physical, store.size);
+        let back = self.system.profile.caches.data_write == WritePolicy::Back;
+        // Whoever writes it may read it.
+        let hits = same && back && !load.locked && !load.uncached && self.hits(store) == Some(Level::First);
+        if hits {
+            // Neither takes longer than the other.
+            self.tell_hit(instruction, load, Level::First);
+            self.tell_hit(instruction, store, Level::First);
+        }
+        hits
+    }
+
     /// Counts an access that hits a level, and tells of it.
     #[inline]
-    fn tell_hit(&mut self, access: &Access, level: Level) {
+    fn tell_hit(&mut self, instruction: &Instruction<'_>, access: &Access, level: Level) {
         self.count_access(access, u64::from(access.size.max(1)), access.kind == AccessKind::Store);
         (self.prefetched, self.went) = (false, None);
         let profile = &self.system.profile;
@@ -126,6 +158,10 @@ impl Follower<'_> {
             if !first {
                 pipeline.missed(u32::from(costs.second), Source::Second);
             }
+        }
+        if costs.second_floating != 0 && access.kind == AccessKind::Load {
+            self.load_floating(instruction);
+            self.told = Told::Other;
         }
     }
 

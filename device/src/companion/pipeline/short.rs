@@ -21,7 +21,7 @@ impl Pipeline {
         }
     }
 
-    /// The same of one whose code was here, whose access hit, if it makes one, and that goes on at a place that was predicted or not.
+    /// The same of one whose code was here, whose accesses hit, if it makes any, and that goes on at a place that was predicted or not.
     #[inline]
     pub(in super::super) fn execute_alone(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         let plain = self.found.count == 0 && instruction.transfer.is_none();
@@ -29,12 +29,12 @@ impl Pipeline {
             return;
         }
         let Found { continuation, .. } = self.found;
-        let touch = self.found.touches().first();
+        let one = self.found.count <= 1;
         let done = match &mut self.core {
-            Core::K8(core) => core.execute_short(instruction, touch, continuation, tally),
-            Core::Knl(core) => core.execute_short(instruction, touch, continuation, tally),
-            Core::Power9(core) => core.execute_short(instruction, &self.found, tally),
-            Core::Montecito(_) | Core::Itanium(_) => false,
+            Core::K8(core) => core.execute_short(instruction, self.found.touches(), continuation, tally),
+            Core::Knl(core) if one => core.execute_short(instruction, self.found.touches().first(), continuation, tally),
+            Core::Power9(core) if one => core.execute_short(instruction, &self.found, tally),
+            _ => false,
         };
         if done {
             // Nothing else has been found.

@@ -2,7 +2,7 @@
 
 use super::super::outcome::Outcome;
 use super::super::pipeline::takes_the_long_way;
-use super::super::{Clock, Invalidation, Profile, parts};
+use super::super::{Bundle, Clock, Invalidation, Profile, parts};
 use super::*;
 
 /// A stream in which most instructions only compute: up to 60 of them behind each of the noise.
@@ -87,6 +87,92 @@ fn hitting(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
+/// A stream of bundles of which most hit: loads, stores, additions, compares and branches in two pages of code, on a few lines of data, some
+/// 40 bundles behind each of the noise.
+fn bundled(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
+    use super::super::ia64_register::{FLOATING, PREDICATES};
+    const ADD: u64 = 8 << 37;
+    const COMPARE: u64 = 0xC << 37;
+    const LD8: u64 = 4 << 37 | 3 << 30;
+    const LDFD: u64 = 6 << 37 | 3 << 30;
+    const ST8: u64 = 4 << 37 | 0x33 << 30;
+    const BRANCH: u64 = 4 << 37;
+    const PRESAGE: u64 = 7 << 37 | 1 << 35;
+    let mut noise = Noise::new(seed);
+    for _ in 0..steps {
+        if noise.draw(3) == 0 {
+            noise.next(&mut report);
+        }
+        let mut address = 0x7000 + noise.draw(256) * 16;
+        let registers = [2, 8, 40][noise.draw(3) as usize];
+        let first = 0x100_0000 + [0, 0, 0, 0x1000, 0x8000][noise.draw(5) as usize];
+        for _ in 0..noise.draw(80) {
+            // MII, MMI, MFI, MIB, MBB and BBB, with a stop at the end or not.
+            let template = [0x00, 0x00, 0x08, 0x0C, 0x10, 0x12, 0x16][noise.draw(7) as usize];
+            let memory = template != 0x16;
+            let float = noise.draw(4) == 0;
+            let loads = noise.draw(3) != 0;
+            let word = match (memory, loads, float) {
+                (false, ..) => BRANCH,
+                (_, true, true) => LDFD,
+                (_, true, false) => LD8,
+                _ => ST8,
+            };
+            let hints = noise.draw(4) << 33 | noise.draw(2) << 12 | [0, 2, 5][noise.draw(3) as usize] << 6 | noise.draw(8);
+            let last = match (template, noise.draw(6)) {
+                (0x10.., 0) => PRESAGE | noise.draw(64) << 13,
+                (0x10.., _) => BRANCH | hints,
+                _ => ADD,
+            };
+            let middle = if template >= 0x12 { BRANCH | hints } else { [ADD, COMPARE][noise.draw(2) as usize] };
+            let bundle = Bundle::new(template | noise.draw(2) as u8, [word, middle, last]);
+            let mut next = None;
+            for slot in 0..3 {
+                let drawn: [Register; 4] = core::array::from_fn(|_| match noise.draw(8) {
+                    0 => Register(PREDICATES + noise.draw(16) as u16),
+                    1 => Register(FLOATING + noise.draw(8) as u16),
+                    _ => Register(noise.draw(registers) as u16),
+                });
+                let [reads, writes] = [noise.draw(3) as usize, noise.draw(3) as usize];
+                let (reads, addresses, writes) = (&drawn[..reads], &drawn[2..2 + noise.draw(2) as usize], &drawn[..writes]);
+                let operation =
+                    Some(Operation { width: 8, reads, addresses, writes, may_trap: noise.draw(32) == 0, ..Operation::default() });
+                let data = first + noise.draw(64) * 8 + if noise.draw(16) == 0 { noise.draw(8) } else { 0 };
+                let (size, locked) = (1 << noise.draw(5), noise.draw(64) == 0);
+                let accesses = [Access { size, locked, ..load(data) }, Access { size, locked, ..store(data) }];
+                let branches = bundle.branches() >> slot & 1 != 0;
+                let transfer = branches.then(|| Transfer {
+                    kind: [BranchKind::Conditional, BranchKind::DirectJump, BranchKind::DirectCall][noise.draw(3) as usize],
+                    taken: noise.draw(4) == 0,
+                    target: 0x7000 + noise.draw(256) * 16,
+                });
+                let (class, accesses): (_, &[Access]) = match (slot, word) {
+                    (0, LD8 | LDFD) => (Class::Load, &accesses[..1]),
+                    (0, ST8) => (Class::Store, &accesses[1..]),
+                    _ if branches => (Class::Branch, &[]),
+                    _ => (Class::Simple, &[]),
+                };
+                let length = if slot == 0 || noise.draw(16) == 0 { 16 } else { 0 };
+                let code = Instruction {
+                    address,
+                    physical: address,
+                    length,
+                    class,
+                    operation,
+                    bundle: Some(bundle.at(slot)),
+                    ..Instruction::default()
+                };
+                report(&Instruction { accesses, transfer, ..code });
+                if let Some(Transfer { taken: true, target, .. }) = transfer {
+                    next = Some(target);
+                    break;
+                }
+            }
+            address = next.unwrap_or(address + 16);
+        }
+    }
+}
+
 /// What is counted and told, and what is saved.
 type Done = (Vec<u64>, Vec<Outcome>, Vec<u8>);
 
@@ -163,6 +249,15 @@ fn an_instruction_that_only_computes_does_the_same_the_short_way() {
 fn an_instruction_that_hits_does_the_same_the_short_way() {
     for (profile, seed) in parts::ALL.iter().flat_map(|profile| [5, 6, 7].map(|seed| (profile, seed))) {
         let [short, long] = [false, true].map(|long| run(profile, (&counted(), false), long, |report| hitting(seed, 800, report)));
+        assert_same(profile.name, &short, &long);
+    }
+}
+
+#[test]
+fn an_instruction_of_a_bundle_that_hits_does_the_same_the_short_way() {
+    for (profile, seed) in [&parts::MONTECITO, &parts::ITANIUM].iter().flat_map(|profile| [5, 6, 7].map(|seed| (profile, seed))) {
+        let demand = if seed == 7 { everything() } else { counted() };
+        let [short, long] = [false, true].map(|long| run(profile, (&demand, false), long, |report| bundled(seed, 500, report)));
         assert_same(profile.name, &short, &long);
     }
 }

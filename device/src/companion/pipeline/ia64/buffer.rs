@@ -112,11 +112,13 @@ pub(in super::super) struct Intervals {
     /// From a clock up to another.
     ring: [(u64, u64, u8); INTERVALS],
     next: usize,
+    /// The end of the last of them.
+    end: u64,
 }
 
 impl Intervals {
     pub(in super::super) const fn new() -> Intervals {
-        Intervals { ring: [(0, 0, 0); INTERVALS], next: 0 }
+        Intervals { ring: [(0, 0, 0); INTERVALS], next: 0, end: 0 }
     }
 
     pub(in super::super) fn push(&mut self, from: u64, to: u64, number: u8) {
@@ -125,12 +127,15 @@ impl Intervals {
         {
             *place = (from, to, number);
             self.next = (self.next + 1) % INTERVALS;
+            self.end = to.max(self.end);
         }
     }
 
     /// What they have in common with the clocks from `from` up to `to`, in their order.
+    #[inline]
     pub(in super::super) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u8)> {
-        let (newest, oldest) = self.ring.split_at(self.next.min(INTERVALS));
+        let ring = if from < self.end { self.ring.as_slice() } else { &[] };
+        let (newest, oldest) = ring.split_at(self.next.min(ring.len()));
         oldest.iter().chain(newest).map(move |each| (each.0.max(from), each.1.min(to), each.2)).filter(|each| each.0 < each.1)
     }
 
@@ -145,6 +150,7 @@ impl Intervals {
             *each = (time(reader, now)?, time(reader, now)?, small(reader, most)?);
         }
         self.next = usize::from(small(reader, INTERVALS - 1)?);
+        self.end = self.ring.iter().map(|each| each.1).max().unwrap_or(0);
         Ok(())
     }
 }

@@ -51,7 +51,7 @@ impl Flight {
     /// A group begins.
     pub(in super::super) fn begin(&mut self) {
         if let Some(group) = self.forming() {
-            *group = Group::default();
+            group.clear();
         }
     }
 

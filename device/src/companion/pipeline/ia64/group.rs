@@ -75,7 +75,7 @@ pub(in super::super) struct Stack {
 }
 
 /// A group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Group {
     needed: [Needed; SOURCES],
     needs: u8,
@@ -151,14 +151,31 @@ fn is_executed(instruction: &Instruction<'_>) -> bool {
 }
 
 impl Group {
+    /// It is empty again.
+    pub(in super::super) fn clear(&mut self) {
+        // What lies behind the counts is not read.
+        let Group { needed: _, needs, made: _, makes, references: _, accesses, qualifying, deciding, predicates, .. } = self;
+        (*needs, *makes, *accesses) = (0, 0, 0);
+        (*qualifying, *deciding, *predicates) = (0, 0, [0; 3]);
+        let Group { stack, stack_walk, stack_transfer, carried, carried_latency, checks, serializes, fences, .. } = self;
+        (*stack, *stack_walk, *stack_transfer) = (Stack::default(), 0, 0);
+        (*carried, *carried_latency) = (Carried::NONE, 0);
+        (*checks, *serializes, *fences) = (false, false, false);
+        let Group { singles, writes_special, executed, renamed, .. } = self;
+        (*singles, *writes_special, *executed, *renamed) = (Singles::default(), false, 0, 0);
+    }
+
+    #[inline]
     pub(in super::super) fn needed(&self) -> &[Needed] {
         self.needed.get(..usize::from(self.needs)).unwrap_or(&[])
     }
 
+    #[inline]
     pub(in super::super) fn made(&self) -> &[Made] {
         self.made.get(..usize::from(self.makes)).unwrap_or(&[])
     }
 
+    #[inline]
     pub(in super::super) fn references(&self) -> &[Reference] {
         self.references.get(..usize::from(self.accesses)).unwrap_or(&[])
     }
@@ -183,8 +200,11 @@ impl Group {
 
     /// Takes an instruction.
     pub(in super::super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
-        self.carried.join(found.carried);
-        let access = self.access(instruction, found, row);
+        if !found.carried.is_none() {
+            self.carried.join(found.carried);
+        }
+        let accesses = !instruction.accesses.is_empty() || found.count != 0;
+        let access = if accesses { self.access(instruction, found, row) } else { NO_ACCESS };
         self.registers(instruction, row, access);
         self.checks |= instruction.operation.as_ref().is_some_and(|operation| operation.may_trap);
         match row.special {
@@ -267,13 +287,14 @@ impl Group {
 
     pub(in super::super) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.needs), u64::from(self.makes), u64::from(self.accesses)]);
-        for each in &self.needed {
+        let count = |count: u8| usize::from(count);
+        for each in self.needed().iter().chain(core::iter::repeat_n(&Needed::default(), SOURCES - count(self.needs))) {
             writer.words(&[u64::from(each.register), number(&Consumer::ALL, &each.consumer)]);
         }
-        for each in &self.made {
+        for each in self.made().iter().chain(core::iter::repeat_n(&Made::default(), RESULTS - count(self.makes))) {
             writer.words(&[u64::from(each.register), number(&Producer::ALL, &each.producer), u64::from(each.access)]);
         }
-        for each in &self.references {
+        for each in self.references().iter().chain(core::iter::repeat_n(&Reference::default(), ACCESSES - count(self.accesses))) {
             each.touch.save(writer);
             writer.words(&[u64::from(each.floating), number(&Special::ALL, &each.special), u64::from(each.evicts), each.arrival]);
         }

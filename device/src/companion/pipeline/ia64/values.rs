@@ -16,7 +16,10 @@ pub(in super::super) struct Value {
     pub(in super::super) at: u64,
 }
 
-/// A register that a group waits for, or has waited for.
+/// No latency is longer.
+pub(in super::super) const LONGEST_LATENCY: u64 = 35;
+
+/// A register that a group waits for.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Wait {
     pub(in super::super) kind: Kind,
@@ -41,12 +44,17 @@ impl Values {
         self.all.get(usize::from(register)).copied().unwrap_or_default()
     }
 
-    /// Tells `each` of the registers that `group` would wait for if it came to execution in clock `now`. `latency`: from the value to its use.
+    /// Tells `each` of the registers that `group` has to wait for if it comes to execution in clock `now`. `latency`: from the value to its use.
     pub(in super::super) fn waits(&self, group: &Group, now: u64, latency: impl Fn(Value, Consumer) -> u64, mut each: impl FnMut(Wait)) {
         let mut tell = |register: u16, consumer: Consumer| {
             let value = self.of(register);
-            let clocks = if value.at == 0 { 0 } else { (value.at + latency(value, consumer)).saturating_sub(now) };
-            each(Wait { kind: Kind::of(register), value, consumer, clocks });
+            if value.at == 0 || value.at + LONGEST_LATENCY < now {
+                return;
+            }
+            let clocks = (value.at + latency(value, consumer)).saturating_sub(now);
+            if clocks != 0 {
+                each(Wait { kind: Kind::of(register), value, consumer, clocks });
+            }
         };
         group.needed().iter().for_each(|needed| tell(needed.register, needed.consumer));
         // What a load has not brought yet must not be written.

@@ -118,8 +118,9 @@ impl Core {
             let late = self.carry_code(found);
             self.ready = self.front.arrive(instruction.address, found, late, self.dispersed, tally);
         }
-        let ((unit, word), template) = bundle.map_or(((Unit::M, 0), Template::Other), |bundle| (bundle.decoded(), bundle.kind()));
-        let (port, row) = rows::of(instruction, bundle.map(Bundle::decoded));
+        let decoded = bundle.map(Bundle::decoded);
+        let ((unit, word), template) = (decoded.unwrap_or((Unit::M, 0)), bundle.map_or(Template::Other, Bundle::kind));
+        let (port, row) = rows::of(instruction, decoded);
         if self.open {
             let seconds = enters && !self.window.is_empty();
             if seconds && (!self.window.has_room() || self.ready > self.clock || bundle.is_none()) {
@@ -240,24 +241,35 @@ impl Core {
     fn pass(&mut self, states: u64, tally: &mut Tally) {
         let now = self.clock;
         self.track.pass(states, u64::from(states != 0));
-        let stall = if self.flight.is_empty() { Stall::new() } else { self.ask(now, tally) };
-        stall.play(|states, clocks| self.track.pass(states, clocks));
-        self.clock = now + 1 + stall.clocks;
+        let clocks = if self.flight.is_empty() { 0 } else { self.ask(now, tally) };
+        self.clock = now + 1 + clocks;
         self.flight.advance(DET);
     }
 
-    /// What the stages ask for in the step whose first clock is `now`.
-    fn ask(&mut self, now: u64, tally: &mut Tally) -> Stall {
-        let mut stall = Stall::new();
-        stall.family(State::Memory as u8, self.detect(now));
-        let waits = self.waits(now, now + stall.clocks);
+    /// What the stages ask for in the step whose first clock is `now` passes behind that. Returns how many clocks it takes.
+    fn ask(&mut self, now: u64, tally: &mut Tally) -> u64 {
+        let memory = self.detect(now);
+        let waits = self.waits(now, now + memory);
+        let renames = self.renames();
         tally.add(Signal::FlushesBypass, u64::from(waits.flushed != 0));
+        let stalls = memory != 0 || waits.all != 0 || renames != 0;
+        let clocks = if stalls { self.stall(memory, &waits, renames) } else { 0 };
+        self.write(now + clocks);
+        clocks
+    }
+
+    /// The clocks behind the step pass in which the group in DET waits for its accesses, that in EXE for registers, or that in REN for the register
+    /// stack. Returns how many.
+    #[inline(never)]
+    fn stall(&mut self, memory: u64, waits: &Waits, renames: u64) -> u64 {
+        let mut stall = Stall::new();
+        stall.family(State::Memory as u8, memory);
         stall.family(State::FlushException as u8, waits.flushed);
         stall.family(State::Memory as u8, waits.loads);
         stall.family(State::Execution as u8, waits.all);
-        stall.family(State::RegisterStack as u8, self.renames());
-        self.write(now + stall.clocks);
-        stall
+        stall.family(State::RegisterStack as u8, renames);
+        stall.play(|states, clocks| self.track.pass(states, clocks));
+        stall.clocks
     }
 
     /// PI15, PI17: the group in DET. Registers that its loads bring are late by as much as the loads.

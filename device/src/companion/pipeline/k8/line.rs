@@ -130,6 +130,8 @@ impl MacroOperation {
 pub(super) struct Needs {
     /// The positions whose scheduler takes something, one bit each.
     pub(super) schedulers: u8,
+    /// Those of a line that goes the short way whose macro-operation is in none, since it is the second of two.
+    pub(super) seconds: u8,
     /// An entry of the floating-point scheduler.
     pub(super) floating: bool,
     /// Everything before it has to be done.
@@ -147,14 +149,29 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    pub(super) const NONE: Needs =
-        Needs { schedulers: 0, floating: false, serializes: false, far: false, segments: 0, lines: 1, plain: true, short: true };
+    pub(super) const NONE: Needs = Needs {
+        schedulers: 0,
+        seconds: 0,
+        floating: false,
+        serializes: false,
+        far: false,
+        segments: 0,
+        lines: 1,
+        plain: true,
+        short: true,
+    };
 
     /// The line has a macro-operation at `position` that goes the short way, with an access or without, and behind which execution goes on so.
     #[inline]
     pub(super) fn add_short(&mut self, position: usize, accesses: bool, continuation: Continuation) {
         self.schedulers |= 1 << position;
         self.plain &= !accesses && continuation != Continuation::Mispredicted;
+    }
+
+    /// The same of the second of two.
+    pub(super) fn add_second(&mut self, position: usize) {
+        self.seconds |= 1 << position;
+        self.plain = false;
     }
 
     /// The line has this macro-operation at `position`.

@@ -225,8 +225,16 @@ impl Core {
     #[inline]
     fn take_touches(&mut self, touches: &[Touch]) -> (u8, u8) {
         let begin = self.line.touch_count;
-        if touches.is_empty() {
-            return (begin as u8, begin as u8);
+        match touches {
+            [] => return (begin as u8, begin as u8),
+            [touch] => {
+                if let Some(place) = self.line.touches.get_mut(begin) {
+                    *place = *touch;
+                    self.line.touch_count += 1;
+                }
+                return (begin as u8, self.line.touch_count as u8);
+            }
+            _ => {}
         }
         for (place, touch) in self.line.touches.iter_mut().skip(begin).zip(touches) {
             *place = *touch;
@@ -362,10 +370,13 @@ impl Core {
     /// [`room`](Core::room), of such a line.
     #[inline]
     fn room_plain(&mut self, ready: u64) -> u64 {
-        let mut scheduler = 0;
-        for entries in self.schedulers.iter().take(self.line.count) {
-            scheduler = scheduler.max(entries.room());
-        }
+        let scheduler = self.schedulers.iter().take(self.line.count).fold(0, |last, entries| last.max(entries.room()));
+        self.room_behind(ready, scheduler)
+    }
+
+    /// The same, where the schedulers have room in cycle `scheduler`.
+    #[inline]
+    fn room_behind(&mut self, ready: u64, scheduler: u64) -> u64 {
         let reorder = self.reorder.room_for_one();
         let last = reorder.max(scheduler);
         if last > ready {

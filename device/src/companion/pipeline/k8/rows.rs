@@ -92,13 +92,16 @@ pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
     class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty() && prefixes(instruction) <= PREFIXES
 }
 
-/// The row of an instruction with at most one access, not locked, that needs an integer unit for a cycle, or only accesses memory.
+/// The row of an instruction with at most one access, or that stores what it has loaded, not locked, that needs an integer unit for a cycle, or
+/// only accesses memory.
 #[inline]
 pub(super) fn short(instruction: &Instruction<'_>) -> Option<Row> {
-    let accesses = !instruction.accesses.is_empty();
+    let accesses = instruction.accesses.len();
     let row = match instruction.class {
         Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => Row::PLAIN,
-        Class::Load | Class::Store | Class::Push if accesses => row(Path::Direct, Unit::None, 0, 1),
+        Class::Load | Class::Store | Class::Push if accesses == 1 => row(Path::Direct, Unit::None, 0, 1),
+        Class::Pop if accesses == 1 => row(Path::Double, Unit::None, 0, 1),
+        Class::Call | Class::Return if accesses == 1 => row(Path::Vector(1), Unit::Integer, 1, 1),
         _ => return None,
     };
     let usual = !instruction.floating_point && instruction.segment_loads == 0 && prefixes(instruction) <= PREFIXES;

@@ -41,7 +41,13 @@ impl Row {
 impl Operands {
     fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.address_count), u64::from(self.read_count), u64::from(self.write_count)]);
-        self.addresses.iter().chain(&self.reads).chain(&self.writes).for_each(|register| writer.word(u64::from(*register)));
+        // What lies behind the counts is not read, and may be of an earlier instruction.
+        for (there, places) in
+            [(self.addresses(), self.addresses.len()), (self.reads(), self.reads.len()), (self.writes(), self.writes.len())]
+        {
+            let behind = core::iter::repeat_n(&0, places - there.len());
+            there.iter().chain(behind).for_each(|register| writer.word(u64::from(*register)));
+        }
     }
 
     fn load(reader: &mut Reader<'_>) -> Result<Operands, Damaged> {

@@ -1,16 +1,17 @@
-//! The short way of an instruction that is one macro-operation of an integer unit, of the load/store unit, or of both, and that hits
-//! everywhere; and of a line of such macro-operations.
+//! The short way of an instruction that is one macro-operation of an integer unit, of the load/store unit, or of both, or that pops, calls or
+//! returns, and that hits everywhere; and of a line of such macro-operations.
 //!
 //! They leave the pipeline in the same state as the long way, which a test compares. Most instructions are of this kind.
 
-use super::super::super::instruction::{Class, Instruction};
+use super::super::super::instruction::{AccessKind, Instruction};
 use super::super::super::tally::Tally;
 use super::super::redirect::Redirect;
+use super::super::registers::moves_stack;
 use super::super::{Continuation, MOST, Touch};
 use super::accesses::Writing;
-use super::line::{MacroOperation, Operands};
-use super::rows::{self, Row, Unit};
-use super::signals::State;
+use super::line::MacroOperation;
+use super::rows::{self, Path, Row, Unit};
+use super::signals::{DOUBLE_EVENTS, State};
 use super::{ANY, Core, INTEGER_UNITS, PIECE_BITS, WIDTH};
 
 impl Core {
@@ -48,19 +49,27 @@ impl Core {
         self.push_plain(instruction, tally);
     }
 
-    /// The same of an instruction whose only access hit, if it made one, and that goes on in sequence or elsewhere.
+    /// The same of an instruction whose accesses hit, if it made any, and that goes on in sequence or elsewhere.
     #[inline]
     pub(in super::super) fn execute_short(
         &mut self,
         instruction: &Instruction<'_>,
-        touch: Option<&Touch>,
+        touches: &[Touch],
         continuation: Continuation,
         tally: &mut Tally,
     ) -> bool {
         let Some(row) = rows::short(instruction) else { return false };
-        self.enter(instruction, usize::from(touch.is_some()), tally);
-        self.push_short(instruction, row, touch, continuation);
-        if self.line.count == WIDTH || continuation != Continuation::Sequential {
+        let alone = matches!(row.path, Path::Vector(_));
+        if alone && self.line.count != 0 {
+            self.dispatch(tally);
+        }
+        self.enter(instruction, touches.len(), tally);
+        if row.path == Path::Double {
+            self.push_halves(instruction, row, touches, continuation, tally);
+        } else {
+            self.push_short(instruction, row, touches, continuation);
+        }
+        if self.line.count == WIDTH || self.line.count != 0 && (alone || continuation != Continuation::Sequential) {
             self.dispatch(tally);
         }
         if continuation != Continuation::Sequential {
@@ -90,14 +99,38 @@ impl Core {
 
     /// Puts the macro-operation of an instruction into the line.
     #[inline]
-    fn push_short(&mut self, instruction: &Instruction<'_>, row: Row, touch: Option<&Touch>, continuation: Continuation) {
-        let touches = self.take_touches(touch.map_or(&[], core::slice::from_ref));
+    fn push_short(&mut self, instruction: &Instruction<'_>, row: Row, touches: &[Touch], continuation: Continuation) {
+        let accesses = !touches.is_empty();
+        let loads = touches.first().is_some_and(Touch::loads);
+        let touches = self.take_touches(touches);
         let line = &mut self.line;
         let Some(place) = line.operations.get_mut(line.count) else { return };
-        let operands = Operands::of(instruction.operation.as_ref());
-        let loads = touch.is_some_and(Touch::loads);
-        *place = MacroOperation { row, class: instruction.class, operands, touches, loads, continuation, ..MacroOperation::NONE };
-        line.needs.add_short(line.count, touch.is_some(), continuation);
+        place.operands.set(instruction.operation.as_ref());
+        (place.row, place.class, place.touches, place.loads, place.continuation) = (row, instruction.class, touches, loads, continuation);
+        (place.second, place.segment_loads) = (false, 0);
+        line.needs.add_short(line.count, accesses, continuation);
+        line.count += 1;
+    }
+
+    /// Puts the two macro-operations of an instruction that loads into the line, of which the first makes the access (PK3). A line that the first
+    /// fills goes before the second.
+    #[inline(never)]
+    fn push_halves(&mut self, instruction: &Instruction<'_>, row: Row, touches: &[Touch], continuation: Continuation, tally: &mut Tally) {
+        if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
+            tally.add(*signal, 1);
+        }
+        self.push_short(instruction, row, touches, Continuation::Sequential);
+        let Some(first) = self.line.operations.get(self.line.count.wrapping_sub(1)).copied() else { return };
+        let mut end = first.touches.1;
+        if self.line.count == WIDTH {
+            self.dispatch(tally);
+            self.line.piece = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
+            end = 0;
+        }
+        let line = &mut self.line;
+        let Some(place) = line.operations.get_mut(line.count) else { return };
+        *place = MacroOperation { touches: (end, end), second: true, continuation, ..first };
+        line.needs.add_second(line.count);
         line.count += 1;
     }
 
@@ -111,7 +144,12 @@ impl Core {
             self.hold(State::Empty, begin, ready);
             self.hold(State::Stall, ready, at);
         }
+        let seconds = self.line.needs.seconds;
         for position in 0..self.line.count {
+            if seconds >> position & 1 != 0 {
+                self.issue_second(at, position);
+                continue;
+            }
             let touch = match self.line.operations.get(position) {
                 Some(operation) if self.line.plain.get(position) == Some(&false) && operation.touches.0 < operation.touches.1 => {
                     self.line.touches.get(usize::from(operation.touches.0)).copied()
@@ -131,9 +169,18 @@ impl Core {
     #[inline]
     fn room_short(&mut self, ready: u64) -> u64 {
         let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
-        let last = self.room_plain(ready);
+        let last = if self.line.needs.seconds == 0 { self.room_plain(ready) } else { self.room_beside_seconds(ready) };
         self.hold(State::LoadStore, ready, queue);
         last.max(queue)
+    }
+
+    /// [`room_plain`](Core::room_plain), of a line with macro-operations that are in no scheduler.
+    #[inline(never)]
+    fn room_beside_seconds(&mut self, ready: u64) -> u64 {
+        let seconds = self.line.needs.seconds;
+        let scheduled = self.schedulers.iter().enumerate().take(self.line.count).filter(|(position, _)| seconds >> position & 1 == 0);
+        let scheduler = scheduled.fold(0, |last, (_, entries)| last.max(entries.room()));
+        self.room_behind(ready, scheduler)
     }
 
     /// Issues a macro-operation that only computes.
@@ -158,18 +205,40 @@ impl Core {
         }
     }
 
-    /// Issues a macro-operation with an access that hits.
+    /// Issues the second macro-operation of an instruction that loads, which only waits for its turn.
+    fn issue_second(&mut self, at: u64, position: usize) {
+        let Some(operation) = self.line.operations.get(position) else { return };
+        let MacroOperation { class, continuation, .. } = *operation;
+        let operands = operation.operands;
+        let next = at + 1;
+        for register in operands.writes() {
+            let addressed = moves_stack(class) && operands.addresses().contains(register);
+            let ready = self.registers.written(*register, class, addressed, (at, next, next));
+            self.registers.set(*register, ready.max(self.registers.at(*register)));
+        }
+        self.half.0 = next;
+        let completed = self.completed.next(next + 1, WIDTH as u8);
+        if continuation == Continuation::Mispredicted {
+            self.redirect = Some(Redirect { resolved: next, completed });
+        }
+    }
+
+    /// Issues a macro-operation with an access that hits, or with a load and a store of it.
     #[inline]
     fn issue_access(&mut self, at: u64, position: usize, touch: &Touch) {
         let Some(operation) = self.line.operations.get(position) else { return };
-        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, .. } = *operation;
+        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, touches, .. } = *operation;
         let operands = operation.operands;
         let next = at + 1;
         let ready = |registers: &[u16]| registers.iter().fold(0, |ready: u64, register| ready.max(self.registers.at(*register)));
         let (addresses, reads) = (ready(operands.addresses()), ready(operands.reads()));
         let address = self.ports.take_cycle(position, addresses.max(next));
         let here = self.load_store(touch, address);
-        let (data, stored) = if loads { (here, 0) } else { (0, here) };
+        let (data, mut stored) = if loads { (here, 0) } else { (0, here) };
+        let modifies = touches.1 - touches.0 > 1;
+        if modifies {
+            stored = self.load_store(&Touch { kind: AccessKind::Store, ..*touch }, address);
+        }
         let sources = reads.max(data);
         let (mut result, mut until) = (address.max(if loads { data } else { sources }), address + 1);
         let mut issued = address;
@@ -182,20 +251,21 @@ impl Core {
             scheduler.take(until);
         }
         for register in operands.writes() {
-            let addressed = class == Class::Push && operands.addresses().contains(register);
+            let addressed = moves_stack(class) && operands.addresses().contains(register);
             let ready = self.registers.written(*register, class, addressed, (at, address, result));
             self.registers.set(*register, ready);
         }
         self.half = (result, data, reads);
         let ready = address.max(result);
         let mut finished = result.max(next + 1);
-        if !loads {
+        let stores = modifies || !loads;
+        if stores {
             // The data are put into the queue in the cycle after they are there.
             finished = finished.max(ready + 1).max(stored + 1);
         }
         let completed = self.completed.next(finished, WIDTH as u8);
-        if !loads {
-            self.write_one(touch, &Writing { ready, completed, modifies: false });
+        if stores {
+            self.write_one(touch, &Writing { ready, completed, modifies });
         }
         if continuation == Continuation::Mispredicted {
             self.redirect = Some(Redirect { resolved: issued, completed });

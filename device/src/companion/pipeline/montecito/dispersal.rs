@@ -36,28 +36,54 @@ struct Ports {
 }
 
 impl Ports {
-    /// The ports with those of another instruction, if it finds some. What can go to every port of M takes what the others leave.
-    fn with(mut self, port: Port, unit: Unit, template: Template, slot: u8) -> Option<Ports> {
+    /// Takes the port of another instruction, if it finds one. What can go to every port of M takes what the others leave.
+    #[inline]
+    fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
         match port {
-            Port::Any if unit == Unit::I && self.integer != 3 => self.integer |= if self.integer & 1 == 0 { 1 } else { 2 },
-            Port::Any | Port::Memory => self.memory += 1,
-            Port::Load => (self.loads, self.memory) = (self.loads + 1, self.memory + 1),
-            Port::Store => (self.stores, self.memory) = (self.stores + 1, self.memory + 1),
-            Port::Memory0 if self.memory0 => return None,
-            Port::Memory0 => (self.memory0, self.loads, self.memory) = (true, self.loads + 1, self.memory + 1),
-            Port::Memory2 if self.memory2 => return None,
-            Port::Memory2 => (self.memory2, self.stores, self.memory) = (true, self.stores + 1, self.memory + 1),
-            Port::Integer0 if self.integer & 1 != 0 => return None,
-            Port::Integer0 => self.integer |= 1,
-            Port::Integer | Port::Long if self.integer == 3 => return None,
-            Port::Integer | Port::Long => self.integer |= if self.integer & 1 == 0 { 1 } else { 2 },
-            Port::Floating => {}
-            Port::Branch | Port::BranchNop => {
-                self.branches = branches::with_branch(self.branches, port == Port::Branch, template, slot)?;
+            Port::Any if unit == Unit::I && self.integer != 3 => self.take_integer(),
+            Port::Any | Port::Memory => self.take_memory(0, 0),
+            Port::Load => self.take_memory(1, 0),
+            Port::Store => self.take_memory(0, 1),
+            Port::Memory0 => !self.memory0 && self.take_memory(1, 0) && set(&mut self.memory0),
+            Port::Memory2 => !self.memory2 && self.take_memory(0, 1) && set(&mut self.memory2),
+            Port::Integer0 => {
+                let free = self.integer & 1 == 0;
+                self.integer |= 1;
+                free
             }
+            Port::Integer | Port::Long => self.integer != 3 && self.take_integer(),
+            Port::Floating => true,
+            Port::Branch | Port::BranchNop => match branches::with_branch(self.branches, port == Port::Branch, template, slot) {
+                Some(branches) => {
+                    self.branches = branches;
+                    true
+                }
+                None => false,
+            },
         }
-        (self.loads <= 2 && self.stores <= 2 && self.memory <= 4).then_some(self)
     }
+
+    /// One of I, the lowest that is free.
+    #[inline]
+    fn take_integer(&mut self) -> bool {
+        self.integer |= if self.integer & 1 == 0 { 1 } else { 2 };
+        true
+    }
+
+    /// One of M, of the kind of loads or of stores, or of any.
+    #[inline]
+    fn take_memory(&mut self, loads: u8, stores: u8) -> bool {
+        let free = self.memory < 4 && self.loads + loads <= 2 && self.stores + stores <= 2;
+        if free {
+            (self.memory, self.loads, self.stores) = (self.memory + 1, self.loads + loads, self.stores + stores);
+        }
+        free
+    }
+}
+
+fn set(taken: &mut bool) -> bool {
+    *taken = true;
+    true
 }
 
 /// The group that is being formed.
@@ -92,12 +118,14 @@ impl Window {
     }
 
     /// Takes an instruction of its bundle, or of the next if it `enters` that. Returns whether it found a place.
+    #[inline]
     pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
         if enters && template == Template::Bbb && self.branched {
             return false;
         }
-        let Some(ports) = self.ports.with(port, unit, template, slot) else { return false };
-        self.ports = ports;
+        if !self.ports.take(port, unit, template, slot) {
+            return false;
+        }
         self.bundle += u8::from(enters);
         self.instructions += 1;
         self.long += u8::from(port == Port::Long);

@@ -96,6 +96,42 @@ struct Waits {
     emptied: u64,
 }
 
+impl Waits {
+    /// The longest of them.
+    fn most(&self) -> u64 {
+        self.general.max(self.floating).max(self.predicates).max(self.special)
+    }
+}
+
+/// The clocks that the register stack takes for a group, one after the other; and those until banks are switched, at the same time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Renaming {
+    register: u64,
+    spills: u64,
+    fills: u64,
+    loads: u64,
+    bank: u64,
+}
+
+impl Renaming {
+    fn most(&self) -> u64 {
+        (self.register + self.spills + self.fills + self.loads).max(self.bank)
+    }
+
+    /// They take the clocks that nothing before them has taken.
+    fn hold(&self, stall: &mut Stall) {
+        let first = stall.family(State::RegisterStack as u8, self.most());
+        let mut at = 0;
+        for (state, clocks) in
+            [(State::StackRegister, self.register), (State::Spill, self.spills), (State::Fill, self.fills), (State::StackLoad, self.loads)]
+        {
+            stall.hold(state as u8, first.max(at), at + clocks);
+            at += clocks;
+        }
+        stall.hold(State::Bank as u8, first, self.bank);
+    }
+}
+
 impl Core {
     pub(super) fn new() -> Core {
         Core {
@@ -135,8 +171,9 @@ impl Core {
             self.ready = self.front.arrive(instruction.address, found, late, self.dispersed, &self.memory, tally);
             self.miss_code(found.code, found.line);
         }
-        let (unit, template) = bundle.map_or((Unit::M, Template::Other), |bundle| (bundle.decoded().0, bundle.kind()));
-        let row = rows::of(instruction, bundle.map(Bundle::decoded));
+        let decoded = bundle.map(Bundle::decoded);
+        let (unit, template) = (decoded.map_or(Unit::M, |(unit, _)| unit), bundle.map_or(Template::Other, Bundle::kind));
+        let row = rows::of(instruction, decoded);
         let seconds = enters && !self.window.is_empty();
         if self.open {
             if seconds && (!self.window.has_room() || self.ready > self.clock || bundle.is_none()) {
@@ -284,18 +321,13 @@ impl Core {
         if states != 0 {
             self.report(states, 1);
         }
-        let stall = if self.flight.is_empty() { Stall::new() } else { self.ask(now) };
-        if stall.clocks != 0 {
-            self.front.stall(now + 1, now + 1 + stall.clocks);
-            stall.play(|states, clocks| self.report(states | 1 << State::DispersalStall as u8, clocks));
-        }
-        self.clock = now + 1 + stall.clocks;
+        let clocks = if self.flight.is_empty() { 0 } else { self.ask(now) };
+        self.clock = now + 1 + clocks;
         self.flight.advance(DET);
     }
 
-    /// What the stages ask for in the step whose first clock is `now`.
-    fn ask(&mut self, now: u64) -> Stall {
-        let mut stall = Stall::new();
+    /// What the stages ask for in the step whose first clock is `now` passes behind that. Returns how many clocks it takes.
+    fn ask(&mut self, now: u64) -> u64 {
         let asked = self.detect(now);
         let memory = asked.most();
         let group = self.flight.get(DET);
@@ -303,12 +335,25 @@ impl Core {
         if group.is_some() {
             self.switching.complete(now + memory.max(check) + 1);
         }
+        let waits = self.waits(now);
+        let renaming = self.rename(now);
+        let stalls = memory != 0 || check != 0 || waits.most() != 0 || renaming.most() != 0;
+        let clocks = if stalls { self.stall(now, (&asked, check), &waits, &renaming) } else { 0 };
+        self.write(now + clocks);
+        clocks
+    }
+
+    /// The clocks behind the step pass in which the group in DET waits for its accesses or its check, that in EXE for registers, or that in REN for
+    /// the register stack. Returns how many.
+    #[inline(never)]
+    fn stall(&mut self, now: u64, (asked, check): (&Asked, u64), waits: &Waits, renaming: &Renaming) -> u64 {
+        let mut stall = Stall::new();
+        let memory = asked.most();
         stall.family(State::Memory as u8, memory.max(check));
         stall.hold(State::DataCache as u8, 0, memory);
         stall.hold(State::FloatingPoint as u8, 0, check);
         asked.of().for_each(|(state, clocks)| stall.hold(state as u8, 0, clocks));
-        let waits = self.waits(now);
-        let execution = waits.general.max(waits.floating).max(waits.predicates).max(waits.special);
+        let execution = waits.most();
         let flushed = execution.min(waits.emptied);
         let first = stall.family(State::Execution as u8, execution - flushed);
         let until = stall.clocks;
@@ -323,9 +368,10 @@ impl Core {
             stall.hold(state as u8, first, clocks.min(until));
         }
         stall.family(State::FlushException as u8, execution);
-        self.rename(now, &mut stall);
-        self.write(now + stall.clocks);
-        stall
+        renaming.hold(&mut stall);
+        self.front.stall(now + 1, now + 1 + stall.clocks);
+        stall.play(|states, clocks| self.report(states | 1 << State::DispersalStall as u8, clocks));
+        stall.clocks
     }
 
     /// PM16 to PM21: the group in DET. Registers that its loads bring are late by as much as the loads.
@@ -385,7 +431,10 @@ impl Core {
     }
 
     /// PM25 to PM27: what the group in REN asks for.
-    fn rename(&mut self, now: u64, stall: &mut Stall) {
+    fn rename(&mut self, now: u64) -> Renaming {
+        if self.flight.get(REN).is_none() {
+            return Renaming::default();
+        }
         // A write that has not been executed will be in its own step, if nothing holds it.
         let in_flight = [(REG, 1), (EXE, 0)].map(|(steps, until)| {
             let keeps = self.flight.get(steps).map_or(0, |group| group.stack.keeps);
@@ -393,26 +442,17 @@ impl Core {
         });
         let done = in_flight.into_iter().max().unwrap_or(0).max(self.stack);
         let switched = self.flight.get(REG).filter(|group| group.stack.switches).map_or(0, |group| group.renamed + BANK);
-        let Some(group) = self.flight.get_mut(REN) else { return };
+        let Some(group) = self.flight.get_mut(REN) else { return Renaming::default() };
         group.renamed = now;
         let work = group.stack;
-        let register = if work.waits { done.saturating_sub(now) } else { 0 };
         let clocks = |accesses: u32| u64::from(accesses).div_ceil(STACK_WIDTH);
-        let parts = [
-            (State::StackRegister, register),
-            (State::Spill, clocks(work.spills)),
-            (State::Fill, clocks(work.fills)),
-            (State::StackLoad, clocks(work.loads)),
-        ];
-        let bank = switched.saturating_sub(now);
-        let asked = parts.iter().map(|(_, clocks)| clocks).sum::<u64>().max(bank);
-        let first = stall.family(State::RegisterStack as u8, asked);
-        let mut at = 0;
-        for (state, clocks) in parts {
-            stall.hold(state as u8, first.max(at), at + clocks);
-            at += clocks;
+        Renaming {
+            register: if work.waits { done.saturating_sub(now) } else { 0 },
+            spills: clocks(work.spills),
+            fills: clocks(work.fills),
+            loads: clocks(work.loads),
+            bank: switched.saturating_sub(now),
         }
-        stall.hold(State::Bank as u8, first, bank);
     }
 
     /// Clocks pass in which these states hold, and those of the front end that are known.
