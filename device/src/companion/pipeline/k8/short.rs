@@ -58,6 +58,9 @@ impl Core {
         continuation: Continuation,
         tally: &mut Tally,
     ) -> bool {
+        if touches.is_empty() && continuation == Continuation::Sequential && self.execute_plain(instruction, tally) {
+            return true;
+        }
         let Some(row) = rows::short(instruction) else { return false };
         let alone = matches!(row.path, Path::Vector(_));
         if alone && self.line.count != 0 {
