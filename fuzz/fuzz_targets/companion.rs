@@ -195,7 +195,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let machine = topology::Builder::new("k8").expect("known").threads(threads).packages(packages).build(line).unwrap();
     companion.watch_places(true);
     let mut all = followers(&companion);
-    let mut saves = 0;
+    let (mut saves, mut bundled) = (0, false);
     while !input.is_empty() {
         let number = input.int_in_range(0..=all.len() - 1)?;
         let follower = &mut all[number];
@@ -212,7 +212,10 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             }
             4 => follower.set_halted(input.arbitrary()?),
             _ => {
-                instruction(input, |instruction| follower.execute(instruction, &mut Tables))?;
+                instruction(input, |instruction| {
+                    bundled |= instruction.bundle.is_some();
+                    follower.execute(instruction, &mut Tables);
+                })?;
                 if input.ratio(3, 4)? {
                     deliver(&machine, follower);
                 }
@@ -242,7 +245,8 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         if !matches!(profile.pipeline, Microarchitecture::Itanium | Microarchitecture::Montecito) {
             let refills = sum(&[Signal::InstructionCacheRefillsL2, Signal::InstructionCacheRefillsSystem]);
             // A bundle may name the target of a branch, whose line is prefetched.
-            assert_eq!(sum(&[Signal::InstructionCacheMisses, Signal::InstructionPrefetchMisses]), refills);
+            let misses = sum(&[Signal::InstructionCacheMisses]);
+            assert!(misses == refills || bundled && misses < refills);
         }
     }
     let mut places = [0; 2];

@@ -17,31 +17,33 @@ const STALLS: usize = 16;
 /// From the allocation of an operation that can be issued at once to its completion.
 const COMPLETION: u64 = 2;
 
-/// What the other threads of the core know of a thread, in cycles of the core.
+/// The last cycles in which a thread could not allocate, as the other threads of its core know them, in cycles of the core.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    /// Whether it is followed.
-    followed: bool,
-    /// The cycle that it has reached.
-    clock: u64,
-    /// The last cycles in which it could not allocate: the first, and the one after the last.
-    stalls: [(u64, u64); STALLS],
+struct Stalls {
+    /// The first of them, and the one after the last.
+    runs: [(u64, u64); STALLS],
     next: usize,
+    /// The end of the last of them.
+    end: u64,
 }
 
-impl Place {
-    const NONE: Place = Place { followed: false, clock: 0, stalls: [(0, 0); STALLS], next: 0 };
+impl Stalls {
+    const NONE: Stalls = Stalls { runs: [(0, 0); STALLS], next: 0, end: 0 };
 
-    /// Whether it is known that it could not allocate in cycle `at`.
-    fn stalls_at(&self, at: u64) -> bool {
-        self.followed && self.stalls.iter().any(|(from, until)| (*from..*until).contains(&at))
+    /// Whether it is known that the thread could not allocate in cycle `at`.
+    #[inline]
+    fn has(&self, at: u64) -> bool {
+        at < self.end && self.runs.iter().any(|(from, until)| (*from..*until).contains(&at))
     }
 }
 
 /// What the threads of a core have in common.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sharing {
-    places: [Place; THREADS],
+    /// The threads that are followed, one bit each, and the cycles of the core that they have reached: 0 where they are not.
+    followed: u8,
+    clocks: [u64; THREADS],
+    stalls: [Stalls; THREADS],
     /// Cycles that a thread may be behind.
     lag: u64,
     pub(super) units: Option<Box<knl::Units>>,
@@ -54,22 +56,37 @@ impl Sharing {
         let units = (model == Microarchitecture::Knl).then(|| boxed(knl::Units::new));
         let power9 = (model == Microarchitecture::Power9).then(|| boxed(power9::Shared::new));
         let lag = if power9.is_some() { LAG_POWER9 } else { LAG };
-        Sharing { places: [Place::NONE; THREADS], lag, units, power9 }
+        Sharing { followed: 0, clocks: [0; THREADS], stalls: [Stalls::NONE; THREADS], lag, units, power9 }
+    }
+
+    fn is_followed(&self, thread: usize) -> bool {
+        self.followed >> (thread % THREADS) & 1 == 1
+    }
+
+    /// The last cycle that any thread has reached.
+    fn newest(&self) -> u64 {
+        self.clocks.iter().copied().fold(0, u64::max)
+    }
+
+    /// The cycle that the slowest of the threads that are followed has reached, of which there is one at least.
+    fn oldest(&self) -> u64 {
+        let clock = |(thread, clock): (usize, &u64)| if self.is_followed(thread) { *clock } else { u64::MAX };
+        self.clocks.iter().enumerate().map(clock).fold(u64::MAX, u64::min)
     }
 
     /// The thread is no longer followed, or halted.
     pub(in super::super) fn leave(&mut self, thread: usize) {
-        if let Some(place) = self.places.get_mut(thread) {
-            *place = Place::NONE;
+        if let (Some(clock), Some(stalls)) = (self.clocks.get_mut(thread), self.stalls.get_mut(thread)) {
+            (*clock, *stalls) = (0, Stalls::NONE);
+            self.followed &= !(1 << thread);
         }
     }
 
     pub(in super::super) fn save(&self, writer: &mut Writer) {
-        let now = self.places.iter().map(|place| place.clock).max().unwrap_or(0);
-        writer.word(now);
-        for place in &self.places {
-            writer.words(&[u64::from(place.followed), place.clock, place.next as u64]);
-            place.stalls.iter().for_each(|(from, until)| writer.words(&[*from, *until]));
+        writer.word(self.newest());
+        for (thread, (clock, stalls)) in self.clocks.iter().zip(&self.stalls).enumerate() {
+            writer.words(&[u64::from(self.is_followed(thread)), *clock, stalls.next as u64]);
+            stalls.runs.iter().for_each(|(from, until)| writer.words(&[*from, *until]));
         }
         if let Some(units) = &self.units {
             units.save(writer);
@@ -81,13 +98,15 @@ impl Sharing {
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let now = Some(reader.word()?).filter(|now| *now <= 1 << 62).ok_or(Damaged)?;
-        for place in &mut self.places {
-            place.followed = reader.word()? & 1 == 1;
-            place.clock = time(reader, now)?;
-            place.next = usize::try_from(reader.word()?).ok().filter(|next| *next < STALLS).ok_or(Damaged)?;
-            for stall in &mut place.stalls {
-                *stall = (time(reader, now)?, time(reader, now)?);
+        self.followed = 0;
+        for (thread, (clock, stalls)) in self.clocks.iter_mut().zip(&mut self.stalls).enumerate() {
+            self.followed |= ((reader.word()? & 1) as u8) << thread;
+            *clock = time(reader, now)?;
+            stalls.next = usize::try_from(reader.word()?).ok().filter(|next| *next < STALLS).ok_or(Damaged)?;
+            for run in &mut stalls.runs {
+                *run = (time(reader, now)?, time(reader, now)?);
             }
+            stalls.end = stalls.runs.iter().map(|run| run.1).max().unwrap_or(0);
         }
         if let Some(units) = &mut self.units {
             units.load(reader, now)?;
@@ -119,21 +138,21 @@ impl<'a> Threads<'a> {
 
     /// Thread `thread`, among those that run, one bit each. Its pipeline is at cycle `at`; `offset` is moved if the others have run ahead.
     pub(super) fn new(sharing: &'a mut Sharing, thread: usize, running: u32, at: u64, offset: &mut u64) -> Threads<'a> {
-        let (mut order, mut count, mut own) = ([0; THREADS], 0, 0);
-        for number in (0..THREADS).filter(|number| running >> number & 1 == 1 || *number == thread) {
-            if number == thread {
-                own = count;
-            }
+        let (mut order, mut count) = ([0; THREADS], 0);
+        let mut left = running & ((1 << THREADS) - 1) | 1 << (thread % THREADS);
+        let own = (left & ((1 << (thread % THREADS)) - 1)).count_ones() as usize;
+        while left != 0 {
             if let Some(place) = order.get_mut(count) {
-                *place = number as u8;
+                *place = left.trailing_zeros() as u8;
             }
-            count += 1;
+            (left, count) = (left & (left - 1), count + 1);
         }
-        let newest = sharing.places.iter().filter(|place| place.followed).map(|place| place.clock).max().unwrap_or(0);
-        if let Some(place) = sharing.places.get_mut(thread) {
-            let earliest = if place.followed { newest.saturating_sub(sharing.lag) } else { newest };
+        let newest = sharing.newest();
+        let earliest = if sharing.is_followed(thread) { newest.saturating_sub(sharing.lag) } else { newest };
+        if let Some(clock) = sharing.clocks.get_mut(thread) {
             *offset = (*offset).max(earliest.saturating_sub(at));
-            (place.followed, place.clock) = (true, at + *offset);
+            *clock = at + *offset;
+            sharing.followed |= 1 << thread;
         }
         Threads { sharing: Some(sharing), order, count, own, offset: *offset }
     }
@@ -166,8 +185,8 @@ impl<'a> Threads<'a> {
     }
 
     /// What the threads share; `None` if this one is alone.
-    pub(super) fn units(&mut self) -> Option<&mut knl::Units> {
-        self.sharing.as_mut().and_then(|sharing| sharing.units.as_deref_mut())
+    pub(super) fn units(&mut self) -> Option<&mut Box<knl::Units>> {
+        self.sharing.as_mut().and_then(|sharing| sharing.units.as_mut())
     }
 
     /// What the threads of a POWER9 core share.
@@ -195,15 +214,18 @@ impl<'a> Threads<'a> {
 
     fn has_turn(&self, at: u64, delay: u64) -> bool {
         let first = (at.saturating_sub(delay) % self.count as u64) as usize;
-        for later in 0..self.count {
-            let place = (first + later) % self.count;
+        let mut place = first;
+        for _ in 0..self.count {
             if place == self.own {
                 return true;
             }
-            let other = self.order.get(place).and_then(|number| self.sharing.as_ref()?.places.get(usize::from(*number)));
-            if !other.is_some_and(|other| other.stalls_at(at)) {
+            let other = self.order.get(place).map_or(0, |number| usize::from(*number));
+            let stalls =
+                |sharing: &&mut Sharing| sharing.is_followed(other) && sharing.stalls.get(other).is_some_and(|stalls| stalls.has(at));
+            if !self.sharing.as_ref().is_some_and(stalls) {
                 return false;
             }
+            place = if place + 1 == self.count { 0 } else { place + 1 };
         }
         true
     }
@@ -211,31 +233,27 @@ impl<'a> Threads<'a> {
     /// This thread cannot allocate from cycle `from` up to `until`.
     pub(super) fn stalls(&mut self, from: u64, until: u64) {
         let offset = self.offset;
+        let number = self.number();
         if from < until
-            && let Some(place) = self.place()
+            && let Some(stalls) = self.sharing.as_mut().and_then(|sharing| sharing.stalls.get_mut(number))
         {
-            if let Some(stall) = place.stalls.get_mut(place.next) {
-                *stall = (from + offset, until + offset);
+            if let Some(run) = stalls.runs.get_mut(stalls.next) {
+                *run = (from + offset, until + offset);
             }
-            place.next = (place.next + 1) % STALLS;
+            stalls.next = (stalls.next + 1) % STALLS;
+            stalls.end = stalls.end.max(until + offset);
         }
     }
 
     /// This thread has reached cycle `at`. Returns the cycle of the core before which no thread asks for anything.
     pub(super) fn reaches(&mut self, at: u64) -> u64 {
         let clock = at + self.offset;
-        if let Some(place) = self.place() {
-            place.clock = clock;
+        let number = self.number();
+        let Some(sharing) = &mut self.sharing else { return clock };
+        if let Some(place) = sharing.clocks.get_mut(number) {
+            *place = clock;
         }
-        let Some(sharing) = &self.sharing else { return clock };
-        let clocks = || sharing.places.iter().filter(|place| place.followed).map(|place| place.clock);
-        let newest = clocks().max().unwrap_or(clock);
-        clocks().min().unwrap_or(clock).max(newest.saturating_sub(sharing.lag))
-    }
-
-    fn place(&mut self) -> Option<&mut Place> {
-        let own = self.order.get(self.own).copied()?;
-        self.sharing.as_mut()?.places.get_mut(usize::from(own))
+        sharing.oldest().max(sharing.newest().saturating_sub(sharing.lag))
     }
 }
 
@@ -245,7 +263,7 @@ mod tests {
 
     /// A core of four threads of which `running` run, one bit each.
     fn threads<'a>(sharing: &'a mut Sharing, thread: usize, running: u32, offset: &mut u64) -> Threads<'a> {
-        let at = sharing.places[thread].clock;
+        let at = sharing.clocks[thread];
         Threads::new(sharing, thread, running, at, offset)
     }
 

@@ -11,6 +11,8 @@ mod signals;
 mod tests;
 mod units;
 
+use alloc::boxed::Box;
+
 use vm_pmu_arch::feed::Signal;
 
 use super::super::instruction::{Class, Instruction, Register};
@@ -21,7 +23,7 @@ use super::redirect::Redirect;
 use super::registers::{ANY, Registers};
 use super::sequence::Sequence;
 use super::sharing::Threads;
-use super::{Continuation, Found};
+use super::{Continuation, Found, boxed};
 use front::FrontEnd;
 use memory::{Accessed, Memory};
 use rows::{Row, Unit};
@@ -46,7 +48,8 @@ pub(super) struct Core {
     front: FrontEnd,
     redirect: Option<Redirect>,
     registers: Registers,
-    units: Units,
+    /// Boxed, since threads that share them exchange them for each instruction.
+    units: Box<Units>,
     reorder: Ring<72, 128>,
     integer: [Entries<12, 16>; 2],
     vector: [Entries<20, 32>; 2],
@@ -109,7 +112,7 @@ impl Core {
             front: FrontEnd::new(),
             redirect: None,
             registers: Registers::new(),
-            units: Units::new(),
+            units: boxed(Units::new),
             reorder: Ring::new(),
             integer: [Entries::new(), Entries::new()],
             vector: [Entries::new(), Entries::new()],
