@@ -160,7 +160,8 @@ impl Core {
                 _ => None,
             };
             match touch {
-                Some(touch) => self.issue_access(at, position, &touch),
+                Some(touch) if self.line.modifies(position) => self.issue_access::<true>(at, position, &touch),
+                Some(touch) => self.issue_access::<false>(at, position, &touch),
                 None => self.issue_computation(at, position),
             }
         }
@@ -226,11 +227,11 @@ impl Core {
         }
     }
 
-    /// Issues a macro-operation with an access that hits, or with a load and a store of it.
+    /// Issues a macro-operation with an access that hits, or one that modifies what it loads.
     #[inline]
-    fn issue_access(&mut self, at: u64, position: usize, touch: &Touch) {
+    fn issue_access<const MODIFIES: bool>(&mut self, at: u64, position: usize, touch: &Touch) {
         let Some(operation) = self.line.operations.get(position) else { return };
-        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, touches, .. } = *operation;
+        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, .. } = *operation;
         let operands = operation.operands;
         let next = at + 1;
         let ready = |registers: &[u16]| registers.iter().fold(0, |ready: u64, register| ready.max(self.registers.at(*register)));
@@ -238,8 +239,7 @@ impl Core {
         let address = self.ports.take_cycle(position, addresses.max(next));
         let here = self.load_store(touch, address);
         let (data, mut stored) = if loads { (here, 0) } else { (0, here) };
-        let modifies = touches.1 - touches.0 > 1;
-        if modifies {
+        if MODIFIES {
             stored = self.load_store(&Touch { kind: AccessKind::Store, ..*touch }, address);
         }
         let sources = reads.max(data);
@@ -261,14 +261,14 @@ impl Core {
         self.half = (result, data, reads);
         let ready = address.max(result);
         let mut finished = result.max(next + 1);
-        let stores = modifies || !loads;
+        let stores = MODIFIES || !loads;
         if stores {
             // The data are put into the queue in the cycle after they are there.
             finished = finished.max(ready + 1).max(stored + 1);
         }
         let completed = self.completed.next(finished, WIDTH as u8);
         if stores {
-            self.write_one(touch, &Writing { ready, completed, modifies });
+            self.write_one(touch, &Writing { ready, completed, modifies: MODIFIES });
         }
         if continuation == Continuation::Mispredicted {
             self.redirect = Some(Redirect { resolved: issued, completed });
