@@ -31,6 +31,12 @@ class Mutant:
         return ":".join(self.name.split(": ", 1)[0].split(":")[:2])
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """What stays when other lines of its file change: the file, the column, the change and the line."""
+        column = self.name.split(": ", 1)[0].rsplit(":", 1)[1]
+        return self.file, column, self.change, self.line
+
+    @property
     def part(self) -> str:
         """The folder below the source folder, or the source folder for a file that is directly in it."""
         words = self.file.split("/")
@@ -96,20 +102,25 @@ def outcomes(text: str) -> dict[str, str]:
 
 
 def kept(results: Mapping[str, Result]) -> list[dict[str, object]]:
-    """The results as JSON keeps them."""
-    return [asdict(result) for result in results.values()]
+    """The results as JSON keeps them, by their names, so that a run changes few lines of the file."""
+    return [asdict(results[name]) for name in sorted(results)]
 
 
-def restored(saved: Iterable[Mapping], root: Path) -> dict[str, Result]:
-    """The results of those mutants whose line is still the same and in its place."""
-    results = {}
-    lines: dict[str, list[str]] = {}
+def restored(saved: Iterable[Mapping], present: Iterable[Mutant]) -> dict[str, Result]:
+    """The results of those of the present mutants whose line is still the same. It may have moved, unless its file has another like it."""
+    before: dict[tuple[str, ...], list[Result]] = {}
     for entry in saved:
-        mutant = Mutant(**entry["mutant"])
-        if mutant.file not in lines:
-            path = root / mutant.file
-            lines[mutant.file] = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        number = int(mutant.place.rsplit(":", 1)[1])
-        if lines[mutant.file][number - 1 : number] and lines[mutant.file][number - 1].strip() == mutant.line:
-            results[mutant.name] = Result(mutant, entry["outcome"], entry["stage"])
+        result = Result(Mutant(**entry["mutant"]), entry["outcome"], entry["stage"])
+        before.setdefault(result.mutant.identity, []).append(result)
+    now: dict[tuple[str, ...], list[Mutant]] = {}
+    for mutant in present:
+        now.setdefault(mutant.identity, []).append(mutant)
+    results = {}
+    for identity, found in before.items():
+        same = now.get(identity, [])
+        only = len(same) == 1 and len(found) == 1
+        for old in found:
+            for mutant in same:
+                if only or mutant.name == old.mutant.name:
+                    results[mutant.name] = Result(mutant, old.outcome, old.stage)
     return results

@@ -71,15 +71,21 @@ class Outcomes(unittest.TestCase):
         self.assertEqual(mutants_of.outcomes(text), expected)
 
     def test_a_result_is_forgotten_when_its_line_changes(self) -> None:
-        """Or moves."""
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / "a.rs"
-            same = Result(Mutant("a.rs:1:3: x", "a.rs", "a + b"), "caught", "litmus files")
-            moved = Result(Mutant("a.rs:2:3: x", "a.rs", "a + b"), "missed", "litmus files")
-            gone = Result(Mutant("a.rs:9:3: x", "a.rs", "a + b"), "missed", "litmus files")
-            source.write_text("a + b\nother\n", encoding="utf-8")
-            saved = mutants_of.kept({one.mutant.name: one for one in (same, moved, gone)})
-            self.assertEqual(mutants_of.restored(json.loads(json.dumps(saved)), Path(folder)), {same.mutant.name: same})
+        """Or its column, since the line has another mutant there."""
+        old = result("caught")
+        saved = json.loads(json.dumps(mutants_of.kept({old.mutant.name: old})))
+        self.assertEqual(mutants_of.restored(saved, [mutant()]), {old.mutant.name: old})
+        other = Mutant("arch/src/k8/a.rs:7:9: replace + with - in f", "arch/src/k8/a.rs", "a + b")
+        self.assertEqual(mutants_of.restored(saved, [mutant(line="a + c"), mutant(change="replace + with * in f"), other]), {})
+
+    def test_a_result_follows_its_line(self) -> None:
+        """Unless the file has another like it."""
+        old = result("missed")
+        moved, again = (Mutant(f"arch/src/k8/a.rs:{line}:5: replace + with - in f", "arch/src/k8/a.rs", "a + b") for line in (9, 12))
+        saved = mutants_of.kept({old.mutant.name: old})
+        self.assertEqual(mutants_of.restored(saved, [moved]), {moved.name: Result(moved, "missed", "litmus files")})
+        self.assertEqual(mutants_of.restored(saved, [moved, again]), {})
+        self.assertEqual(list(mutants_of.restored(saved, [mutant(), again])), [old.mutant.name])
 
 
 class Stages(unittest.TestCase):

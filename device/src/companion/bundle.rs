@@ -160,11 +160,16 @@ impl Bundle {
     /// Whether there is a branch in a slot.
     #[inline]
     fn has_branch(&self, slot: u8) -> bool {
-        let shape = self.shape();
-        if shape.last == 1 {
+        if self.is_long() {
             return slot == 1 && matches!(self.encoding(2) >> 37, 0xC | 0xD);
         }
-        shape.branches >> slot & 1 != 0 && is_branch(self.encoding(slot))
+        self.shape().branches >> slot & 1 != 0 && is_branch(self.encoding(slot))
+    }
+
+    /// Whether it has a long instruction, in slot 1.
+    #[inline]
+    fn is_long(&self) -> bool {
+        self.shape().last == 1
     }
 
     #[inline]
@@ -228,8 +233,7 @@ impl Bundle {
     /// The 41 bits of the instruction; of a long one those that hold the operation.
     #[inline]
     fn instruction(&self) -> u64 {
-        // A long one has its operation in the last slot.
-        self.encoding(if self.shape().last == 1 && self.slot == 1 { 2 } else { self.slot })
+        self.encoding(if self.is_long() && self.slot == 1 { 2 } else { self.slot })
     }
 
     /// The branch in the instruction's slot.

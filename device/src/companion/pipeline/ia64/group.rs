@@ -153,16 +153,36 @@ fn is_executed(instruction: &Instruction<'_>) -> bool {
 impl Group {
     /// It is empty again.
     pub(in super::super) fn clear(&mut self) {
-        // What lies behind the counts is not read.
-        let Group { needed: _, needs, made: _, makes, references: _, accesses, qualifying, deciding, predicates, .. } = self;
+        // What lies behind the counts is not read. Each field is named, so that none is forgotten.
+        let Group {
+            needed: _,
+            needs,
+            made: _,
+            makes,
+            references: _,
+            accesses,
+            qualifying,
+            deciding,
+            predicates,
+            stack,
+            stack_walk,
+            stack_transfer,
+            carried,
+            carried_latency,
+            checks,
+            serializes,
+            fences,
+            singles,
+            writes_special,
+            executed,
+            renamed,
+        } = self;
         (*needs, *makes, *accesses) = (0, 0, 0);
         (*qualifying, *deciding, *predicates) = (0, 0, [0; 3]);
-        let Group { stack, stack_walk, stack_transfer, carried, carried_latency, checks, serializes, fences, .. } = self;
         (*stack, *stack_walk, *stack_transfer) = (Stack::default(), 0, 0);
         (*carried, *carried_latency) = (Carried::NONE, 0);
-        (*checks, *serializes, *fences) = (false, false, false);
-        let Group { singles, writes_special, executed, renamed, .. } = self;
-        (*singles, *writes_special, *executed, *renamed) = (Singles::default(), false, 0, 0);
+        (*checks, *serializes, *fences, *singles) = (false, false, false, Singles::default());
+        (*writes_special, *executed, *renamed) = (false, 0, 0);
     }
 
     #[inline]
