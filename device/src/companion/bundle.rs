@@ -32,8 +32,9 @@ pub(super) enum Template {
 struct Shape {
     units: [Unit; 3],
     kind: Template,
-    /// The slots of the B unit, and those that a stop follows, one bit each. What follows the long instruction follows slot 1 too.
+    /// The slots of the B unit, one bit each.
     branches: u8,
+    /// The slots that a stop follows, one bit each: of a long instruction both of its slots.
     stops: u8,
     /// The slot of the last instruction.
     last: u8,

@@ -96,6 +96,9 @@ pub struct Follower<'a> {
     pub(super) counts_idle: bool,
     pub(super) link_cycles: u64,
     pub(super) demand: Demand,
+    /// How many instructions went a short way.
+    #[cfg(test)]
+    pub(super) shorts: usize,
 }
 
 impl<'a> Follower<'a> {
@@ -141,6 +144,8 @@ impl<'a> Follower<'a> {
             counts_idle: false,
             link_cycles: 0,
             demand: Demand::default(),
+            #[cfg(test)]
+            shorts: 0,
         }
     }
 
@@ -378,6 +383,10 @@ impl<'a> Follower<'a> {
             Way::Time => self.execute_plain(instruction) || self.execute_short(instruction),
             Way::Whole => false,
         };
+        #[cfg(test)]
+        {
+            self.shorts += usize::from(done && self.way == Way::Time);
+        }
         if !done {
             self.execute_whole(instruction, tables);
         }

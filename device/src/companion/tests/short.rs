@@ -173,8 +173,8 @@ fn bundled(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// What is counted and told, and what is saved.
-type Done = (Vec<u64>, Vec<Outcome>, Vec<u8>);
+/// What is counted and told, what is saved, and how many instructions went a short way.
+type Done = (Vec<u64>, Vec<Outcome>, Vec<u8>, usize);
 
 /// Runs a stream of the first thread of a machine, whose other clusters and cores now and then take its lines, or forget its translations. The
 /// second thread of its core, if it has one, runs at the same time, or not.
@@ -219,7 +219,7 @@ fn run(profile: &Profile, (demand, competes): (&Demand, bool), long: bool, strea
     });
     rig.deliver(&mut follower);
     let followers: Vec<_> = [&follower].into_iter().chain(&others).collect();
-    (rig.all(), outcomes, companion.save(&followers).unwrap())
+    (rig.all(), outcomes, companion.save(&followers).unwrap(), follower.shorts)
 }
 
 /// A demand of all signals that no pipeline takes the long way for.
@@ -235,6 +235,8 @@ fn assert_same(name: &str, short: &Done, long: &Done) {
     let counts: Vec<_> = Signal::all().zip(short.0.iter().zip(&long.0)).filter(|(_, (short, long))| short != long).collect();
     assert!(counts.is_empty() && short.0 == long.0, "{name}: what is counted: {counts:?}");
     assert!(short.2 == long.2, "{name}: what is saved");
+    // Otherwise nothing would be compared.
+    assert!(short.3 * 4 >= short.1.len() && long.3 == 0, "{name}: {} of {} went a short way", short.3, short.1.len());
 }
 
 #[test]

@@ -130,7 +130,7 @@ impl MacroOperation {
 pub(super) struct Needs {
     /// The positions whose scheduler takes something, one bit each.
     pub(super) schedulers: u8,
-    /// Those of a line that goes the short way whose macro-operation is in none, since it is the second of two.
+    /// In a line that goes the short way, the positions of macro-operations that are second of two. No scheduler takes them.
     pub(super) seconds: u8,
     /// An entry of the floating-point scheduler.
     pub(super) floating: bool,
@@ -168,7 +168,7 @@ impl Needs {
         self.plain &= !accesses && continuation != Continuation::Mispredicted;
     }
 
-    /// The same of the second of two.
+    /// The line has the second macro-operation of two at `position`, which goes the short way.
     pub(super) fn add_second(&mut self, position: usize) {
         self.seconds |= 1 << position;
         self.plain = false;

@@ -44,8 +44,16 @@ impl Ports {
             Port::Any | Port::Memory => self.take_memory(0, 0),
             Port::Load => self.take_memory(1, 0),
             Port::Store => self.take_memory(0, 1),
-            Port::Memory0 => !self.memory0 && self.take_memory(1, 0) && set(&mut self.memory0),
-            Port::Memory2 => !self.memory2 && self.take_memory(0, 1) && set(&mut self.memory2),
+            Port::Memory0 => {
+                let free = !self.memory0 && self.take_memory(1, 0);
+                self.memory0 |= free;
+                free
+            }
+            Port::Memory2 => {
+                let free = !self.memory2 && self.take_memory(0, 1);
+                self.memory2 |= free;
+                free
+            }
             Port::Integer0 => {
                 let free = self.integer & 1 == 0;
                 self.integer |= 1;
@@ -79,11 +87,6 @@ impl Ports {
         }
         free
     }
-}
-
-fn set(taken: &mut bool) -> bool {
-    *taken = true;
-    true
 }
 
 /// The group that is being formed.
