@@ -384,9 +384,7 @@ impl<'a> Follower<'a> {
             Way::Whole => false,
         };
         #[cfg(test)]
-        {
-            self.shorts += usize::from(done && self.way == Way::Time);
-        }
+        self.count_short(done && self.way == Way::Time);
         if !done {
             self.execute_whole(instruction, tables);
         }

@@ -42,6 +42,12 @@ impl Follower<'_> {
         done
     }
 
+    /// An instruction has gone a short way, or not.
+    #[cfg(test)]
+    pub(super) fn count_short(&mut self, short: bool) {
+        self.shorts += usize::from(short);
+    }
+
     /// The outcome says nothing.
     #[inline]
     pub(super) fn tell_nothing(&mut self) {
