@@ -92,10 +92,15 @@ impl Follower<'_> {
     /// Counts an access of so many bytes, whatever it finds.
     #[inline]
     pub(super) fn count_access(&mut self, access: &Access, size: u64, stores: bool) {
-        let pieces = ((access.address & 7) + size).div_ceil(8);
-        self.tally.add(Signal::DataCacheAccesses, pieces);
         self.tally.add(Signal::MemoryReferences, 1);
         self.tally.add(Signal::DataCacheReads, u64::from(!stores));
+        let bytes = (access.address & 7) + size;
+        if bytes <= 8 {
+            // As most are.
+            return self.tally.add(Signal::DataCacheAccesses, 1);
+        }
+        let pieces = bytes.div_ceil(8);
+        self.tally.add(Signal::DataCacheAccesses, pieces);
         if pieces > size.div_ceil(8) {
             self.tally.add(Signal::MisalignedAccesses, 1);
             self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::bytes::{Damaged, Reader, Writer};
+use super::found::Find;
 use super::line::{Line, LineState};
 use super::mail::Mail;
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
@@ -130,6 +131,19 @@ pub(super) struct CoreCaches {
     pub(super) translations: Translations,
     /// What others took from it to write it.
     pub(super) taken: Taken,
+    /// The thread that last found what hits.
+    pub(super) finder: u8,
+}
+
+impl CoreCaches {
+    /// An access of data by the thread that last found what hits has used a translation, and a line of the first level that was not the last of
+    /// its set.
+    pub(super) fn mark_data(&mut self, address: u64, line: Option<u64>) {
+        self.translations.find_first(DATA, address, self.finder);
+        if let Some(line) = line {
+            self.data.touch(line, line);
+        }
+    }
 }
 
 /// The caches of a cluster. Line numbers are those of the outer levels, unless a name says *inner*.
@@ -156,6 +170,8 @@ pub(super) struct Cluster {
     pub(super) third_alone: bool,
     /// Whether the third level gives lines up to others that are lent to it.
     pub(super) casts_out_laterally: bool,
+    /// The core that last stored through to the second level.
+    pub(super) storer: usize,
 }
 
 fn lines(bytes: u64, bits: u8) -> u64 {
@@ -176,6 +192,7 @@ impl Cluster {
             data: sets(caches.data, inner),
             translations: Translations::new(&profile.translation),
             taken: Taken::default(),
+            finder: 0,
         });
         let cores = cores.collect::<Vec<_>>().into_boxed_slice();
         let (second, second_code) = match caches.second {
@@ -197,6 +214,7 @@ impl Cluster {
             prefetched: false,
             third_alone: false,
             casts_out_laterally: false,
+            storer: 0,
         }
     }
 
@@ -240,24 +258,32 @@ impl Cluster {
         !left && self.cores.get(core).is_some_and(|caches| caches.taken.is_empty())
     }
 
-    /// The level that has line `inner` of an address, given with its thread, as it is needed to read or to write it, if nothing else changes
-    /// than what was used last. It is the first, which has the translation too, or the second, if stores are written through to that.
-    /// If there is none, a request for the line does the same as if nobody had asked.
+    /// Whether stores are written through to a second level that has all lines of the first.
+    pub(super) fn stores_through(&self) -> bool {
+        self.shape.data_write == WritePolicy::Through && self.shape.second_fill == Fill::Inclusive
+    }
+
+    /// How line `inner` of an address, given with its thread, is found as it is needed to read or to write it, if nothing else changes
+    /// than what was used last: the first level has it, which has the translation too, or the second, if stores are written through to that.
+    /// If it is not, a request for the line does the same as if nobody had asked.
     #[inline]
-    pub(super) fn hits(&mut self, core: usize, writes: bool, inner: u64, (thread, address): (u8, u64), tally: &mut Tally) -> Option<Level> {
+    pub(super) fn hits(&mut self, core: usize, writes: bool, inner: u64, (thread, address): (u8, u64), tally: &mut Tally) -> Option<Find> {
         if !self.is_quiet(core) {
             return None;
         }
         let through = writes && self.shape.data_write == WritePolicy::Through;
-        let caches = self.cores.get_mut(core).filter(|_| !through || self.shape.second_fill == Fill::Inclusive)?;
+        let inclusive = self.shape.second_fill == Fill::Inclusive;
+        let caches = self.cores.get_mut(core).filter(|_| !through || inclusive)?;
         if !caches.translations.find_first(DATA, address, thread) {
             return None;
         }
         if through {
-            return self.stores_through(core, inner, tally).then_some(Level::Second);
+            let first = self.store_through(core, inner)?;
+            Self::count_store_through(first, tally);
+            return Some(Find::Second { first });
         }
         let served = caches.data.touch(inner, inner).is_some_and(|word| !writes || Line(word).state() == LineState::Modified);
-        served.then_some(Level::First)
+        served.then_some(Find::First { writes })
     }
 
     /// The same for code.

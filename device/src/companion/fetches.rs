@@ -72,11 +72,10 @@ impl Follower<'_> {
     #[inline]
     pub(super) fn finds_code(&self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
         self.line == Some(line)
-            || self
-                .system
-                .clusters
-                .get(self.cluster)
-                .is_some_and(|cluster| cluster.lock().hits_code(self.core, line.0, (self.thread, instruction.address)))
+            || self.system.clusters.get(self.cluster).is_some_and(|cluster| {
+                let mut caches = cluster.lock_to_find(self.core, self.thread);
+                caches.hits_code(self.core, line.0, (self.thread, instruction.address))
+            })
     }
 
     /// The fetcher reads what it has found in `line`.
@@ -99,7 +98,7 @@ impl Follower<'_> {
 
     /// The fetcher reads the pieces between two bytes of an instruction.
     #[inline]
-    fn fetch_pieces(&mut self, address: u64, end: u64) {
+    pub(super) fn fetch_pieces(&mut self, address: u64, end: u64) {
         let (first, last) = (address >> self.piece.bits, end >> self.piece.bits);
         let fetched = u64::from(self.piece.number() != Some(first)) + u64::from(first != last);
         self.piece.set(Some(last));

@@ -3,19 +3,20 @@
 use alloc::boxed::Box;
 use core::sync::atomic::Ordering::Relaxed;
 
-use vm_pmu_arch::feed::{Demand, Request, Signal, Traits};
+use vm_pmu_arch::feed::{Demand, Request, Signal};
 
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::clock::Clock;
 use super::code_ahead::CodeStream;
 use super::cores::Core;
+use super::execute::Way;
 use super::fetches::Piece;
+use super::found::Found;
 use super::hypertransport::{OF_LINKS, is_of_link};
-use super::instruction::{Class, Instruction, Transfer};
 use super::nested::Steps;
 use super::outcome::Outcome;
-use super::pipeline::{Continuation, Pipeline, ThirdLevelMiss, boxed};
+use super::pipeline::{Pipeline, ThirdLevelMiss, boxed};
 use super::predictor::{Path, Tables};
 use super::reach::Went;
 use super::requests::Requests;
@@ -24,23 +25,10 @@ use super::signals;
 use super::streams::{Combining, Streams};
 use super::system::System;
 use super::tally::Tally;
-use super::translation::{Invalidation, Page, PageTables};
+use super::translation::{Invalidation, Page};
 
 /// Bits of an address within the smallest page.
 pub(super) const SMALLEST_PAGE: u32 = 12;
-
-/// How an instruction is followed that does nothing but compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// It is not.
-    Idle,
-    /// It makes no event, and time is not kept.
-    Events,
-    /// It makes no event but takes time.
-    Time,
-    /// Like any other, since records ask for it.
-    Whole,
-}
 
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
@@ -48,7 +36,7 @@ enum Way {
 #[derive(Debug)]
 pub struct Follower<'a> {
     pub(super) system: &'a System,
-    tables: &'a Tables,
+    pub(super) tables: &'a Tables,
     number: usize,
     pub(super) package: usize,
     pub(super) cluster: usize,
@@ -56,16 +44,16 @@ pub struct Follower<'a> {
     pub(super) thread: u8,
     /// The core, if its threads compete, and what tells that no other of them runs.
     pub(super) competes: Option<&'a Core>,
-    alone: u32,
+    pub(super) alone: u32,
     clock: Clock,
     /// Whether it follows even while nothing is counted.
     always: bool,
-    active: bool,
+    pub(super) active: bool,
     /// Whether it follows fetches and accesses, and whether branches.
     pub(super) memory: bool,
-    branches: bool,
+    pub(super) branches: bool,
     pub(super) tally: Tally,
-    path: Path,
+    pub(super) path: Path,
     /// The part's pipeline, if the clock is the companion's.
     pub(super) pipeline: Option<Box<Pipeline>>,
     /// The pipeline keeps time.
@@ -81,7 +69,9 @@ pub struct Follower<'a> {
     pub(super) stream: CodeStream,
     pub(super) outcome: Outcome,
     pub(super) told: Told,
-    way: Way,
+    /// The lines and pages of data that it finds without the lock of its cluster.
+    pub(super) found: Found,
+    pub(super) way: Way,
     /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
     pub(super) prefetched: bool,
     /// How the request for the last line that was asked for went, if it went beyond the cluster and the part predicts how far.
@@ -134,6 +124,7 @@ impl<'a> Follower<'a> {
             stream: CodeStream::Off,
             outcome: Outcome::default(),
             told: Told::Nothing,
+            found: system.nothing_found(place / per_cluster),
             way: Way::Idle,
             prefetched: false,
             went: None,
@@ -215,16 +206,6 @@ impl<'a> Follower<'a> {
             _ => {}
         }
         self.linked = linked;
-    }
-
-    /// Chooses the way of plain instructions.
-    fn choose_way(&mut self) {
-        self.way = match (self.active, self.pipelined) {
-            (false, _) => Way::Idle,
-            (_, false) => Way::Events,
-            (_, true) if self.demand.records().is_none() => Way::Time,
-            _ => Way::Whole,
-        };
     }
 
     /// The thread is halted, or runs again. With a [pipeline](super::Profile::pipeline) the threads of a core compete: a thread that runs has
@@ -366,185 +347,6 @@ impl<'a> Follower<'a> {
     #[must_use]
     pub fn lost_nested_steps(&self) -> u64 {
         self.nested.as_ref().map_or(0, |steps| steps.lost())
-    }
-
-    /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
-    #[inline]
-    pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        let done = match self.way {
-            Way::Idle => true,
-            Way::Events => {
-                let plain = self.is_plain(instruction);
-                if plain {
-                    self.tell_nothing();
-                }
-                plain
-            }
-            Way::Time => self.execute_plain(instruction) || self.execute_short(instruction),
-            Way::Whole => false,
-        };
-        #[cfg(test)]
-        self.count_short(done && self.way == Way::Time);
-        if !done {
-            self.execute_whole(instruction, tables);
-        }
-    }
-
-    /// From now on no way is short, until it is [synchronised](Follower::sync).
-    #[cfg(test)]
-    pub(super) fn go_the_long_way(&mut self) {
-        self.way = Way::Whole;
-        self.pipeline.as_mut().into_iter().for_each(|pipeline| pipeline.go_the_long_way());
-    }
-
-    /// Whether no other thread of its core runs, nor has been followed before.
-    #[inline]
-    pub(super) fn is_alone(&self) -> bool {
-        self.competes.is_none_or(|core| core.is_alone(self.alone))
-    }
-
-    /// [`execute`](Follower::execute), of any instruction.
-    #[inline(never)]
-    fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        self.outcome = Outcome::default();
-        self.told = if self.is_plain(instruction) { Told::Nothing } else { Told::Other };
-        if self.told != Told::Nothing {
-            let before = if self.pipelined { self.castouts() } else { [0; 3] };
-            self.follow(instruction, tables);
-            if self.pipelined {
-                self.cast_out(before);
-            }
-        }
-        if self.pipelined {
-            self.take_time(instruction);
-        }
-        if self.stream != CodeStream::Off {
-            self.prefetch_stream();
-        }
-        if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
-            steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
-        }
-    }
-
-    /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and
-    /// nothing written out.
-    #[inline]
-    pub(super) fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
-        let quiet = instruction.transfer.is_none()
-            && instruction.bundle.is_none()
-            && instruction.accesses.is_empty()
-            && !instruction.class.writes_out();
-        quiet && (!self.memory || !self.is_fetched(instruction))
-    }
-
-    /// Follows what an instruction fetches, accesses and where it goes.
-    #[inline(never)]
-    fn follow(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
-        if !self.memory {
-            // Only branches are followed.
-            return self.branch(instruction);
-        }
-        if self.is_fetched(instruction) {
-            self.fetch(instruction, tables);
-            self.carry(true);
-        }
-        let locked = instruction.accesses.first().is_some_and(|access| access.locked);
-        if locked || instruction.class.writes_out() {
-            self.write_out();
-            self.carry(false);
-        }
-        for access in instruction.accesses {
-            self.access(access, tables);
-            self.carry(false);
-        }
-        if self.system.profile.costs.second_floating != 0 {
-            self.load_floating(instruction);
-        }
-        self.branch(instruction);
-    }
-
-    /// The pipeline, while it keeps time.
-    #[inline]
-    pub(super) fn pipeline(&mut self) -> Option<&mut Pipeline> {
-        self.pipeline.as_deref_mut().filter(|_| self.pipelined)
-    }
-
-    /// Where execution goes on, for the pipeline.
-    #[inline]
-    pub(super) fn continues(&mut self, continuation: Continuation) {
-        if let Some(pipeline) = self.pipeline() {
-            pipeline.continues(continuation);
-        }
-    }
-
-    #[inline]
-    fn branch(&mut self, instruction: &Instruction<'_>) {
-        if let Some(transfer) = &instruction.transfer {
-            self.transfer(instruction, transfer);
-        } else if let Some(bundle) = &instruction.bundle {
-            self.path.announce(instruction.address, bundle);
-            self.prefetch_target(instruction, bundle);
-        }
-    }
-
-    #[inline]
-    pub(super) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
-        if transfer.taken {
-            self.piece.set(None);
-            self.turn_stream(instruction.bundle.as_ref());
-        }
-        if instruction.class == Class::Exception {
-            self.line = None;
-            self.end_stream();
-            self.continues(Continuation::Far);
-            self.path.place.leave();
-            return;
-        }
-        if !self.branches {
-            return;
-        }
-        let address = instruction.address;
-        let bundle = instruction.bundle.as_ref();
-        let bundled = bundle.and_then(|bundle| self.path.predict_bundled(self.tables, address, bundle, transfer));
-        let verdict = match &bundled {
-            Some(bundled) => bundled.verdict,
-            None => {
-                let next = address.wrapping_add(u64::from(instruction.length));
-                self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target)
-            }
-        };
-        self.outcome.prediction = verdict.prediction;
-        self.outcome.traits.set(Traits::WEAKLY_PREDICTED, verdict.weak);
-        let tally = &mut self.tally;
-        if transfer.kind.is_far() {
-            self.path.place.leave();
-            return self.continues(Continuation::Far);
-        }
-        if verdict.stack_hit | verdict.stack_overflow {
-            tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
-            tally.add(Signal::ReturnStackOverflows, u64::from(verdict.stack_overflow));
-        }
-        match &bundled {
-            Some(bundled) => branches::count_bundled(transfer, bundled, tally),
-            None => {
-                tally.add(Signal::BranchesWeaklyPredicted, u64::from(verdict.weak));
-                branches::count(transfer, verdict.prediction, tally);
-            }
-        }
-        if verdict.flush {
-            tally.add(Signal::PipelineFlushes, 1);
-            if !transfer.taken && self.pipelined {
-                self.end_stream();
-            }
-            self.continues(Continuation::Mispredicted);
-        } else if transfer.taken {
-            if verdict.bubble {
-                branches::count_resteer(transfer, tally);
-            }
-            let staged = bundled.zip(bundle).and_then(|(bundled, bundle)| bundled.bubbles(bundle.slot));
-            let bubbles = staged.unwrap_or(if verdict.bubble { self.system.profile.costs.bubble } else { 0 });
-            self.continues(if bubbles == 0 { Continuation::Taken } else { Continuation::Resteered(bubbles) });
-        }
     }
 
     /// The processor forgets translations.

@@ -75,23 +75,28 @@ impl Cluster {
         Served::By(level)
     }
 
-    /// Whether a store to line `inner` only goes to the second level, which has it modified, and no other core has it. Then that is counted.
-    pub(super) fn stores_through(&mut self, core: usize, inner: u64, tally: &mut Tally) -> bool {
+    /// Stores to line `inner` if that only goes to the second level, which has it modified, and no other core has it. Returns whether the first
+    /// level has it too.
+    pub(super) fn store_through(&mut self, core: usize, inner: u64) -> Option<bool> {
         let outer = inner >> self.inner_bits();
         let modified = Line::new(outer, LineState::Modified).0;
         if self.cores.len() > 1 && self.siblings_have(core, outer) || self.second.touch(outer, outer) != Some(modified) {
-            return false;
+            return None;
         }
         // What `serve_inclusive` does of such a store.
-        let found = self.cores.get_mut(core).is_some_and(|caches| caches.data.touch(inner, inner).is_some());
+        self.held = LineState::Modified;
+        Some(self.cores.get_mut(core).is_some_and(|caches| caches.data.touch(inner, inner).is_some()))
+    }
+
+    /// Counts a store that only goes to the second level, of a line that the first has too or not.
+    #[inline]
+    pub(super) fn count_store_through(first: bool, tally: &mut Tally) {
         for signal in [Signal::DataCacheMisses, Signal::DataCacheStoreMisses] {
-            tally.add(signal, u64::from(!found));
+            tally.add(signal, u64::from(!first));
         }
         for signal in [Signal::L2RequestsData, Signal::L2References, Signal::L2DataWrites, Signal::L2DataLookupHits, Signal::L2StoreHits] {
             tally.add(signal, 1);
         }
-        self.held = LineState::Modified;
-        true
     }
 
     /// A line as the second level takes it in, with the mark of the prefetcher if that asked for it. Only what lies before a level of victims

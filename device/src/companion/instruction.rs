@@ -41,6 +41,12 @@ impl AccessKind {
         AccessKind::RegisterStackLoad,
         AccessKind::RegisterStackStore,
     ];
+
+    /// Whether it reads what a register is given.
+    #[inline]
+    pub(super) fn loads(self) -> bool {
+        matches!(self, AccessKind::Load | AccessKind::RegisterStackLoad)
+    }
 }
 
 /// One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.

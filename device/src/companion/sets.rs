@@ -127,6 +127,11 @@ impl Sets {
         Some(word)
     }
 
+    /// How many sets there are.
+    pub(super) fn count(&self) -> u64 {
+        self.mask + 1
+    }
+
     /// The number of the set of an index.
     #[inline]
     pub(super) fn number(&self, index: u64) -> u64 {

@@ -7,9 +7,11 @@
 
 use vm_pmu_arch::feed::{DataSource, StoreOutcome, Translation};
 
-use super::cluster::Level;
+use super::cluster::{Cluster, Level};
+use super::cluster_lock::ClusterLock;
 use super::code_ahead::CodeStream;
 use super::follower::Follower;
+use super::found::Find;
 use super::instruction::{Access, AccessKind, Instruction};
 use super::outcome::Outcome;
 use super::pipeline::Source;
@@ -57,7 +59,40 @@ impl Follower<'_> {
         }
     }
 
-    /// Follows an instruction while a pipeline keeps time and no records are asked for. Returns whether it goes the short way; if not, the long way does the same as if it had not been tried.
+    /// [`execute_short`](Follower::execute_short) while time is not kept, of an instruction outside bundles that only makes one access, whose line
+    /// the first level is known to have. Returns whether it is one; if not, nothing has been done.
+    #[inline(never)]
+    pub(super) fn execute_again(&mut self, instruction: &Instruction<'_>) -> bool {
+        let [access] = instruction.accesses else { return false };
+        let quiet = instruction.transfer.is_none() && instruction.bundle.is_none() && !instruction.class.writes_out();
+        if !quiet || !is_usual(access) {
+            return false;
+        }
+        let fetched = self.is_fetched(instruction);
+        if fetched && self.only_line(instruction).is_none_or(|line| self.line != Some(line)) {
+            return false;
+        }
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let line = access.physical >> line_bits;
+        let end = access.physical.wrapping_add(u64::from(access.size.max(1)) - 1);
+        let Some(cluster) = self.system.clusters.get(self.cluster).filter(|_| end >> line_bits == line) else { return false };
+        let writes = access.kind == AccessKind::Store;
+        if writes && self.found.stores_through() || !self.found.again(cluster, self.core, line, writes, access.address) {
+            return false;
+        }
+        if fetched {
+            let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
+            self.fetch_pieces(instruction.address, end);
+        }
+        self.tell_hit(instruction, access, Level::First);
+        self.outcome.cycles = None;
+        if self.stream != CodeStream::Off {
+            self.prefetch_stream();
+        }
+        true
+    }
+
+    /// Follows an instruction while no records are asked for. Returns whether it goes the short way; if not, the long way does the same as if it had not been tried.
     #[inline(never)]
     pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
         let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());
@@ -71,10 +106,18 @@ impl Follower<'_> {
                 return false;
             }
         }
+        let mut hit = None;
         match instruction.accesses {
             [] => self.tell_nothing(),
             [access] => match self.hits(access) {
-                Some(level) => self.tell_hit(instruction, access, level),
+                Some(Level::First) => {
+                    self.tell_hit(instruction, access, Level::First);
+                    hit = Some(access);
+                }
+                Some(level) => {
+                    self.tell_hit(instruction, access, level);
+                    self.keep_access(access, level);
+                }
                 None => return false,
             },
             [load, store] if self.modifies(instruction, load, store) => {}
@@ -89,9 +132,17 @@ impl Follower<'_> {
             self.told = Told::Other;
         }
         let alone = self.is_alone();
-        match &mut self.pipeline {
-            Some(pipeline) if alone => pipeline.execute_alone(instruction, &mut self.tally),
-            _ => self.take_time(instruction),
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        match (&mut self.pipeline, hit) {
+            (Some(pipeline), Some(access)) if alone => {
+                pipeline.execute_hit(instruction, access, access.physical >> line_bits, &mut self.tally)
+            }
+            (Some(pipeline), None) if alone => pipeline.execute_alone(instruction, &mut self.tally),
+            (Some(_), _) => {
+                hit.into_iter().for_each(|access| self.keep_access(access, Level::First));
+                self.take_time(instruction);
+            }
+            (None, _) => {}
         }
         if self.stream != CodeStream::Off {
             self.prefetch_stream();
@@ -116,10 +167,46 @@ impl Follower<'_> {
         let more = u64::from(access.size.max(1)) - 1;
         let line = access.physical >> line_bits;
         let whole = access.physical.wrapping_add(more) >> line_bits == line;
-        let usual = matches!(access.kind, AccessKind::Load | AccessKind::Store) && !access.locked && !access.uncached;
         let writes = access.kind == AccessKind::Store;
-        let cluster = self.system.clusters.get(self.cluster).filter(|_| whole && usual)?;
-        cluster.lock().hits(self.core, writes, line, (self.thread, access.address), &mut self.tally)
+        let cluster = self.system.clusters.get(self.cluster).filter(|_| whole && is_usual(access))?;
+        if writes && self.found.stores_through() {
+            return self.stores_through(cluster, line, access.address);
+        }
+        if self.found.again(cluster, self.core, line, writes, access.address) {
+            return Some(Level::First);
+        }
+        self.look_up(cluster, writes, line, access.address)
+    }
+
+    /// The same of a store that may be written through to the second level.
+    #[inline(never)]
+    fn stores_through(&mut self, cluster: &ClusterLock, line: u64, address: u64) -> Option<Level> {
+        let Some(first) = self.found.stores_again(cluster, self.core, line, address) else {
+            return self.look_up(cluster, true, line, address);
+        };
+        Cluster::count_store_through(first, &mut self.tally);
+        Some(Level::Second)
+    }
+
+    /// [`hits`](Follower::hits), with the lock of the cluster.
+    #[inline(never)]
+    fn look_up(&mut self, cluster: &ClusterLock, writes: bool, line: u64, address: u64) -> Option<Level> {
+        if !self.found.seeks() {
+            return None;
+        }
+        let mut caches = cluster.lock_to_find(self.core, self.thread);
+        let find = caches.hits(self.core, writes, line, (self.thread, address), &mut self.tally);
+        if matches!(find, Some(Find::Second { .. })) && caches.storer != self.core {
+            // The second level is another core's too.
+            caches.storer = self.core;
+            cluster.change();
+        }
+        match find {
+            Some(find) => self.found.find(cluster.changes(), address, line, find),
+            // The long way changes more.
+            None => self.found.fail(),
+        }
+        find.map(Find::level)
     }
 
     /// Whether an instruction loads and stores what the first level has and may be written. Then both are counted, and told of.
@@ -133,8 +220,10 @@ impl Follower<'_> {
         let hits = same && back && !load.locked && !load.uncached && self.hits(store) == Some(Level::First);
         if hits {
             // Neither takes longer than the other.
-            self.tell_hit(instruction, load, Level::First);
-            self.tell_hit(instruction, store, Level::First);
+            for access in [load, store] {
+                self.tell_hit(instruction, access, Level::First);
+                self.keep_access(access, Level::First);
+            }
         }
         hits
     }
@@ -158,16 +247,20 @@ impl Follower<'_> {
             };
             self.told = told;
         }
-        let line = access.physical >> profile.caches.line_bits.min(63);
-        if let Some(pipeline) = &mut self.pipeline {
-            pipeline.access(access, line);
-            if !first {
-                pipeline.missed(u32::from(costs.second), Source::Second);
-            }
-        }
         if costs.second_floating != 0 && access.kind == AccessKind::Load {
             self.load_floating(instruction);
             self.told = Told::Other;
+        }
+    }
+
+    /// The pipeline, if time is kept, learns of an access that hits a level.
+    fn keep_access(&mut self, access: &Access, level: Level) {
+        let profile = &self.system.profile;
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.access(access, access.physical >> profile.caches.line_bits.min(63));
+            if level != Level::First {
+                pipeline.missed(u32::from(profile.costs.second), Source::Second);
+            }
         }
     }
 
@@ -183,4 +276,10 @@ impl Follower<'_> {
             pipeline.tell(&mut self.outcome);
         }
     }
+}
+
+/// Whether an access is of those that most are.
+#[inline]
+fn is_usual(access: &Access) -> bool {
+    matches!(access.kind, AccessKind::Load | AccessKind::Store) && !access.locked && !access.uncached
 }

@@ -11,7 +11,9 @@ use super::answers::Answers;
 use super::bus;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
+use super::cluster_lock::ClusterLock;
 use super::cores::Core;
+use super::found::Found;
 use super::gart::Buffer;
 use super::hypertransport::{LINE, Transaction};
 use super::interconnect::{Asked, Interconnect};
@@ -51,7 +53,7 @@ pub(super) struct Response {
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) profile: Profile,
-    pub(super) clusters: Box<[Mutex<Cluster>]>,
+    pub(super) clusters: Box<[ClusterLock]>,
     /// The cores of every cluster, one cluster after the other. Empty if no threads compete.
     pub(super) cores: Box<[Core]>,
     pub(super) shared: Mutex<Shared>,
@@ -92,7 +94,7 @@ impl System {
         let cluster = |number: usize| {
             let lends = number % clusters.max(1) >= layout.clusters;
             let casts_out_laterally = layout.lent != 0 && !lends;
-            Mutex::new(Cluster { casts_out_laterally, ..Cluster::new(profile, seed.wrapping_add(number as u64)) })
+            ClusterLock::new(Cluster { casts_out_laterally, ..Cluster::new(profile, seed.wrapping_add(number as u64)) })
         };
         let compete = profile.threads > 1 && pipeline::competes(profile.pipeline);
         let cores = if compete { number * usize::from(profile.cores.max(1)) } else { 0 };
@@ -123,6 +125,11 @@ impl System {
             clusters_per_package: clusters.max(1),
             layout,
         }
+    }
+
+    /// What a thread of a cluster has found that has found nothing.
+    pub(super) fn nothing_found(&self, cluster: usize) -> Found {
+        self.clusters.get(cluster).map(ClusterLock::nothing_found).unwrap_or_default()
     }
 
     /// The package whose memory holds line `outer`.

@@ -374,6 +374,11 @@ impl Translations {
         self.first.get_mut(side).is_some_and(|level| level.finds(address, thread))
     }
 
+    /// The bits of an address within the smallest page of data that the first level knows.
+    pub(super) fn data_bits(&self) -> u8 {
+        self.first[DATA].bits
+    }
+
     /// Looks a translation up in the second level: with it comes the binary logarithm of the size of the whole page. The caller puts it into
     /// the first by [`fill_first`](Self::fill_first).
     #[inline]

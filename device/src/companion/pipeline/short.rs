@@ -1,9 +1,10 @@
 //! Short ways through the pipelines, of threads that have their core to themselves.
 
-use super::super::instruction::Instruction;
+use super::super::instruction::{Access, Instruction};
 use super::super::tally::Tally;
 #[cfg(test)]
 use super::power9;
+use super::touch::Touches;
 use super::{Continuation, Core, Found, Pipeline};
 #[cfg(test)]
 use vm_pmu_arch::feed::Signal;
@@ -31,7 +32,7 @@ impl Pipeline {
         let Found { continuation, .. } = self.found;
         let one = self.found.count <= 1;
         let done = match &mut self.core {
-            Core::K8(core) => core.execute_short(instruction, self.found.touches(), continuation, tally),
+            Core::K8(core) => core.execute_short(instruction, Touches::Found(self.found.touches()), continuation, tally),
             Core::Knl(core) if one => core.execute_short(instruction, self.found.touches().first(), continuation, tally),
             Core::Power9(core) if one => core.execute_short(instruction, &self.found, tally),
             _ => false,
@@ -42,6 +43,19 @@ impl Pipeline {
         } else {
             self.execute(instruction, 0, None, tally);
         }
+    }
+
+    /// The same of one whose only access hits `line` in the first level.
+    #[inline]
+    pub(in super::super) fn execute_hit(&mut self, instruction: &Instruction<'_>, access: &Access, line: u64, tally: &mut Tally) {
+        if let Core::K8(core) = &mut self.core
+            && core.execute_short(instruction, Touches::Hit(access, line), self.found.continuation, tally)
+        {
+            self.found.continuation = Continuation::Sequential;
+            return;
+        }
+        self.access(access, line);
+        self.execute_alone(instruction, tally);
     }
 
     /// From now on no instruction goes the short way.

@@ -69,6 +69,32 @@ pub(super) struct Touch {
     pub(super) carried: Carried,
 }
 
+/// The accesses of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Touches<'a> {
+    /// What they found.
+    Found(&'a [Touch]),
+    /// One that hits the first level, and the number of its line.
+    Hit(&'a Access, u64),
+}
+
+impl Touches<'_> {
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Touches::Found(touches) => touches.len(),
+            Touches::Hit(..) => 1,
+        }
+    }
+
+    /// Whether the first of them loads.
+    pub(super) fn load(&self) -> bool {
+        match self {
+            Touches::Found(touches) => touches.first().is_some_and(Touch::loads),
+            Touches::Hit(access, _) => access.kind.loads(),
+        }
+    }
+}
+
 impl Touch {
     pub(super) const NONE: Touch = Touch {
         address: 0,
@@ -86,9 +112,10 @@ impl Touch {
         carried: Carried::NONE,
     };
 
+    #[inline]
     pub(super) fn new(access: &Access, line: u64) -> Touch {
         let size = access.size.max(1);
-        let pieces = ((access.address & 7) + u64::from(size)).div_ceil(8);
+        let bytes = (access.address & 7) + u64::from(size);
         Touch {
             address: access.address,
             line,
@@ -96,17 +123,26 @@ impl Touch {
             kind: access.kind,
             locked: access.locked,
             uncached: access.uncached,
-            misaligned: pieces > u64::from(size).div_ceil(8),
+            misaligned: bytes > 8 && bytes.div_ceil(8) > u64::from(size).div_ceil(8),
             ..Touch::default()
         }
     }
 
+    /// What of it an access that hits has. Field by field, as the processor waits if it reads together what has just been written apart.
+    #[inline(always)]
+    pub(super) fn of_hit(&self) -> Touch {
+        let Touch { address, line, size, kind, misaligned, .. } = *self;
+        Touch { address, line, size, kind, misaligned, ..Touch::NONE }
+    }
+
+    #[inline]
     pub(super) fn stores(&self) -> bool {
         matches!(self.kind, AccessKind::Store | AccessKind::StreamingStore | AccessKind::RegisterStackStore)
     }
 
+    #[inline]
     pub(super) fn loads(&self) -> bool {
-        matches!(self.kind, AccessKind::Load | AccessKind::RegisterStackLoad)
+        self.kind.loads()
     }
 
     /// Whether it reaches into a second line of 64 bytes.

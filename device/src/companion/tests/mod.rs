@@ -4,6 +4,7 @@ mod answers;
 mod bundles;
 mod code;
 mod flushes;
+mod found;
 mod identities;
 mod injection;
 mod invariants;

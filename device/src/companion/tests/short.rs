@@ -178,9 +178,14 @@ type Done = (Vec<u64>, Vec<Outcome>, Vec<u8>, usize);
 
 /// Runs a stream of the first thread of a machine, whose other clusters and cores now and then take its lines, or forget its translations. The
 /// second thread of its core, if it has one, runs at the same time, or not.
-fn run(profile: &Profile, (demand, competes): (&Demand, bool), long: bool, stream: impl Fn(&mut dyn FnMut(&Instruction<'_>))) -> Done {
+fn run(
+    profile: &Profile,
+    (demand, clock, competes): (&Demand, Clock, bool),
+    long: bool,
+    stream: impl Fn(&mut dyn FnMut(&Instruction<'_>)),
+) -> Done {
     let (threads, cores) = (usize::from(profile.threads), usize::from(profile.cores));
-    let companion = Builder::of(profile).threads(threads * cores + 1).clock(Clock::Companion).build();
+    let companion = Builder::of(profile).threads(threads * cores + 1).clock(clock).build();
     let rig = Rig::new(threads * cores + 1);
     let mut others: Vec<_> = (0..=threads * cores).map(|number| companion.follower(number).unwrap()).collect();
     let mut follower = others.remove(0);
@@ -242,7 +247,8 @@ fn assert_same(name: &str, short: &Done, long: &Done) {
 #[test]
 fn an_instruction_that_only_computes_does_the_same_the_short_way() {
     for profile in parts::ALL {
-        let [short, long] = [false, true].map(|long| run(profile, (&counted(), false), long, |report| computing(11, 1_500, report)));
+        let [short, long] =
+            [false, true].map(|long| run(profile, (&counted(), Clock::Companion, false), long, |report| computing(11, 1_500, report)));
         assert_same(profile.name, &short, &long);
     }
 }
@@ -250,7 +256,8 @@ fn an_instruction_that_only_computes_does_the_same_the_short_way() {
 #[test]
 fn an_instruction_that_hits_does_the_same_the_short_way() {
     for (profile, seed) in parts::ALL.iter().flat_map(|profile| [5, 6, 7].map(|seed| (profile, seed))) {
-        let [short, long] = [false, true].map(|long| run(profile, (&counted(), false), long, |report| hitting(seed, 800, report)));
+        let [short, long] =
+            [false, true].map(|long| run(profile, (&counted(), Clock::Companion, false), long, |report| hitting(seed, 800, report)));
         assert_same(profile.name, &short, &long);
     }
 }
@@ -259,7 +266,8 @@ fn an_instruction_that_hits_does_the_same_the_short_way() {
 fn an_instruction_of_a_bundle_that_hits_does_the_same_the_short_way() {
     for (profile, seed) in [&parts::MONTECITO, &parts::ITANIUM].iter().flat_map(|profile| [5, 6, 7].map(|seed| (profile, seed))) {
         let demand = if seed == 7 { everything() } else { counted() };
-        let [short, long] = [false, true].map(|long| run(profile, (&demand, false), long, |report| bundled(seed, 500, report)));
+        let [short, long] =
+            [false, true].map(|long| run(profile, (&demand, Clock::Companion, false), long, |report| bundled(seed, 500, report)));
         assert_same(profile.name, &short, &long);
     }
 }
@@ -267,7 +275,8 @@ fn an_instruction_of_a_bundle_that_hits_does_the_same_the_short_way() {
 #[test]
 fn an_instruction_that_hits_does_the_same_the_short_way_while_everything_is_counted() {
     for profile in parts::ALL {
-        let [short, long] = [false, true].map(|long| run(profile, (&everything(), false), long, |report| hitting(9, 300, report)));
+        let [short, long] =
+            [false, true].map(|long| run(profile, (&everything(), Clock::Companion, false), long, |report| hitting(9, 300, report)));
         assert_same(profile.name, &short, &long);
     }
 }
@@ -275,7 +284,21 @@ fn an_instruction_that_hits_does_the_same_the_short_way_while_everything_is_coun
 #[test]
 fn an_instruction_that_hits_does_the_same_the_short_way_beside_another_thread() {
     for profile in parts::ALL {
-        let [short, long] = [false, true].map(|long| run(profile, (&counted(), true), long, |report| hitting(3, 300, report)));
+        let [short, long] =
+            [false, true].map(|long| run(profile, (&counted(), Clock::Companion, true), long, |report| hitting(3, 300, report)));
         assert_same(profile.name, &short, &long);
+    }
+}
+
+#[test]
+fn an_instruction_that_hits_does_the_same_the_short_way_while_only_events_are_followed() {
+    for (profile, seed) in parts::ALL.iter().flat_map(|profile| [4, 8].map(|seed| (profile, seed))) {
+        let setup = (&everything(), Clock::Embedder, false);
+        let [short, long] = [false, true].map(|long| run(profile, setup, long, |report| hitting(seed, 500, report)));
+        assert_same(profile.name, &short, &long);
+        if profile.pipeline.is_ia64() {
+            let [short, long] = [false, true].map(|long| run(profile, setup, long, |report| bundled(seed, 500, report)));
+            assert_same(profile.name, &short, &long);
+        }
     }
 }

@@ -28,6 +28,12 @@ pub(super) struct Writing {
 impl Core {
     /// An access goes through LS1 and, if it stores or misses, LS2; returns when a load has its data.
     pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
+        self.pass_queues(touch, address)
+    }
+
+    /// The same, for what knows more of the access where it is compiled.
+    #[inline(always)]
+    pub(super) fn pass_queues(&mut self, touch: &Touch, address: u64) -> u64 {
         let mut at = 0;
         let places = touch.size.div_ceil(8).clamp(1, 2) + u8::from(touch.misaligned);
         for _ in 0..places {
@@ -98,6 +104,7 @@ impl Core {
     }
 
     /// When the line of a store is here: now, if it hits.
+    #[inline]
     fn line_of(&mut self, touch: &Touch, at: u64) -> u64 {
         let at = at + u64::from(touch.translation);
         let pending = self.misses.pending(touch.line, at);
@@ -126,6 +133,7 @@ impl Core {
     }
 
     /// PK21: one of them.
+    #[inline(always)]
     pub(super) fn write_one(&mut self, touch: &Touch, writing: &Writing) {
         let Writing { ready, completed, modifies } = *writing;
         let at = self.access.at;

@@ -243,12 +243,6 @@ impl Line {
         self.plain = [false; WIDTH];
     }
 
-    /// Whether the macro-operation at `position` has two accesses.
-    #[inline]
-    pub(super) fn modifies(&self, position: usize) -> bool {
-        self.operations.get(position).is_some_and(|operation| operation.touches.1 - operation.touches.0 > 1)
-    }
-
     /// The line has gone, and the next one begins.
     #[inline]
     pub(super) fn clear(&mut self) {

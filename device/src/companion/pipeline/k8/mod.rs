@@ -24,6 +24,7 @@ use super::queue::{Entries, Ring, Runs};
 use super::redirect::Redirect;
 use super::registers::{ANY, Registers};
 use super::sequence::Sequence;
+use super::touch::Touches;
 use super::{Continuation, Found, MOST, Touch};
 use line::{Line, MacroOperation, Needs, Operands};
 use rows::{Path, Row, Unit};
@@ -162,7 +163,7 @@ impl Core {
         if plain {
             return self.push_plain(instruction, tally);
         }
-        let touches = self.take_touches(found.touches());
+        let touches = self.take_touches(Touches::Found(found.touches()));
         let operation = MacroOperation {
             row,
             class: instruction.class,
@@ -195,7 +196,7 @@ impl Core {
             if self.line.count == 0 {
                 // The first filled its line.
                 self.line.piece = last;
-                touches = self.take_touches(found.touches().get(loads..).unwrap_or(&[]));
+                touches = self.take_touches(Touches::Found(found.touches().get(loads..).unwrap_or(&[])));
             }
             self.push(MacroOperation { touches, second: true, ..operation }, tally);
         } else {
@@ -223,22 +224,22 @@ impl Core {
 
     /// Puts accesses into the line, and returns where they are.
     #[inline]
-    fn take_touches(&mut self, touches: &[Touch]) -> (u8, u8) {
+    fn take_touches(&mut self, touches: Touches<'_>) -> (u8, u8) {
         let begin = self.line.touch_count;
+        let mut places = self.line.touches.iter_mut().skip(begin);
         match touches {
-            [] => return (begin as u8, begin as u8),
-            [touch] => {
-                if let Some(place) = self.line.touches.get_mut(begin) {
+            Touches::Found(touches) => {
+                for (place, touch) in places.zip(touches) {
                     *place = *touch;
                     self.line.touch_count += 1;
                 }
-                return (begin as u8, self.line.touch_count as u8);
             }
-            _ => {}
-        }
-        for (place, touch) in self.line.touches.iter_mut().skip(begin).zip(touches) {
-            *place = *touch;
-            self.line.touch_count += 1;
+            Touches::Hit(access, line) => {
+                if let Some(place) = places.next() {
+                    *place = Touch::new(access, line);
+                    self.line.touch_count += 1;
+                }
+            }
         }
         (begin as u8, self.line.touch_count as u8)
     }

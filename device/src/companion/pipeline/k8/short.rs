@@ -7,6 +7,7 @@ use super::super::super::instruction::{AccessKind, Instruction};
 use super::super::super::tally::Tally;
 use super::super::redirect::Redirect;
 use super::super::registers::moves_stack;
+use super::super::touch::Touches;
 use super::super::{Continuation, MOST, Touch};
 use super::accesses::Writing;
 use super::line::MacroOperation;
@@ -54,11 +55,11 @@ impl Core {
     pub(in super::super) fn execute_short(
         &mut self,
         instruction: &Instruction<'_>,
-        touches: &[Touch],
+        touches: Touches<'_>,
         continuation: Continuation,
         tally: &mut Tally,
     ) -> bool {
-        if touches.is_empty() && continuation == Continuation::Sequential && self.execute_plain(instruction, tally) {
+        if touches.count() == 0 && continuation == Continuation::Sequential && self.execute_plain(instruction, tally) {
             return true;
         }
         let Some(row) = rows::short(instruction) else { return false };
@@ -66,7 +67,7 @@ impl Core {
         if alone && self.line.count != 0 {
             self.dispatch(tally);
         }
-        self.enter(instruction, touches.len(), tally);
+        self.enter(instruction, touches.count(), tally);
         if row.path == Path::Double {
             self.push_halves(instruction, row, touches, continuation, tally);
         } else {
@@ -102,9 +103,8 @@ impl Core {
 
     /// Puts the macro-operation of an instruction into the line.
     #[inline]
-    fn push_short(&mut self, instruction: &Instruction<'_>, row: Row, touches: &[Touch], continuation: Continuation) {
-        let accesses = !touches.is_empty();
-        let loads = touches.first().is_some_and(Touch::loads);
+    fn push_short(&mut self, instruction: &Instruction<'_>, row: Row, touches: Touches<'_>, continuation: Continuation) {
+        let (accesses, loads) = (touches.count() != 0, touches.load());
         let touches = self.take_touches(touches);
         let line = &mut self.line;
         let Some(place) = line.operations.get_mut(line.count) else { return };
@@ -118,7 +118,14 @@ impl Core {
     /// Puts the two macro-operations of an instruction that loads into the line, of which the first makes the access (PK3). A line that the first
     /// fills goes before the second.
     #[inline(never)]
-    fn push_halves(&mut self, instruction: &Instruction<'_>, row: Row, touches: &[Touch], continuation: Continuation, tally: &mut Tally) {
+    fn push_halves(
+        &mut self,
+        instruction: &Instruction<'_>,
+        row: Row,
+        touches: Touches<'_>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) {
         if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
             tally.add(*signal, 1);
         }
@@ -153,16 +160,14 @@ impl Core {
                 self.issue_second(at, position);
                 continue;
             }
-            let touch = match self.line.operations.get(position) {
-                Some(operation) if self.line.plain.get(position) == Some(&false) && operation.touches.0 < operation.touches.1 => {
-                    self.line.touches.get(usize::from(operation.touches.0)).copied()
-                }
-                _ => None,
+            let accesses = match self.line.operations.get(position) {
+                Some(operation) if self.line.plain.get(position) == Some(&false) => operation.touches,
+                _ => (0, 0),
             };
-            match touch {
-                Some(touch) if self.line.modifies(position) => self.issue_access::<true>(at, position, &touch),
-                Some(touch) => self.issue_access::<false>(at, position, &touch),
-                None => self.issue_computation(at, position),
+            match accesses.1 - accesses.0 {
+                0 => self.issue_computation(at, position),
+                1 => self.issue_access::<false>(at, position, accesses.0),
+                _ => self.issue_access::<true>(at, position, accesses.0),
             }
         }
         self.reorder.take(self.completed.at + 1);
@@ -227,20 +232,20 @@ impl Core {
         }
     }
 
-    /// Issues a macro-operation with an access that hits, or one that modifies what it loads.
+    /// Issues a macro-operation with an access that hits, which is at this place of the line, or one that modifies what it loads.
     #[inline]
-    fn issue_access<const MODIFIES: bool>(&mut self, at: u64, position: usize, touch: &Touch) {
-        let Some(operation) = self.line.operations.get(position) else { return };
-        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, .. } = *operation;
-        let operands = operation.operands;
+    fn issue_access<const MODIFIES: bool>(&mut self, at: u64, position: usize, place: u8) {
         let next = at + 1;
+        let Some((operation, touch)) = self.line.operations.get(position).zip(self.line.touches.get(usize::from(place))) else { return };
+        let touch = touch.of_hit();
+        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, .. } = *operation;
         let ready = |registers: &[u16]| registers.iter().fold(0, |ready: u64, register| ready.max(self.registers.at(*register)));
-        let (addresses, reads) = (ready(operands.addresses()), ready(operands.reads()));
+        let (addresses, reads) = (ready(operation.operands.addresses()), ready(operation.operands.reads()));
         let address = self.ports.take_cycle(position, addresses.max(next));
-        let here = self.load_store(touch, address);
+        let here = self.pass_queues(&touch, address);
         let (data, mut stored) = if loads { (here, 0) } else { (0, here) };
         if MODIFIES {
-            stored = self.load_store(&Touch { kind: AccessKind::Store, ..*touch }, address);
+            stored = self.load_store(&Touch { kind: AccessKind::Store, ..touch }, address);
         }
         let sources = reads.max(data);
         let (mut result, mut until) = (address.max(if loads { data } else { sources }), address + 1);
@@ -253,10 +258,11 @@ impl Core {
         if let Some(scheduler) = self.schedulers.get_mut(position) {
             scheduler.take(until);
         }
+        let Core { line, registers, .. } = &mut *self;
+        let Some(MacroOperation { operands, .. }) = line.operations.get(position) else { return };
         for register in operands.writes() {
             let addressed = moves_stack(class) && operands.addresses().contains(register);
-            let ready = self.registers.written(*register, class, addressed, (at, address, result));
-            self.registers.set(*register, ready);
+            registers.set(*register, registers.written(*register, class, addressed, (at, address, result)));
         }
         self.half = (result, data, reads);
         let ready = address.max(result);
@@ -268,7 +274,7 @@ impl Core {
         }
         let completed = self.completed.next(finished, WIDTH as u8);
         if stores {
-            self.write_one(touch, &Writing { ready, completed, modifies: MODIFIES });
+            self.write_one(&touch, &Writing { ready, completed, modifies: MODIFIES });
         }
         if continuation == Continuation::Mispredicted {
             self.redirect = Some(Redirect { resolved: issued, completed });

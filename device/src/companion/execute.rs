@@ -1,0 +1,249 @@
+//! How a follower executes an instruction.
+
+use vm_pmu_arch::feed::{Signal, Traits};
+
+use super::branches;
+use super::bundle::Bundle;
+use super::bundle_predictor::Bundled;
+use super::code_ahead::CodeStream;
+use super::follower::Follower;
+use super::instruction::{Class, Instruction, Transfer};
+use super::outcome::Outcome;
+use super::pipeline::{Continuation, Pipeline};
+use super::predictor::Verdict;
+use super::short::Told;
+use super::translation::PageTables;
+
+/// How an instruction is followed that does nothing but compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It is not.
+    Idle,
+    /// It makes no event, and time is not kept. Instructions that hit have a short way, unless records are asked for or only branches are followed.
+    Events { short: bool },
+    /// It makes no event but takes time.
+    Time,
+    /// Like any other, since records ask for it.
+    Whole,
+}
+
+impl Follower<'_> {
+    /// Chooses the way of plain instructions.
+    pub(super) fn choose_way(&mut self) {
+        let unrecorded = self.demand.records().is_none();
+        self.way = match (self.active, self.pipelined) {
+            (false, _) => Way::Idle,
+            (_, false) => Way::Events { short: self.memory && unrecorded },
+            (_, true) if unrecorded => Way::Time,
+            _ => Way::Whole,
+        };
+    }
+
+    /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
+    #[inline]
+    pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        let done = match self.way {
+            Way::Idle => true,
+            Way::Events { short } => {
+                self.makes_no_event(instruction)
+                    || short && self.found.seeks() && (self.execute_again(instruction) || self.execute_short(instruction))
+            }
+            Way::Time => self.execute_plain(instruction) || self.execute_short(instruction),
+            Way::Whole => false,
+        };
+        #[cfg(test)]
+        self.count_short(done && matches!(self.way, Way::Time | Way::Events { .. }));
+        if !done {
+            self.execute_whole(instruction, tables);
+        }
+    }
+
+    /// From now on no way is short, until it is [synchronised](Follower::sync).
+    #[cfg(test)]
+    pub(super) fn go_the_long_way(&mut self) {
+        self.way = Way::Whole;
+        self.pipeline.as_mut().into_iter().for_each(|pipeline| pipeline.go_the_long_way());
+    }
+
+    /// Whether no other thread of its core runs, nor has been followed before.
+    #[inline]
+    pub(super) fn is_alone(&self) -> bool {
+        self.competes.is_none_or(|core| core.is_alone(self.alone))
+    }
+
+    /// [`execute`](Follower::execute), of any instruction.
+    #[inline(never)]
+    fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        self.outcome = Outcome::default();
+        self.told = if self.is_plain(instruction) { Told::Nothing } else { Told::Other };
+        if self.told != Told::Nothing {
+            let before = if self.pipelined { self.castouts() } else { [0; 3] };
+            self.follow(instruction, tables);
+            if self.pipelined {
+                self.cast_out(before);
+            }
+        }
+        if self.pipelined {
+            self.take_time(instruction);
+        }
+        if self.stream != CodeStream::Off {
+            self.prefetch_stream();
+        }
+        if let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) {
+            steps.settle(self.pipeline.as_ref().filter(|_| self.pipelined).map_or(0, |pipeline| pipeline.walkers()));
+        }
+    }
+
+    /// Whether an instruction is [plain](Self::is_plain); then the outcome says so.
+    #[inline]
+    fn makes_no_event(&mut self, instruction: &Instruction<'_>) -> bool {
+        let plain = self.is_plain(instruction);
+        if plain {
+            self.tell_nothing();
+        }
+        plain
+    }
+
+    /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and
+    /// nothing written out.
+    #[inline]
+    pub(super) fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
+        let quiet = instruction.transfer.is_none()
+            && instruction.bundle.is_none()
+            && instruction.accesses.is_empty()
+            && !instruction.class.writes_out();
+        quiet && (!self.memory || !self.is_fetched(instruction))
+    }
+
+    /// Follows what an instruction fetches, accesses and where it goes.
+    #[inline(never)]
+    fn follow(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        if !self.memory {
+            // Only branches are followed.
+            return self.branch(instruction);
+        }
+        if self.is_fetched(instruction) {
+            self.fetch(instruction, tables);
+            self.carry(true);
+        }
+        let locked = instruction.accesses.first().is_some_and(|access| access.locked);
+        if locked || instruction.class.writes_out() {
+            self.write_out();
+            self.carry(false);
+        }
+        for access in instruction.accesses {
+            self.access(access, tables);
+            self.carry(false);
+        }
+        if self.system.profile.costs.second_floating != 0 {
+            self.load_floating(instruction);
+        }
+        self.branch(instruction);
+    }
+
+    /// The pipeline, while it keeps time.
+    #[inline]
+    pub(super) fn pipeline(&mut self) -> Option<&mut Pipeline> {
+        self.pipeline.as_deref_mut().filter(|_| self.pipelined)
+    }
+
+    /// Where execution goes on, for the pipeline.
+    #[inline]
+    pub(super) fn continues(&mut self, continuation: Continuation) {
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.continues(continuation);
+        }
+    }
+
+    #[inline]
+    fn branch(&mut self, instruction: &Instruction<'_>) {
+        if let Some(transfer) = &instruction.transfer {
+            self.transfer(instruction, transfer);
+        } else if let Some(bundle) = &instruction.bundle {
+            self.path.announce(instruction.address, bundle);
+            self.prefetch_target(instruction, bundle);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
+        if transfer.taken {
+            self.piece.set(None);
+            self.turn_stream(instruction.bundle.as_ref());
+        }
+        if instruction.class == Class::Exception {
+            return self.except();
+        }
+        if !self.branches {
+            return;
+        }
+        let address = instruction.address;
+        if let Some(bundle) = &instruction.bundle
+            && let Some(bundled) = self.path.predict_bundled(self.tables, address, bundle, transfer)
+        {
+            return self.transfer_bundled(transfer, bundle, &bundled);
+        }
+        let next = address.wrapping_add(u64::from(instruction.length));
+        let verdict = self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target);
+        if self.predicted(transfer, &verdict) {
+            self.tally.add(Signal::BranchesWeaklyPredicted, u64::from(verdict.weak));
+            branches::count(transfer, verdict.prediction, &mut self.tally);
+            let bubbles = if verdict.bubble { self.system.profile.costs.bubble } else { 0 };
+            self.goes_on(transfer, &verdict, bubbles);
+        }
+    }
+
+    /// An exception or an interrupt is taken.
+    #[inline(never)]
+    fn except(&mut self) {
+        self.line = None;
+        self.end_stream();
+        self.continues(Continuation::Far);
+        self.path.place.leave();
+    }
+
+    /// [`transfer`](Follower::transfer), of a branch in a bundle.
+    #[inline(never)]
+    fn transfer_bundled(&mut self, transfer: &Transfer, bundle: &Bundle, predicted: &Bundled) {
+        let verdict = &predicted.verdict;
+        if self.predicted(transfer, verdict) {
+            branches::count_bundled(transfer, predicted, &mut self.tally);
+            let bubble = if verdict.bubble { self.system.profile.costs.bubble } else { 0 };
+            self.goes_on(transfer, verdict, predicted.bubbles(bundle.slot).unwrap_or(bubble));
+        }
+    }
+
+    /// A transfer was predicted so. Returns whether it is a near one.
+    #[inline]
+    fn predicted(&mut self, transfer: &Transfer, verdict: &Verdict) -> bool {
+        self.outcome.prediction = verdict.prediction;
+        self.outcome.traits.set(Traits::WEAKLY_PREDICTED, verdict.weak);
+        if transfer.kind.is_far() {
+            self.path.place.leave();
+            self.continues(Continuation::Far);
+            return false;
+        }
+        if verdict.stack_hit | verdict.stack_overflow {
+            self.tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
+            self.tally.add(Signal::ReturnStackOverflows, u64::from(verdict.stack_overflow));
+        }
+        true
+    }
+
+    /// Execution goes on behind a near transfer, where it was predicted to go on or not.
+    #[inline]
+    fn goes_on(&mut self, transfer: &Transfer, verdict: &Verdict, bubbles: u16) {
+        if verdict.flush {
+            self.tally.add(Signal::PipelineFlushes, 1);
+            if !transfer.taken && self.pipelined {
+                self.end_stream();
+            }
+            self.continues(Continuation::Mispredicted);
+        } else if transfer.taken {
+            if verdict.bubble {
+                branches::count_resteer(transfer, &mut self.tally);
+            }
+            self.continues(if bubbles == 0 { Continuation::Taken } else { Continuation::Resteered(bubbles) });
+        }
+    }
+}

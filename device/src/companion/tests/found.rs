@@ -1,0 +1,89 @@
+//! What a thread finds again without the lock of its cluster, beside others that find, change and take the same.
+
+use super::super::outcome::Outcome;
+use super::super::{Clock, Invalidation, Profile, parts};
+use super::*;
+
+/// What is counted and told, what is saved on the way, and how many instructions went a short way.
+type Done = (Vec<u64>, Vec<Outcome>, Vec<u64>, usize);
+
+/// A number that two long lists of bytes hardly share.
+fn digest(bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(7, |digest, word| {
+        let word = word.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        (digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    })
+}
+
+/// The threads of two clusters execute loads and stores in turn, of pages of their own and of a common one. They use few lines, whose sets are the
+/// same in every page, so that most hit.
+fn in_turn(profile: &Profile, seed: u64, long: bool) -> Done {
+    let (threads, cores) = (usize::from(profile.threads), usize::from(profile.cores));
+    let all = 2 * threads * cores;
+    let companion = Builder::of(profile).threads(all).clock(Clock::Embedder).build();
+    let rig = Rig::new(all);
+    let mut followers: Vec<_> = (0..all).map(|number| companion.follower(number).unwrap()).collect();
+    for follower in &mut followers {
+        follower.sync(&everything());
+        if long {
+            follower.go_the_long_way();
+        }
+    }
+    let (mut noise, mut outcomes, mut saved) = (Noise::new(seed), Vec::new(), Vec::new());
+    let (mut number, mut common) = (0, 3);
+    for step in 0..6_000 {
+        if noise.draw(6) == 0 {
+            // Mostly the same one of the other core. More than two of a core would have too much for one set.
+            let cluster = threads * cores;
+            number = match noise.draw(8) {
+                0 => number / threads * threads + noise.draw(threads.min(2) as u64) as usize,
+                1 => noise.draw(2) as usize * cluster,
+                _ => number / cluster * cluster + (number % cluster + threads) % cluster,
+            };
+        }
+        if noise.draw(600) == 0 {
+            // Now and then all write to the common page.
+            common = [40, 40, 3][noise.draw(3) as usize];
+        }
+        let follower = &mut followers[number];
+        let own = [0, 0, 0, 1, 2, 3][noise.draw(6) as usize];
+        let page = if noise.draw(common) == 0 { 0 } else { 1 + 4 * number as u64 + own };
+        // The seldom ones in other sets.
+        let line = if own > 1 { 512 } else { [0, 0, 0, 128, 256][noise.draw(5) as usize] };
+        let address = 0x100_0000 + page * 0x1_0000 + line + noise.draw(8) * 8;
+        let access = match noise.draw(40) {
+            0 => Access { locked: true, ..store(address) },
+            1..=12 => store(address),
+            _ => Access { size: 1 << noise.draw(4), ..load(address) },
+        };
+        let code = 0x7000 + noise.draw(4) * 4;
+        let class = if access.kind == AccessKind::Store { Class::Store } else { Class::Load };
+        rig.run(follower, &Instruction { address: code, physical: code, length: 4, class, accesses: &[access], ..Instruction::default() });
+        outcomes.push(*follower.outcome());
+        match noise.draw(3_000) {
+            0 => follower.invalidate(Invalidation::Page(address)),
+            1 => follower.invalidate(Invalidation::All),
+            _ => {}
+        }
+        if step % 300 == 299 {
+            let followers: Vec<_> = followers.iter().collect();
+            saved.push(digest(&companion.save(&followers).unwrap()));
+        }
+    }
+    (rig.all(), outcomes, saved, followers.iter().map(|follower| follower.shorts).sum())
+}
+
+#[test]
+fn what_is_found_again_is_found_as_if_it_were_looked_up() {
+    for (profile, seed) in parts::ALL.iter().flat_map(|profile| [1, 2].map(|seed| (profile, seed))) {
+        let [short, long] = [false, true].map(|long| in_turn(profile, seed, long));
+        let told = short.1.iter().zip(&long.1).position(|(short, long)| short != long);
+        assert_eq!(told.map(|number| (number, short.1[number], long.1[number])), None, "{}: what is told", profile.name);
+        let counted: Vec<_> = short.0.iter().zip(&long.0).enumerate().filter(|(_, (short, long))| short != long).collect();
+        assert!(counted.is_empty(), "{}: what is counted: {counted:?}", profile.name);
+        let differ = short.2.iter().zip(&long.2).position(|(short, long)| short != long);
+        assert_eq!(differ, None, "{}: which is the first that is saved otherwise", profile.name);
+        // Otherwise nothing would be compared.
+        assert!(short.3 > 3_000 && long.3 == 0, "{}: {} went a short way", profile.name, short.3);
+    }
+}
