@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::bytes::{Damaged, Reader, Writer};
-use super::found::Find;
+use super::found::{Find, Finder};
 use super::line::{Line, LineState};
 use super::mail::Mail;
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
@@ -131,15 +131,15 @@ pub(super) struct CoreCaches {
     pub(super) translations: Translations,
     /// What others took from it to write it.
     pub(super) taken: Taken,
-    /// The thread that last found what hits.
-    pub(super) finder: u8,
+    /// Who last found what hits.
+    pub(super) finder: Finder,
 }
 
 impl CoreCaches {
-    /// An access of data by the thread that last found what hits has used a translation, and a line of the first level that was not the last of
+    /// An access of data by the follower that last found what hits has used a translation, and a line of the first level that was not the last of
     /// its set.
     pub(super) fn mark_data(&mut self, address: u64, line: Option<u64>) {
-        self.translations.find_first(DATA, address, self.finder);
+        self.translations.find_first(DATA, address, self.finder.thread);
         if let Some(line) = line {
             self.data.touch(line, line);
         }
@@ -192,7 +192,7 @@ impl Cluster {
             data: sets(caches.data, inner),
             translations: Translations::new(&profile.translation),
             taken: Taken::default(),
-            finder: 0,
+            finder: Finder::default(),
         });
         let cores = cores.collect::<Vec<_>>().into_boxed_slice();
         let (second, second_code) = match caches.second {

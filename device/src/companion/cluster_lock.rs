@@ -11,7 +11,7 @@ use vm_pmu_arch::atomic::AtomicU64;
 use crate::lock::{Mutex, MutexGuard};
 
 use super::cluster::Cluster;
-use super::found::Found;
+use super::found::{Finder, Found};
 
 /// How many accesses wait in a log at most.
 const LOGGED: usize = 32;
@@ -20,7 +20,7 @@ const RECENT: usize = 8;
 /// In place of a line: the access only uses the translation of its page.
 const NO_LINE: u64 = u64::MAX;
 
-/// Accesses of one thread that hit the first level and that were made without the lock, in order. Whoever takes the lock next marks what they
+/// Accesses of one follower that hit the first level and that were made without the lock, in order. Whoever takes the lock next marks what they
 /// used.
 #[derive(Debug)]
 struct Log {
@@ -103,14 +103,14 @@ impl ClusterLock {
         cluster
     }
 
-    /// Takes the lock for thread `thread` of a core, to find what hits and mark it as used.
+    /// Takes the lock for a follower of a core, to find what hits and mark it as used.
     #[inline]
-    pub(super) fn lock_to_find(&self, core: usize, thread: u8) -> MutexGuard<'_, Cluster> {
+    pub(super) fn lock_to_find(&self, core: usize, finder: Finder) -> MutexGuard<'_, Cluster> {
         let mut cluster = self.take();
         if let Some(caches) = cluster.cores.get_mut(core)
-            && caches.finder != thread
+            && caches.finder != finder
         {
-            caches.finder = thread;
+            caches.finder = finder;
             self.change();
         }
         cluster
@@ -139,7 +139,7 @@ impl ClusterLock {
         self.changes.load(Relaxed)
     }
 
-    /// The thread of a core that last found what hits makes an access of data that hits, without the lock: to a line in a page, or to the last line
+    /// The follower of a core that last found what hits makes an access of data that hits, without the lock: to a line in a page, or to the last line
     /// of its set. A page is told by any address in it, always the same. Returns whether there was room for it.
     #[inline]
     pub(super) fn log(&self, core: usize, page: u64, line: Option<u64>) -> bool {

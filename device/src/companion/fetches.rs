@@ -73,7 +73,7 @@ impl Follower<'_> {
     pub(super) fn finds_code(&self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
         self.line == Some(line)
             || self.system.clusters.get(self.cluster).is_some_and(|cluster| {
-                let mut caches = cluster.lock_to_find(self.core, self.thread);
+                let mut caches = cluster.lock_to_find(self.core, self.finder);
                 caches.hits_code(self.core, line.0, (self.thread, instruction.address))
             })
     }

@@ -12,7 +12,7 @@ use super::code_ahead::CodeStream;
 use super::cores::Core;
 use super::execute::Way;
 use super::fetches::Piece;
-use super::found::Found;
+use super::found::{Finder, Found};
 use super::hypertransport::{OF_LINKS, is_of_link};
 use super::nested::Steps;
 use super::outcome::Outcome;
@@ -69,6 +69,7 @@ pub struct Follower<'a> {
     pub(super) stream: CodeStream,
     pub(super) outcome: Outcome,
     pub(super) told: Told,
+    pub(super) finder: Finder,
     /// The lines and pages of data that it finds without the lock of its cluster.
     pub(super) found: Found,
     pub(super) way: Way,
@@ -124,6 +125,7 @@ impl<'a> Follower<'a> {
             stream: CodeStream::Off,
             outcome: Outcome::default(),
             told: Told::Nothing,
+            finder: Finder { number: system.followers.fetch_add(1, Relaxed) + 1, thread: (place % threads) as u8 },
             found: system.nothing_found(place / per_cluster),
             way: Way::Idle,
             prefetched: false,

@@ -48,6 +48,15 @@ pub(super) struct Found {
     unsought: u8,
 }
 
+/// A follower that finds what hits. A thread has one at a time, but may have had others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Finder {
+    /// Which of all that have been made; 0 is none.
+    pub(super) number: usize,
+    /// The thread of its core.
+    pub(super) thread: u8,
+}
+
 /// An access that finds its line in the first level, or a store that is written through to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Find {

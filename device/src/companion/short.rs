@@ -194,7 +194,7 @@ impl Follower<'_> {
         if !self.found.seeks() {
             return None;
         }
-        let mut caches = cluster.lock_to_find(self.core, self.thread);
+        let mut caches = cluster.lock_to_find(self.core, self.finder);
         let find = caches.hits(self.core, writes, line, (self.thread, address), &mut self.tally);
         if matches!(find, Some(Find::Second { .. })) && caches.storer != self.core {
             // The second level is another core's too.

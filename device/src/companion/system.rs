@@ -63,6 +63,8 @@ pub(super) struct System {
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
+    /// How many followers have been made.
+    pub(super) followers: AtomicUsize,
     /// How many followers count what links send, and how many count idle slots.
     pub(super) linked: AtomicUsize,
     pub(super) idle_counted: AtomicUsize,
@@ -119,6 +121,7 @@ impl System {
             watched: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             joined: AtomicBool::new(false),
+            followers: AtomicUsize::new(0),
             linked: AtomicUsize::new(0),
             idle_counted: AtomicUsize::new(0),
             spread,

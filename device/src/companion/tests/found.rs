@@ -87,3 +87,30 @@ fn what_is_found_again_is_found_as_if_it_were_looked_up() {
         assert!(short.3 > 3_000 && long.3 == 0, "{}: {} went a short way", profile.name, short.3);
     }
 }
+
+#[test]
+fn a_second_follower_of_a_thread_leaves_nothing_known_to_the_first() {
+    for profile in parts::ALL {
+        let [short, long] = [false, true].map(|long| {
+            let companion = Builder::of(profile).clock(Clock::Embedder).build();
+            let rig = Rig::new(1);
+            let mut followers = [companion.follower(0).unwrap(), companion.follower(0).unwrap()];
+            for follower in &mut followers {
+                follower.sync(&everything());
+                if long {
+                    follower.go_the_long_way();
+                }
+            }
+            let code = Instruction { address: 0x7000, physical: 0x7000, length: 4, class: Class::Load, ..Instruction::default() };
+            // Each uses its own line of a set twice, so that it knows it for the last of the set, which the other's is then.
+            for number in [0, 1, 0, 1] {
+                let accesses = [load(0x100_0000 + 0x1_0000 * number as u64)];
+                for _ in 0..2 {
+                    rig.run(&mut followers[number], &Instruction { accesses: &accesses, ..code });
+                }
+            }
+            companion.save(&[&followers[0]]).unwrap()
+        });
+        assert!(short == long, "{}", profile.name);
+    }
+}
