@@ -71,11 +71,6 @@ impl Power9 {
         following
     }
 
-    /// The counters that no register stops, whatever the thread's state.
-    pub(super) fn runnable(&self, freezes: &Freezes) -> Mask {
-        (0..COUNTERS).filter(|index| !self.is_stopped(freezes, *index)).fold(0, |mask, index| mask | bit(index))
-    }
-
     /// Whether a counter is stopped whatever the thread's state; a counter that waits for the trigger is not.
     fn is_stopped(&self, freezes: &Freezes, index: usize) -> bool {
         freezes.stopped(index) && !self.mmcr0.trigger()
@@ -254,8 +249,7 @@ impl Power9 {
         let (started, stopped) = (counting & !self.counting, self.counting & !counting);
         self.counting = counting;
         let freezes = self.freezes();
-        let (before, runnable) = (self.following, self.runnable);
-        self.runnable = self.runnable(&freezes);
+        let before = self.following;
         let mut fallen = 0;
         for (index, unit) in self.units.iter_mut().enumerate() {
             let lanes = unit.selected.lanes(freezes.msr, freezes.control, self.shared);
@@ -290,8 +284,8 @@ impl Power9 {
             if started & bit(index) == 0 {
                 unit.tap.settle(feed, false);
             }
-            // A counter that the thread's state had stopped was at rest; one that a register has released may be within a state.
-            if runnable & bit(index) == 0 && !feed.supply().of(&unit.tap.unknown_states()).is_empty() {
+            // One that a register has released may be within a state. One that the thread's state had stopped has none but clocks.
+            if !feed.supply().of(&unit.tap.unknown_states()).is_empty() {
                 unit.tap.ask(Question::Began);
             }
         }

@@ -150,8 +150,6 @@ pub struct Power9 {
     counting: Mask,
     /// The counters whose detectors follow falling edges, also while the thread's state freezes them.
     following: Mask,
-    /// The counters that no register stops, whatever the thread's state.
-    runnable: Mask,
     /// The counters whose deadlines may be too early: a change of state that stops a counter leaves its deadlines set, and when it
     /// continues they are nearer than they must be. Other stopped counters have no deadlines.
     early: Mask,
@@ -220,7 +218,6 @@ impl Power9 {
             ways: Ways::UNKNOWN,
             counting: 0,
             following: 0,
-            runnable: 0,
             early: 0,
             pause: None,
             counted: 0,
@@ -346,7 +343,7 @@ impl Power9 {
         self.suspended = self.unfrozen() & PROGRAMMABLE;
         self.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         self.counting &= !PROGRAMMABLE;
-        (self.following, self.runnable) = (0, 0);
+        self.following = 0;
     }
 }
 

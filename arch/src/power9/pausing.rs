@@ -74,7 +74,6 @@ impl Power9 {
         let Some(signal) = [Signal::InstructionsRetired, Signal::Cycles].into_iter().find(reported) else { return false };
         self.pause = Some(Pause { signal, since: feed.total(signal, Scope::Thread) });
         self.stop_plainly(self.counting, feed);
-        self.runnable = 0;
         self.arm_pause(feed);
         true
     }
@@ -95,7 +94,6 @@ impl Power9 {
             self.addresses.fold(feed);
         }
         self.pause = None;
-        self.runnable = self.runnable(&self.freezes());
         let context = self.context;
         let counting = self.admitted_plainly(&context);
         self.start_plainly(counting, feed);

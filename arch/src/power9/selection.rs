@@ -324,8 +324,30 @@ pub(super) fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared
 
 #[cfg(test)]
 mod tests {
+    use super::{BUS, KIND, Selected};
     use crate::event::POWER9;
-    use crate::feed::Signal;
+    use crate::feed::{Kind, Signal, SignalSet};
+
+    /// What the beginning of a counter that the thread's state has stopped rests on: such an event has no level that could be unknown.
+    #[test]
+    fn what_is_counted_in_a_state_of_the_thread_has_no_state_but_clocks() {
+        // By counter, unit and select.
+        let codes =
+            (1..=4).flat_map(|counter| (0..1 << 16).map(move |rest| counter << 16 | rest)).filter(|code| code & (KIND | 0xF00) == BUS);
+        let pairs = codes.flat_map(|code| (0..4).map(move |comb| Selected::of_bus(code, comb)));
+        let mut conditional = 0;
+        for selected in pairs.filter(Selected::is_conditional) {
+            let mut signals = SignalSet::EMPTY;
+            selected.demand(&mut signals);
+            assert!(signals.iter().all(|signal| signal.kind() != Kind::State || signal.is_clock()), "{:x}", selected.code);
+            conditional += 1;
+        }
+        let single = POWER9.entries.iter().filter(|entry| entry.offset.is_none() && !entry.when.is_empty());
+        for entry in single.clone() {
+            assert!(entry.signals.iter().all(|signal| signal.kind() != Kind::State || signal.is_clock()), "{}", entry.name);
+        }
+        assert!(conditional > 10 && single.count() > 20, "{conditional} pairs");
+    }
 
     #[test]
     fn the_one_event_of_a_counter_that_counts_cycles_at_no_condition_is_pm_cyc() {

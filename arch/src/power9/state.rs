@@ -129,7 +129,7 @@ impl Power9 {
             }
         }
         pmu.counting = pmu.admitted();
-        (pmu.following, pmu.runnable) = (pmu.following_edges(&freezes), pmu.runnable(&freezes));
+        pmu.following = pmu.following_edges(&freezes);
         pmu.connect_sampling(feed);
         pmu.update_ways();
         pmu.update_demand(feed);

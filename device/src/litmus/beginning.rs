@@ -191,6 +191,13 @@ mod tests {
     }
 
     #[test]
+    fn a_flag_is_yes_or_no() {
+        let read = |flag: &str| format!("{HEADER}recording: {flag}\nsave\n").parse::<Litmus>().map(|litmus| litmus.beginning.is_recording);
+        assert_eq!((read("yes"), read("no")), (Ok(true), Ok(false)));
+        assert_eq!(read("maybe").expect_err("a third").to_string(), "line 4: `maybe` is neither yes nor no");
+    }
+
+    #[test]
     fn a_die_and_buses_are_read_as_they_are_printed() {
         let lines =
             "die: tiles=0x37fbdffbbf cluster=snc4 mode=hybrid-half memory=0x40000000 mcdram=0x2000000\nbuses: irp=0x1 memory=0x7f\n";

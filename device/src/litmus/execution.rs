@@ -98,4 +98,16 @@ mod tests {
         // There are two.
         assert_eq!((done, execution.done()), (alloc::vec![0, 1, 2], 2));
     }
+    #[test]
+    fn expectations_that_were_checked_are_counted() {
+        let text = "title: t\npmu: k8\nsection: s\nwrite PerfCtr0 5\nread PerfCtr0 = 5\nread PerfCtr1 = 0\n";
+        let litmus: Litmus = text.parse().expect("a litmus file");
+        let mut execution = litmus.begin().expect("a machine");
+        let mut checked = Vec::new();
+        for _ in 0..3 {
+            execution.step().expect("it comes true");
+            checked.push(execution.checked());
+        }
+        assert_eq!(checked, [0, 1, 2]);
+    }
 }
