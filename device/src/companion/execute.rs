@@ -14,21 +14,22 @@ use super::predictor::Verdict;
 use super::short::Told;
 use super::translation::PageTables;
 
-/// How an instruction is followed that does nothing but compute.
+/// How instructions are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It is not.
+    /// Not at all.
     Idle,
-    /// It makes no event, and time is not kept. Instructions that hit have a short way, unless records are asked for or only branches are followed.
+    /// Time is not kept, so what only computes makes no event. What hits has a short way, unless only branches are followed or records
+    /// are asked for.
     Events { short: bool },
-    /// It makes no event but takes time.
+    /// They take time. What only computes and what hits have short ways.
     Time,
-    /// Like any other, since records ask for it.
+    /// All the long way, since records ask for it.
     Whole,
 }
 
 impl Follower<'_> {
-    /// Chooses the way of plain instructions.
+    /// Chooses the way of instructions.
     pub(super) fn choose_way(&mut self) {
         let unrecorded = self.demand.records().is_none();
         self.way = match (self.active, self.pipelined) {
@@ -155,6 +156,7 @@ impl Follower<'_> {
         }
     }
 
+    /// Follows the branch that the instruction is, or what its bundle says of those to come.
     #[inline]
     fn branch(&mut self, instruction: &Instruction<'_>) {
         if let Some(transfer) = &instruction.transfer {
@@ -165,6 +167,7 @@ impl Follower<'_> {
         }
     }
 
+    /// Follows where a branch, an exception or an interrupt goes.
     #[inline(never)]
     pub(super) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         if transfer.taken {
