@@ -71,17 +71,22 @@ impl<T> Mutex<T> {
         if self.overdue.load(Relaxed) == 0 { self.inner.try_lock() } else { None }
     }
 
+    /// Looks at the lock, and tries to take it only when it is free: whoever tries keeps its cell from the one who releases it.
     #[cold]
     fn wait(&self) -> MutexGuard<'_, T> {
         for _ in 0..PATIENCE {
-            if let Some(guard) = self.take_in_turn() {
+            if !self.inner.is_locked()
+                && let Some(guard) = self.take_in_turn()
+            {
                 return guard;
             }
             spin_loop();
         }
         self.overdue.fetch_add(1, Relaxed);
         let guard = loop {
-            if let Some(guard) = self.inner.try_lock() {
+            if !self.inner.is_locked()
+                && let Some(guard) = self.inner.try_lock()
+            {
                 break guard;
             }
             spin_loop();
