@@ -116,6 +116,7 @@ impl ClusterLock {
         cluster
     }
 
+    /// Takes the lock, and marks what was used without it.
     #[inline]
     fn take(&self) -> MutexGuard<'_, Cluster> {
         let mut cluster = self.cluster.lock();

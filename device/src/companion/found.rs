@@ -43,7 +43,7 @@ pub(super) struct Found {
     page: Mark,
     pages: Box<[Mark]>,
     page_bits: u8,
-    /// How many searches in a row have found nothing, and how many accesses are not searched for until the next.
+    /// How many searches in a row have found nothing, and how many accesses are left out before the next search.
     failures: u8,
     unsought: u8,
 }
@@ -175,7 +175,7 @@ impl Found {
         true
     }
 
-    /// Whether an access is to be searched for at all. Where one after another misses, the most are not, as a search is for nothing then.
+    /// Whether an access is searched for at all. Where one after another misses, most are not, as they would not be found.
     #[inline]
     pub(super) fn seeks(&mut self) -> bool {
         let seeks = self.unsought == 0;

@@ -31,7 +31,8 @@ pub(super) enum Told {
 }
 
 impl Follower<'_> {
-    /// [`execute`](Follower::execute), of a plain instruction that only takes time, of a thread alone. Returns whether it is one; if not, nothing has been done.
+    /// [`execute`](Follower::execute), of a plain instruction that only takes time, of a thread alone. Returns whether it is one; if not,
+    /// nothing has been done.
     #[inline]
     pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
         let done = self.is_plain(instruction)
@@ -92,7 +93,8 @@ impl Follower<'_> {
         true
     }
 
-    /// Follows an instruction while no records are asked for. Returns whether it goes the short way; if not, the long way does the same as if it had not been tried.
+    /// Follows an instruction while no records are asked for. Returns whether it goes the short way; if not, the long way does the same as if
+    /// it had not been tried.
     #[inline(never)]
     pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
         let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());

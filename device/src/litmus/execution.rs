@@ -98,6 +98,7 @@ mod tests {
         // There are two.
         assert_eq!((done, execution.done()), (alloc::vec![0, 1, 2], 2));
     }
+
     #[test]
     fn expectations_that_were_checked_are_counted() {
         let text = "title: t\npmu: k8\nsection: s\nwrite PerfCtr0 5\nread PerfCtr0 = 5\nread PerfCtr1 = 0\n";

@@ -87,7 +87,7 @@ impl Touches<'_> {
     }
 
     /// Whether the first of them loads.
-    pub(super) fn load(&self) -> bool {
+    pub(super) fn loads(&self) -> bool {
         match self {
             Touches::Found(touches) => touches.first().is_some_and(Touch::loads),
             Touches::Hit(access, _) => access.kind.loads(),

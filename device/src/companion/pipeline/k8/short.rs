@@ -104,7 +104,7 @@ impl Core {
     /// Puts the macro-operation of an instruction into the line.
     #[inline]
     fn push_short(&mut self, instruction: &Instruction<'_>, row: Row, touches: Touches<'_>, continuation: Continuation) {
-        let (accesses, loads) = (touches.count() != 0, touches.load());
+        let (accesses, loads) = (touches.count() != 0, touches.loads());
         let touches = self.take_touches(touches);
         let line = &mut self.line;
         let Some(place) = line.operations.get_mut(line.count) else { return };
