@@ -90,7 +90,7 @@ impl Follower<'_> {
     }
 
     /// Counts an access of so many bytes, whatever it finds.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count_access(&mut self, access: &Access, size: u64, stores: bool) {
         self.tally.add(Signal::MemoryReferences, 1);
         self.tally.add(Signal::DataCacheReads, u64::from(!stores));

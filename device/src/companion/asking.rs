@@ -10,6 +10,7 @@ use super::requests;
 use super::snooped::Snooped;
 use super::system::Response;
 use super::taken::Taken;
+use super::translation::DATA;
 
 /// Whether no request is made for a line that the cluster has: the prefetcher of data checks first.
 fn is_cancelled(ask: Ask) -> bool {
@@ -28,13 +29,13 @@ impl Follower<'_> {
     /// The same. With an `address`, only if the first level has its translation.
     #[inline]
     pub(super) fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
-        let cluster = self.system.clusters.get(self.cluster)?;
+        let (home, local) = self.home.zip(self.local)?;
         let costs = &self.system.profile.costs;
         // The line of code that is being executed, which the mail may take away.
         let executed = self.line;
         let mut out = Departures::default();
         let (served, inner_bits, code_written, held, taken, prefetched, worked, snooped, injected) = {
-            let mut cluster = cluster.lock();
+            let mut cluster = home.lock_for(self.core, self.finder);
             let (worked, snooped) = if cluster.mail.is_empty() { ((0, 0), None) } else { (cluster.mail.worked(), cluster.snooped.take()) };
             if snooped.is_some() {
                 cluster.snooped = Some(Snooped::NONE);
@@ -53,17 +54,13 @@ impl Follower<'_> {
                 None => Some(cluster.serve(self.core, ask, inner, &mut self.tally, &mut out)),
             };
             let prefetched = core::mem::take(&mut cluster.prefetched);
-            (
-                served,
-                cluster.inner_bits(),
-                core::mem::take(&mut cluster.code_written),
-                cluster.held,
-                taken,
-                prefetched,
-                worked,
-                snooped,
-                injected,
-            )
+            let code_written = core::mem::take(&mut cluster.code_written);
+            home.settle(&mut cluster, self.core, &mut self.found);
+            self.found.ask(inner);
+            if let Some(address) = address.filter(|_| served.is_some()) {
+                self.found.translate(local, DATA, address);
+            }
+            (served, cluster.inner_bits(), code_written, cluster.held, taken, prefetched, worked, snooped, injected)
         };
         if (worked != (0, 0) || injected != 0)
             && let Some(pipeline) = self.pipeline()
@@ -97,9 +94,11 @@ impl Follower<'_> {
                 let mut shared = self.system.shared.lock();
                 let response = self.system.request(&mut shared, self.cluster, ask, request, inner >> inner_bits, &mut self.tally);
                 let code_written = {
-                    let mut cluster = cluster.lock();
+                    let mut cluster = home.lock_for(self.core, self.finder);
                     cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
-                    core::mem::take(&mut cluster.code_written)
+                    let code_written = core::mem::take(&mut cluster.code_written);
+                    home.settle(&mut cluster, self.core, &mut self.found);
+                    code_written
                 };
                 if self.requests.wanted {
                     let made = match request {

@@ -10,7 +10,7 @@ use super::found::{Find, Finder};
 use super::line::{Line, LineState};
 use super::mail::Mail;
 use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
-use super::sets::Sets;
+use super::sets::{Changed, Sets};
 use super::snooped::Snooped;
 use super::taken::Taken;
 use super::tally::Tally;
@@ -136,13 +136,22 @@ pub(super) struct CoreCaches {
 }
 
 impl CoreCaches {
-    /// An access of data by the follower that last found what hits has used a translation, and a line of the first level that was not the last of
-    /// its set.
-    pub(super) fn mark_data(&mut self, address: u64, line: Option<u64>) {
-        self.translations.find_first(DATA, address, self.finder.thread);
-        if let Some(line) = line {
-            self.data.touch(line, line);
+    /// Accesses of a side by the follower that last found what hits have used the translation of the page of an address, and a line of the first level
+    /// that was not the last of its set.
+    pub(super) fn mark(&mut self, side: usize, address: Option<u64>, line: Option<u64>) {
+        if let Some(address) = address {
+            self.translations.find_first(side, address, self.finder.thread);
         }
+        if let Some(line) = line {
+            let lines = if side == CODE { &mut self.code } else { &mut self.data };
+            lines.touch(line, line);
+        }
+    }
+
+    /// What has changed of a side since this was last asked: lines, and whether translations have.
+    pub(super) fn take_changed(&mut self, side: usize) -> (Changed, bool) {
+        let lines = if side == CODE { &mut self.code } else { &mut self.data };
+        (core::mem::replace(&mut lines.changed, Changed::NOTHING), self.translations.take_changed(side))
     }
 }
 

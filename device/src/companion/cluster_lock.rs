@@ -12,11 +12,13 @@ use crate::lock::{Mutex, MutexGuard};
 
 use super::cluster::Cluster;
 use super::found::{Finder, Found};
+use super::translation::{CODE, DATA};
 
 /// How many accesses wait in a log at most.
 const LOGGED: usize = 32;
-/// Among how many of the last ones a page is looked for.
+/// Among how many of the last ones a page is looked for, and among how many of the next a page, and a line.
 const RECENT: usize = 8;
+const RECENT_LINES: usize = 2;
 /// In place of a line: the access only uses the translation of its page.
 const NO_LINE: u64 = u64::MAX;
 
@@ -61,39 +63,86 @@ impl Log {
         true
     }
 
-    /// Removes all accesses, which `mark` marks.
-    fn drain(&self, mut mark: impl FnMut(u64, Option<u64>)) {
-        let count = self.count.load(Acquire);
-        for place in self.accesses.iter().take(count) {
-            let line = place[1].load(Relaxed);
-            mark(place[0].load(Relaxed), (line != NO_LINE).then_some(line));
+    /// Removes all accesses, which `mark` marks: pages, and lines. Of several uses of one that are close to each other the last is enough, as the first
+    /// level keeps the order of last use.
+    fn drain(&self, mut mark: impl FnMut(Option<u64>, Option<u64>)) {
+        let used = self.accesses.get(..self.count.load(Acquire)).unwrap_or(&[]);
+        let last = |number: usize, field: usize, among: usize| {
+            let (place, later) = used.get(number..).and_then(|used| used.split_first())?;
+            let what = place.get(field)?.load(Relaxed);
+            let again = later.iter().take(among).any(|place| place.get(field).is_some_and(|used| used.load(Relaxed) == what));
+            (!again && what != NO_LINE).then_some(what)
+        };
+        for number in 0..used.len() {
+            mark(last(number, 0, RECENT), last(number, 1, RECENT_LINES));
         }
         self.count.store(0, Relaxed);
+    }
+}
+
+/// What concerns one core of a cluster and needs no lock.
+#[derive(Debug)]
+pub(super) struct Local {
+    changes: AtomicUsize,
+    /// The accesses that wait, of code and of data.
+    logs: [Log; 2],
+}
+
+impl Local {
+    fn new() -> Local {
+        Local { changes: AtomicUsize::new(0), logs: [Log::empty(), Log::empty()] }
+    }
+
+    /// How often anything may have changed that was found in the core's caches, unless its finder has been told what it was.
+    #[inline]
+    pub(super) fn changes(&self) -> usize {
+        self.changes.load(Relaxed)
+    }
+
+    /// A holder of the lock has changed something, or is about to.
+    #[inline]
+    fn change(&self) {
+        self.changes.store(self.changes().wrapping_add(1), Relaxed);
+    }
+
+    /// The follower of the core that last found what hits makes an access of a side that hits, without the lock: to a line in a page, or to the last
+    /// line of its set. A page is told by any address in it, always the same. Returns whether there was room for it.
+    #[inline]
+    pub(super) fn log(&self, side: usize, page: u64, line: Option<u64>) -> bool {
+        self.logs.get(side).is_some_and(|log| match line {
+            Some(line) => log.push(page, line),
+            None => log.push_page(page),
+        })
     }
 }
 
 /// A cluster behind its lock.
 ///
 /// A thread that hits what it has [found](Found) before changes nothing but the order of use. So it needs no lock while nobody else has done
-/// anything here, which `changes` tells: whoever may change anything but by hits of its own adds one, under the lock. What is no longer last
-/// in its set or in its buffer waits in the core's log.
+/// anything to its core, which `changes` tells: whoever may change anything of a core, but by accesses of its own, adds one, under the lock.
+/// What accesses of its own change, the follower [forgets](ClusterLock::settle) line by line. What is no longer last in its set or in its
+/// buffer waits in one of the core's logs.
 #[derive(Debug)]
 pub(super) struct ClusterLock {
     cluster: Mutex<Cluster>,
-    changes: AtomicUsize,
     /// One of each core.
-    logs: Box<[Log]>,
+    locals: Box<[Local]>,
 }
 
 impl ClusterLock {
     pub(super) fn new(cluster: Cluster) -> ClusterLock {
-        let logs = cluster.cores.iter().map(|_| Log::empty()).collect();
-        ClusterLock { cluster: Mutex::new(cluster), changes: AtomicUsize::new(0), logs }
+        let locals = cluster.cores.iter().map(|_| Local::new()).collect();
+        ClusterLock { cluster: Mutex::new(cluster), locals }
     }
 
     /// What a thread has found that has found nothing.
     pub(super) fn nothing_found(&self) -> Found {
         Found::nothing(&self.take())
+    }
+
+    /// What concerns a core.
+    pub(super) fn local(&self, core: usize) -> Option<&Local> {
+        self.locals.get(core)
     }
 
     /// Takes the lock, to change anything.
@@ -103,15 +152,16 @@ impl ClusterLock {
         cluster
     }
 
-    /// Takes the lock for a follower of a core, to find what hits and mark it as used.
+    /// Takes the lock for a follower of a core: to find what hits and mark it as used, or to change something by an access of its own, which it
+    /// [settles](ClusterLock::settle) before it returns the lock.
     #[inline]
-    pub(super) fn lock_to_find(&self, core: usize, finder: Finder) -> MutexGuard<'_, Cluster> {
+    pub(super) fn lock_for(&self, core: usize, finder: Finder) -> MutexGuard<'_, Cluster> {
         let mut cluster = self.take();
-        if let Some(caches) = cluster.cores.get_mut(core)
+        if let Some((caches, local)) = cluster.cores.get_mut(core).zip(self.locals.get(core))
             && caches.finder != finder
         {
             caches.finder = finder;
-            self.change();
+            local.change();
         }
         cluster
     }
@@ -120,34 +170,37 @@ impl ClusterLock {
     #[inline]
     fn take(&self) -> MutexGuard<'_, Cluster> {
         let mut cluster = self.cluster.lock();
-        for (caches, log) in cluster.cores.iter_mut().zip(&self.logs) {
-            if log.count.load(Relaxed) != 0 {
-                log.drain(|address, line| caches.mark_data(address, line));
+        for (caches, local) in cluster.cores.iter_mut().zip(&self.locals) {
+            for (side, log) in local.logs.iter().enumerate() {
+                if log.count.load(Relaxed) != 0 {
+                    log.drain(|page, line| caches.mark(side, page, line));
+                }
             }
         }
         cluster
     }
 
-    /// A holder of the lock has changed something, or is about to.
+    /// The follower of a core, which holds the lock, forgets of what it has found whatever has changed by its access. Other cores learn that
+    /// something has, if it was theirs.
+    pub(super) fn settle(&self, cluster: &mut Cluster, core: usize, found: &mut Found) {
+        // A store that is written through depends on the order of use of the second level.
+        let through = cluster.stores_through();
+        for (number, local) in self.locals.iter().enumerate() {
+            let Some(caches) = cluster.cores.get_mut(number) else { continue };
+            let known = [CODE, DATA].into_iter().fold(true, |known, side| {
+                let (lines, translations) = caches.take_changed(side);
+                known & if number == core { found.forget(side, &lines, translations) } else { lines.keys() == Some(&[]) && !translations }
+            });
+            if !known || through && number != core {
+                local.change();
+            }
+        }
+    }
+
+    /// A holder of the lock has changed something of any core, or is about to.
     #[inline]
     pub(super) fn change(&self) {
-        self.changes.store(self.changes().wrapping_add(1), Relaxed);
-    }
-
-    /// How often anything may have changed.
-    #[inline]
-    pub(super) fn changes(&self) -> usize {
-        self.changes.load(Relaxed)
-    }
-
-    /// The follower of a core that last found what hits makes an access of data that hits, without the lock: to a line in a page, or to the last line
-    /// of its set. A page is told by any address in it, always the same. Returns whether there was room for it.
-    #[inline]
-    pub(super) fn log(&self, core: usize, page: u64, line: Option<u64>) -> bool {
-        self.logs.get(core).is_some_and(|log| match line {
-            Some(line) => log.push(page, line),
-            None => log.push_page(page),
-        })
+        self.locals.iter().for_each(Local::change);
     }
 }
 
@@ -155,6 +208,8 @@ impl ClusterLock {
 mod tests {
     use alloc::vec::Vec;
 
+    use super::super::parts;
+    use super::super::profile::Replacement;
     use super::*;
 
     /// What was used, the last use last.
@@ -179,15 +234,56 @@ mod tests {
                 let (log, mut made, mut marked) = (Log::empty(), Vec::new(), Vec::new());
                 for _ in 0..draw(60) {
                     let page = 0x1000 * draw(pages);
-                    let line = (draw(6) == 0).then(|| page / 64 + draw(3));
+                    let line = (draw(2) == 0).then(|| page / 64 + draw(3));
                     if line.map_or_else(|| log.push_page(page), |line| log.push(page, line)) {
                         made.push((page, line));
                     }
                 }
                 log.drain(|page, line| marked.push((page, line)));
-                assert_eq!(in_order(marked.iter().map(|(page, _)| *page)), in_order(made.iter().map(|(page, _)| *page)));
+                assert_eq!(in_order(marked.iter().filter_map(|(page, _)| *page)), in_order(made.iter().map(|(page, _)| *page)));
                 assert_eq!(in_order(marked.iter().filter_map(|(_, line)| *line)), in_order(made.iter().filter_map(|(_, line)| *line)));
                 log.drain(|_, _| unreachable!("it is empty"));
+            }
+        }
+    }
+
+    /// How often anything may have changed on the two cores of Knights Landing's cluster, after a follower of the first has taken so many lines from
+    /// one of them.
+    fn changes_after(lines: u64, taken_from: usize) -> [usize; 2] {
+        let lock = ClusterLock::new(Cluster::new(&parts::KNL, 1));
+        let (finder, mut found) = (Finder { number: 1, thread: 0 }, lock.nothing_found());
+        drop(lock.lock_for(0, finder));
+        let changes = || [0, 1].map(|core| lock.local(core).unwrap().changes());
+        let before = changes();
+        let mut cluster = lock.lock_for(0, finder);
+        (0..lines).for_each(|line| {
+            cluster.cores[taken_from].data.remove(line, line);
+        });
+        lock.settle(&mut cluster, 0, &mut found);
+        core::array::from_fn(|core| changes()[core] - before[core])
+    }
+
+    #[test]
+    fn what_has_been_found_stays_known_but_for_the_lines_that_an_access_of_its_own_changes() {
+        assert_eq!(changes_after(1, 0), [0, 0]);
+        assert_eq!(changes_after(4, 0), [0, 0]);
+    }
+
+    #[test]
+    fn more_changes_than_are_told_apart_leave_nothing_known() {
+        assert_eq!(changes_after(5, 0), [1, 0]);
+    }
+
+    #[test]
+    fn a_change_of_another_core_leaves_nothing_known_to_that() {
+        assert_eq!(changes_after(1, 1), [0, 1]);
+    }
+
+    #[test]
+    fn the_first_level_of_every_part_keeps_the_order_of_last_use() {
+        for part in parts::ALL {
+            for geometry in [part.caches.instruction, part.caches.data] {
+                assert!(matches!(geometry.replacement, Replacement::LeastRecentlyUsed | Replacement::Tree), "{}", part.name);
             }
         }
     }

@@ -139,7 +139,7 @@ impl Follower<'_> {
 
     /// A flush of line `outer` asks the caches of code of the own core as well.
     pub(super) fn snoop_own_code(&mut self, outer: u64) {
-        if let Some(cluster) = self.system.clusters.get(self.cluster) {
+        if let Some(cluster) = self.home {
             let found = cluster.lock().has_second_code(outer);
             self.tally.add(Signal::InstructionCacheSnoops, 1);
             self.tally.add(Signal::L2InstructionSnoopHits, u64::from(found));

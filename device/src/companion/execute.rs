@@ -95,10 +95,10 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether an instruction is [plain](Self::is_plain); then the outcome says so.
+    /// Whether an instruction is [plain](Self::is_plain), or would be if it did not begin another piece of its line; then the outcome says so.
     #[inline]
     fn makes_no_event(&mut self, instruction: &Instruction<'_>) -> bool {
-        let plain = self.is_plain(instruction);
+        let plain = computes(instruction) && (!self.memory || !self.is_fetched(instruction) || self.goes_on_in_another_piece(instruction));
         if plain {
             self.tell_nothing();
         }
@@ -108,12 +108,8 @@ impl Follower<'_> {
     /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and
     /// nothing written out.
     #[inline]
-    pub(super) fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
-        let quiet = instruction.transfer.is_none()
-            && instruction.bundle.is_none()
-            && instruction.accesses.is_empty()
-            && !instruction.class.writes_out();
-        quiet && (!self.memory || !self.is_fetched(instruction))
+    fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
+        computes(instruction) && (!self.memory || !self.is_fetched(instruction))
     }
 
     /// Follows what an instruction fetches, accesses and where it goes.
@@ -249,4 +245,10 @@ impl Follower<'_> {
             self.continues(if bubbles == 0 { Continuation::Taken } else { Continuation::Resteered(bubbles) });
         }
     }
+}
+
+/// Whether an instruction outside bundles only computes: no access, no transfer, and nothing written out.
+#[inline]
+pub(super) fn computes(instruction: &Instruction<'_>) -> bool {
+    instruction.transfer.is_none() && instruction.bundle.is_none() && instruction.accesses.is_empty() && !instruction.class.writes_out()
 }

@@ -3,6 +3,7 @@
 use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
 use super::cluster::{Ask, Level};
+use super::cluster_lock::Local;
 use super::follower::{Follower, SMALLEST_PAGE};
 use super::instruction::Instruction;
 use super::pipeline::Source;
@@ -33,16 +34,19 @@ impl Piece {
     }
 
     /// Which it is.
+    #[inline]
     pub(super) fn number(&self) -> Option<u64> {
         (self.reach != 0).then_some(self.begin >> self.bits)
     }
 
     /// From now on it is the one that has `address`.
+    #[inline]
     pub(super) fn enter(&mut self, address: u64) {
         self.set(Some(address >> self.bits));
     }
 
     /// From now on it is this one, or none.
+    #[inline]
     pub(super) fn set(&mut self, number: Option<u64>) {
         self.begin = number.unwrap_or_default() << self.bits;
         self.reach = number.map_or(0, |_| (1 << self.bits) + 1);
@@ -54,6 +58,17 @@ impl Follower<'_> {
     #[inline]
     pub(super) fn is_fetched(&self, instruction: &Instruction<'_>) -> bool {
         !self.piece.has(instruction) && instruction.length != 0
+    }
+
+    /// Whether an instruction that has a length lies in a line, given with the number of its virtual page.
+    #[inline]
+    fn lies_in(&self, instruction: &Instruction<'_>, (line, page): (u64, u64)) -> bool {
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let Instruction { address, physical, .. } = *instruction;
+        let more = u64::from(instruction.length) - 1;
+        let lines = physical >> line_bits ^ line | physical.wrapping_add(more) >> line_bits ^ line;
+        let pages = address >> SMALLEST_PAGE ^ page | address.wrapping_add(more) >> SMALLEST_PAGE ^ page;
+        lines | pages == 0 && instruction.next_page.is_none()
     }
 
     /// The line that an instruction which has a length lies in, and the number of its virtual page, if it lies in one.
@@ -70,19 +85,29 @@ impl Follower<'_> {
     /// Whether the fetcher finds all that an instruction needs in `line`, which is the one that is being executed or is in the first level with
     /// its translation.
     #[inline]
-    pub(super) fn finds_code(&self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
+    pub(super) fn finds_code(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
         self.line == Some(line)
-            || self.system.clusters.get(self.cluster).is_some_and(|cluster| {
-                let mut caches = cluster.lock_to_find(self.core, self.finder);
-                caches.hits_code(self.core, line.0, (self.thread, instruction.address))
+            || self.local.is_some_and(|local| {
+                self.found.code_again(local, line.0, instruction.address) || self.looks_up_code(local, line.0, instruction.address)
             })
+    }
+
+    /// The same, with the lock of the cluster.
+    #[inline(never)]
+    fn looks_up_code(&mut self, local: &Local, line: u64, address: u64) -> bool {
+        let Some(cluster) = self.home else { return false };
+        let mut caches = cluster.lock_for(self.core, self.finder);
+        let hits = caches.hits_code(self.core, line, (self.thread, address));
+        if hits {
+            self.found.find_code(local.changes(), address, line);
+        }
+        hits
     }
 
     /// The fetcher reads what it has found in `line`.
     #[inline]
     pub(super) fn fetch_found(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) {
-        let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
-        self.fetch_pieces(instruction.address, end);
+        self.fetch_pieces_of(instruction);
         if self.line != Some(line) {
             self.line = Some(line);
             self.tally.add(Signal::InstructionCacheHits, 1);
@@ -94,6 +119,30 @@ impl Follower<'_> {
                 pipeline.looks_up(line.0);
             }
         }
+    }
+
+    /// Whether an instruction that has a length lies in the line that is being executed, and nothing else comes with it.
+    #[inline]
+    pub(super) fn goes_on_in_line(&self, instruction: &Instruction<'_>) -> bool {
+        let Some(line) = self.line else { return false };
+        self.lies_in(instruction, line) && self.is_quiet(instruction)
+    }
+
+    /// The same; then the fetcher has read the pieces that it lies in.
+    #[inline(never)]
+    pub(super) fn goes_on_in_another_piece(&mut self, instruction: &Instruction<'_>) -> bool {
+        let goes_on = self.goes_on_in_line(instruction);
+        if goes_on {
+            self.fetch_pieces_of(instruction);
+        }
+        goes_on
+    }
+
+    /// The fetcher reads the pieces of an instruction that lies in one page.
+    #[inline]
+    pub(super) fn fetch_pieces_of(&mut self, instruction: &Instruction<'_>) {
+        let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
+        self.fetch_pieces(instruction.address, end);
     }
 
     /// The fetcher reads the pieces between two bytes of an instruction.
@@ -168,11 +217,17 @@ impl Follower<'_> {
 
     /// Translates `address`; returns where the translation was found, and its cost in cycles.
     pub(super) fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
-        let Some(cluster) = self.system.clusters.get(self.cluster) else { return (Translation::Unknown, 0) };
-        let held = cluster.lock().cores.get_mut(self.core).map(|caches| caches.translations.find_first(side, address, self.thread));
+        let Some((cluster, local)) = self.home.zip(self.local) else { return (Translation::Unknown, 0) };
+        let held = {
+            let mut cluster = cluster.lock_for(self.core, self.finder);
+            cluster.cores.get_mut(self.core).map(|caches| caches.translations.find_first(side, address, self.thread))
+        };
         self.page = Page::default();
         match held {
-            Some(true) => return (Translation::Hit(1), 0),
+            Some(true) => {
+                self.found.translate(local, side, address);
+                return (Translation::Hit(1), 0);
+            }
             Some(false) => {}
             None => return (Translation::Unknown, 0),
         }

@@ -8,6 +8,7 @@ use vm_pmu_arch::feed::{Demand, Request, Signal};
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::clock::Clock;
+use super::cluster_lock::{ClusterLock, Local};
 use super::code_ahead::CodeStream;
 use super::cores::Core;
 use super::execute::Way;
@@ -40,6 +41,9 @@ pub struct Follower<'a> {
     number: usize,
     pub(super) package: usize,
     pub(super) cluster: usize,
+    /// Its cluster, and what of that concerns its core.
+    pub(super) home: Option<&'a ClusterLock>,
+    pub(super) local: Option<&'a Local>,
     pub(super) core: usize,
     pub(super) thread: u8,
     /// The core, if its threads compete, and what tells that no other of them runs.
@@ -98,13 +102,17 @@ impl<'a> Follower<'a> {
         let profile = &system.profile;
         let threads = usize::from(profile.threads.max(1));
         let per_cluster = threads * usize::from(profile.cores.max(1));
+        let home = system.clusters.get(place / per_cluster);
+        let core = place % per_cluster / threads;
         Follower {
             system,
             tables,
             number,
             package: place / per_cluster / system.clusters_per_package,
             cluster: place / per_cluster,
-            core: place % per_cluster / threads,
+            home,
+            local: home.and_then(|home| home.local(core)),
+            core,
             thread: (place % threads) as u8,
             competes: system.cores.get(place / threads),
             alone: Core::alone(place % threads),
@@ -269,7 +277,7 @@ impl<'a> Follower<'a> {
 
     fn set_active(&mut self, active: bool) {
         if self.active != active
-            && let Some(cluster) = self.system.clusters.get(self.cluster)
+            && let Some(cluster) = self.home
         {
             if active && !self.system.is_followed(self.package) {
                 // What the package's memory did before is dropped.
@@ -353,7 +361,7 @@ impl<'a> Follower<'a> {
 
     /// The processor forgets translations.
     pub fn invalidate(&mut self, what: Invalidation) {
-        if let Some(cluster) = self.system.clusters.get(self.cluster)
+        if let Some(cluster) = self.home
             && let Some(caches) = cluster.lock().cores.get_mut(self.core)
         {
             caches.translations.forget(what, self.thread);

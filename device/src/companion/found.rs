@@ -1,9 +1,11 @@
-//! What a thread has found of data, and finds again without the lock of its cluster.
+//! What a thread has found of code and data, and finds again without the lock of its cluster.
 
 use alloc::boxed::Box;
 
-use super::cluster::{Cluster, Level};
-use super::cluster_lock::ClusterLock;
+use super::cluster::{Cluster, CoreCaches, Level};
+use super::cluster_lock::Local;
+use super::sets::Changed;
+use super::translation::{CODE, DATA};
 
 /// The most sets of which a line is remembered: more than any part has.
 const MOST: u64 = 1024;
@@ -18,7 +20,7 @@ const MOST_FAILURES: u8 = 4;
 struct Mark {
     /// Twice its number, and one if it may be written, or stands in the first level too.
     key: u64,
-    /// [`ClusterLock::changes`] when it was found.
+    /// [`Local::changes`] when it was found.
     changes: usize,
 }
 
@@ -26,23 +28,32 @@ impl Mark {
     const NEVER: Mark = Mark { key: 0, changes: usize::MAX };
 }
 
-/// What a thread has found of data in the first level, and what it has stored through to the second. All of it is true until
-/// [something changes](ClusterLock::changes).
+/// What a thread has found in the first level of one side: lines, and translations of their pages.
+#[derive(Clone, Debug)]
+struct Side {
+    /// Its number among the sides of translations.
+    number: usize,
+    /// The line that was last used in each set.
+    last: Box<[Mark]>,
+    /// Other lines.
+    lines: Box<[Mark]>,
+    /// The page that was translated last, and others whose translations the first level has.
+    page: Mark,
+    pages: Box<[Mark]>,
+    page_bits: u8,
+}
+
+/// What a thread has found of code and of data in the first level, and what it has stored through to the second. All of it is true until
+/// [something changes](Local::changes).
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// The line that was last used in each set of the first level.
-    last: Box<[Mark]>,
-    /// Other lines of the first level.
-    lines: Box<[Mark]>,
+    code: Side,
+    data: Side,
     /// The line that was last used in each set of the second level, if that was to store through to it. Empty if the first level keeps
     /// what is stored.
     stores: Box<[Mark]>,
     /// The binary logarithm of the lines of the first level in one of the second.
     inner_bits: u8,
-    /// The page that was translated last, and others whose translations the first level has.
-    page: Mark,
-    pages: Box<[Mark]>,
-    page_bits: u8,
     /// How many searches in a row have found nothing, and how many accesses are left out before the next search.
     failures: u8,
     unsought: u8,
@@ -79,66 +90,27 @@ impl Find {
     }
 }
 
-impl Default for Found {
-    fn default() -> Found {
-        Found {
-            last: Box::default(),
+impl Side {
+    fn nothing(number: usize, sets: u64, page_bits: u8) -> Side {
+        Side {
+            number,
+            last: nothing_in(sets),
             lines: Box::new([Mark::NEVER; KNOWN_LINES]),
-            stores: Box::default(),
-            inner_bits: 0,
             page: Mark::NEVER,
             pages: Box::new([Mark::NEVER; KNOWN_PAGES]),
-            page_bits: 0,
-            failures: 0,
-            unsought: 0,
-        }
-    }
-}
-
-impl Found {
-    /// Nothing, of these caches.
-    pub(super) fn nothing(cluster: &Cluster) -> Found {
-        let none = |sets: u64| (0..sets.min(MOST)).map(|_| Mark::NEVER).collect();
-        let caches = cluster.cores.first();
-        Found {
-            last: none(caches.map_or(1, |caches| caches.data.count())),
-            stores: none(if cluster.stores_through() { cluster.second.count() } else { 0 }),
-            inner_bits: cluster.inner_bits(),
-            page_bits: caches.map_or(0, |caches| caches.translations.data_bits()),
-            ..Found::default()
+            page_bits,
         }
     }
 
-    /// Whether a store finds its line in the second level, if it finds any.
-    #[inline]
-    pub(super) fn stores_through(&self) -> bool {
-        !self.stores.is_empty()
-    }
-
-    /// Whether an access finds its line in the first level again, and its translation, so that only the order of use changes.
-    #[inline]
-    pub(super) fn again(&mut self, cluster: &ClusterLock, core: usize, line: u64, writes: bool, address: u64) -> bool {
-        let changes = cluster.changes();
+    /// Whether a line is found again, and its translation, so that only the order of use changes.
+    #[inline(always)]
+    fn again(&mut self, local: &Local, line: u64, writes: bool, address: u64) -> bool {
+        let changes = local.changes();
         let page = self.page_of(address, changes);
-        let again = match has(&mut self.last, line, line, writes, changes) {
-            true => self.page == page || self.turns(cluster, core, page),
-            false => self.returns(cluster, core, line, writes, page),
-        };
-        if again {
-            self.failures = 0;
+        match has(&mut self.last, line, line, writes, changes) {
+            true => self.page == page || self.turns(local, page),
+            false => self.returns(local, line, writes, page),
         }
-        again
-    }
-
-    /// The same of a store that is written through to the second level: whether the first has it too.
-    #[inline]
-    pub(super) fn stores_again(&mut self, cluster: &ClusterLock, core: usize, line: u64, address: u64) -> Option<bool> {
-        let changes = cluster.changes();
-        let page = self.page_of(address, changes);
-        let first = has(&mut self.last, line, line, false, changes);
-        let stored = Mark { key: line << 1 | u64::from(first), changes };
-        let again = at(&mut self.stores, line >> self.inner_bits).is_some_and(|last| *last == stored);
-        (again && (self.page == page || self.turns(cluster, core, page))).then_some(first)
     }
 
     /// What is remembered of a page.
@@ -153,8 +125,8 @@ impl Found {
 
     /// The line is the last of its set, but another page was translated last: whether this one is known, and there is room in the log.
     #[inline(never)]
-    fn turns(&mut self, cluster: &ClusterLock, core: usize, page: Mark) -> bool {
-        let done = self.knows(page) && cluster.log(core, page.key >> 1 << self.page_bits, None);
+    fn turns(&mut self, local: &Local, page: Mark) -> bool {
+        let done = self.knows(page) && local.log(self.number, page.key >> 1 << self.page_bits, None);
         if done {
             self.page = page;
         }
@@ -163,9 +135,9 @@ impl Found {
 
     /// The line is not the last of its set: whether it is known, and its page too, and there is room in the log.
     #[inline(never)]
-    fn returns(&mut self, cluster: &ClusterLock, core: usize, line: u64, writes: bool, page: Mark) -> bool {
+    fn returns(&mut self, local: &Local, line: u64, writes: bool, page: Mark) -> bool {
         let known = has(&mut self.lines, folded(line, KNOWN_LINES), line, writes, page.changes) && self.knows(page);
-        if !known || !cluster.log(core, page.key >> 1 << self.page_bits, Some(line)) {
+        if !known || !local.log(self.number, page.key >> 1 << self.page_bits, Some(line)) {
             return false;
         }
         self.page = page;
@@ -173,6 +145,124 @@ impl Found {
             *last = *found;
         }
         true
+    }
+
+    /// Lines have changed, and translations, or not. Returns whether it was told which lines.
+    fn forget(&mut self, lines: &Changed, translations: bool) -> bool {
+        if translations {
+            self.page = Mark::NEVER;
+            self.pages.fill(Mark::NEVER);
+        }
+        let keys = lines.keys();
+        keys.unwrap_or(&[]).iter().for_each(|line| {
+            self.forget_last(*line);
+            if let Some(found) = at(&mut self.lines, folded(*line, KNOWN_LINES)).filter(|found| found.key >> 1 == *line) {
+                *found = Mark::NEVER;
+            }
+        });
+        keys.is_some()
+    }
+
+    /// The line that was last used in the set of a line is no longer known.
+    fn forget_last(&mut self, line: u64) {
+        if let Some(last) = at(&mut self.last, line) {
+            *last = Mark::NEVER;
+        }
+    }
+
+    /// The translation of an address has been found.
+    #[inline]
+    fn find_page(&mut self, changes: usize, address: u64) {
+        self.page = self.page_of(address, changes);
+        if let Some(known) = at(&mut self.pages, folded(self.page.key >> 1, KNOWN_PAGES)) {
+            *known = self.page;
+        }
+    }
+
+    /// A line has been found, to be written or not.
+    #[inline]
+    fn find_line(&mut self, changes: usize, line: u64, writes: bool) {
+        if let (Some(last), Some(found)) = (at(&mut self.last, line), at(&mut self.lines, folded(line, KNOWN_LINES))) {
+            let writable = writes || found.changes == changes && found.key == line << 1 | 1;
+            *found = Mark { key: line << 1 | u64::from(writable), changes };
+            *last = *found;
+        }
+    }
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        let side = |number| Side::nothing(number, 1, 0);
+        Found { code: side(CODE), data: side(DATA), stores: Box::default(), inner_bits: 0, failures: 0, unsought: 0 }
+    }
+}
+
+impl Found {
+    /// Nothing, of these caches.
+    pub(super) fn nothing(cluster: &Cluster) -> Found {
+        let Some(CoreCaches { code, data, translations, .. }) = cluster.cores.first() else { return Found::default() };
+        Found {
+            code: Side::nothing(CODE, code.count(), translations.first_bits(CODE)),
+            data: Side::nothing(DATA, data.count(), translations.first_bits(DATA)),
+            stores: if cluster.stores_through() { nothing_in(cluster.second.count()) } else { Box::default() },
+            inner_bits: cluster.inner_bits(),
+            ..Found::default()
+        }
+    }
+
+    /// Whether a store finds its line in the second level, if it finds any.
+    #[inline]
+    pub(super) fn stores_through(&self) -> bool {
+        !self.stores.is_empty()
+    }
+
+    /// Whether an access of data finds its line in the first level again, and its translation, so that only the order of use changes.
+    #[inline(always)]
+    pub(super) fn again(&mut self, local: &Local, line: u64, writes: bool, address: u64) -> bool {
+        let again = self.data.again(local, line, writes, address);
+        if again {
+            self.failures = 0;
+        }
+        again
+    }
+
+    /// The same of code.
+    #[inline]
+    pub(super) fn code_again(&mut self, local: &Local, line: u64, address: u64) -> bool {
+        self.code.again(local, line, false, address)
+    }
+
+    /// The same of a store that is written through to the second level: whether the first has it too.
+    #[inline]
+    pub(super) fn stores_again(&mut self, local: &Local, line: u64, address: u64) -> Option<bool> {
+        let changes = local.changes();
+        let data = &mut self.data;
+        let page = data.page_of(address, changes);
+        let first = has(&mut data.last, line, line, false, changes);
+        let stored = Mark { key: line << 1 | u64::from(first), changes };
+        let again = at(&mut self.stores, line >> self.inner_bits).is_some_and(|last| *last == stored);
+        (again && (data.page == page || data.turns(local, page))).then_some(first)
+    }
+
+    /// An access of the follower has asked for a line otherwise than these do, and so has used it on each level.
+    pub(super) fn ask(&mut self, line: u64) {
+        self.code.forget_last(line);
+        self.data.forget_last(line);
+        if let Some(stored) = at(&mut self.stores, line >> self.inner_bits) {
+            *stored = Mark::NEVER;
+        }
+    }
+
+    /// The translation of an address has been found otherwise.
+    pub(super) fn translate(&mut self, local: &Local, side: usize, address: u64) {
+        let side = if side == CODE { &mut self.code } else { &mut self.data };
+        side.find_page(local.changes(), address);
+    }
+
+    /// Lines of a side have changed, and translations, or not. Returns whether it was told which lines.
+    pub(super) fn forget(&mut self, side: usize, lines: &Changed, translations: bool) -> bool {
+        let side = if side == CODE { &mut self.code } else { &mut self.data };
+        side.forget(lines, translations)
     }
 
     /// Whether an access is searched for at all. Where one after another misses, most are not, as they would not be found.
@@ -189,29 +279,35 @@ impl Found {
         self.unsought = (1 << self.failures) - 2;
     }
 
-    /// A thread that holds the lock to find what hits has found the line of an address.
+    /// A thread that holds the lock to find what hits has found the line of data of an address.
     #[inline]
     pub(super) fn find(&mut self, changes: usize, address: u64, line: u64, find: Find) {
         self.failures = 0;
-        self.page = self.page_of(address, changes);
-        if let Some(known) = at(&mut self.pages, folded(self.page.key >> 1, KNOWN_PAGES)) {
-            *known = self.page;
-        }
-        let (first, writes) = match find {
-            Find::First { writes } => (true, writes),
+        self.data.find_page(changes, address);
+        match find {
+            Find::First { writes } => self.data.find_line(changes, line, writes),
             Find::Second { first } => {
                 if let Some(stored) = at(&mut self.stores, line >> self.inner_bits) {
                     *stored = Mark { key: line << 1 | u64::from(first), changes };
                 }
-                (first, false)
+                if first {
+                    self.data.find_line(changes, line, false);
+                }
             }
-        };
-        if let (Some(last), Some(found)) = (at(&mut self.last, line).filter(|_| first), at(&mut self.lines, folded(line, KNOWN_LINES))) {
-            let writable = writes || found.changes == changes && found.key == line << 1 | 1;
-            *found = Mark { key: line << 1 | u64::from(writable), changes };
-            *last = *found;
         }
     }
+
+    /// The same of code.
+    #[inline]
+    pub(super) fn find_code(&mut self, changes: usize, address: u64, line: u64) {
+        self.code.find_page(changes, address);
+        self.code.find_line(changes, line, false);
+    }
+}
+
+/// Nothing, in so many sets.
+fn nothing_in(sets: u64) -> Box<[Mark]> {
+    (0..sets.min(MOST)).map(|_| Mark::NEVER).collect()
 }
 
 /// What is remembered at the place of a number.

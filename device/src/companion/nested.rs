@@ -73,9 +73,11 @@ impl Steps {
 impl Follower<'_> {
     /// Does something with the core's translation buffers.
     pub(super) fn buffers<T>(&mut self, act: impl FnOnce(&mut Translations, u8) -> T) -> Option<T> {
-        let cluster = self.system.clusters.get(self.cluster)?;
-        let thread = self.thread;
-        cluster.lock().cores.get_mut(self.core).map(|caches| act(&mut caches.translations, thread))
+        let home = self.home?;
+        let mut cluster = home.lock_for(self.core, self.finder);
+        let done = cluster.cores.get_mut(self.core).map(|caches| act(&mut caches.translations, self.thread));
+        home.settle(&mut cluster, self.core, &mut self.found);
+        done
     }
 
     fn step(&mut self, step: NestedStep) {

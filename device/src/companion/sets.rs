@@ -47,6 +47,35 @@ fn path(way: usize, ways: usize) -> (u32, u32) {
     (kept, set)
 }
 
+/// How many changes are told apart.
+const CHANGES: usize = 4;
+
+/// The keys of the words that have been taken out or given other flags, or that there were more than are told apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changed {
+    keys: [u64; CHANGES],
+    /// More than there are places for, if there were too many.
+    count: usize,
+}
+
+impl Changed {
+    pub(super) const NOTHING: Changed = Changed { keys: [0; CHANGES], count: 0 };
+    const TOO_MUCH: Changed = Changed { keys: [0; CHANGES], count: CHANGES + 1 };
+
+    #[inline]
+    fn push(&mut self, key: u64) {
+        if let Some(place) = self.keys.get_mut(self.count) {
+            *place = key;
+        }
+        self.count = (self.count + 1).min(Changed::TOO_MUCH.count);
+    }
+
+    /// The keys, unless there were too many.
+    pub(super) fn keys(&self) -> Option<&[u64]> {
+        self.keys.get(..self.count)
+    }
+}
+
 /// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty place.
 ///
 /// A set that replaces the least recently used keeps its words in the order of their use, so that the one looked up is mostly the first.
@@ -61,6 +90,8 @@ pub(super) struct Sets {
     mask: u64,
     replacement: Replacement,
     random: u64,
+    /// What has changed since somebody last asked.
+    pub(super) changed: Changed,
 }
 
 impl Sets {
@@ -81,6 +112,7 @@ impl Sets {
             mask: sets - 1,
             replacement,
             random: seed | 1,
+            changed: Changed::NOTHING,
         }
     }
 
@@ -148,6 +180,7 @@ impl Sets {
 
     /// Gives the word of `key` other flags.
     pub(super) fn change(&mut self, index: u64, key: u64, flags: u64) {
+        self.changed.push(key);
         let set = self.set_mut(index);
         if let Some(word) = find(set, key).and_then(|way| set.get_mut(way)) {
             *word = key << FLAGS | flags & 15;
@@ -156,6 +189,7 @@ impl Sets {
 
     /// Takes the word of `key` out; its place is the next to be filled.
     pub(super) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
+        self.changed.push(key);
         let set = self.set_mut(index);
         let way = find(set, key)?;
         Some(core::mem::take(set.get_mut(way)?))
@@ -185,6 +219,9 @@ impl Sets {
             }
             _ => self.mark(index, way),
         }
+        if victim != 0 {
+            self.changed.push(victim >> FLAGS);
+        }
         victim
     }
 
@@ -199,6 +236,7 @@ impl Sets {
 
     /// Empties every place for whose word `gone` returns true.
     pub(super) fn discard(&mut self, gone: impl Fn(u64) -> bool) {
+        self.changed = Changed::TOO_MUCH;
         let ordered = self.replacement == Replacement::LeastRecentlyUsed;
         for set in self.words.chunks_exact_mut(self.ways) {
             let mut kept = 0;
@@ -279,6 +317,7 @@ impl Sets {
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.changed = Changed::TOO_MUCH;
         reader.words(&mut self.words)?;
         for marks in &mut self.marks {
             *marks = reader.word()? as u32;

@@ -8,8 +8,9 @@
 use vm_pmu_arch::feed::{DataSource, StoreOutcome, Translation};
 
 use super::cluster::{Cluster, Level};
-use super::cluster_lock::ClusterLock;
+use super::cluster_lock::Local;
 use super::code_ahead::CodeStream;
+use super::execute::computes;
 use super::follower::Follower;
 use super::found::Find;
 use super::instruction::{Access, AccessKind, Instruction};
@@ -31,13 +32,33 @@ pub(super) enum Told {
 }
 
 impl Follower<'_> {
-    /// [`execute`](Follower::execute), of a plain instruction that only takes time, of a thread alone. Returns whether it is one; if not,
-    /// nothing has been done.
+    /// [`execute`](Follower::execute), of an instruction that only computes and lies in the line of the one before, of a thread alone. Returns
+    /// whether it is one; if not, nothing has been done.
     #[inline]
     pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
-        let done = self.is_plain(instruction)
-            && self.is_alone()
-            && self.pipeline.as_mut().is_some_and(|pipeline| pipeline.execute_plain(instruction, &mut self.tally));
+        if !computes(instruction) || !self.is_alone() {
+            return false;
+        }
+        if self.is_fetched(instruction) {
+            return self.execute_plain_of_another_piece(instruction);
+        }
+        self.takes_plain_time(instruction)
+    }
+
+    /// The same of one that begins another piece.
+    #[inline(never)]
+    fn execute_plain_of_another_piece(&mut self, instruction: &Instruction<'_>) -> bool {
+        let done = self.goes_on_in_line(instruction) && self.takes_plain_time(instruction);
+        if done {
+            self.fetch_pieces_of(instruction);
+        }
+        done
+    }
+
+    /// Whether the pipeline takes an instruction that only computes the shortest way; then it has.
+    #[inline]
+    fn takes_plain_time(&mut self, instruction: &Instruction<'_>) -> bool {
+        let done = self.pipeline.as_mut().is_some_and(|pipeline| pipeline.execute_plain(instruction, &mut self.tally));
         if done {
             self.outcome.cycles = None;
             self.tell_nothing();
@@ -61,32 +82,36 @@ impl Follower<'_> {
     }
 
     /// [`execute_short`](Follower::execute_short) while time is not kept, of an instruction outside bundles that only makes one access, whose line
-    /// the first level is known to have. Returns whether it is one; if not, nothing has been done.
+    /// is known to be in the first level, or in the second if it is stored through to that. Returns whether it is one; if not, nothing has been done.
     #[inline(never)]
     pub(super) fn execute_again(&mut self, instruction: &Instruction<'_>) -> bool {
         let [access] = instruction.accesses else { return false };
         let quiet = instruction.transfer.is_none() && instruction.bundle.is_none() && !instruction.class.writes_out();
-        if !quiet || !is_usual(access) {
+        if !quiet || !is_usual(access) || !self.is_quiet(instruction) {
             return false;
         }
-        let fetched = self.is_fetched(instruction);
-        if fetched && self.only_line(instruction).is_none_or(|line| self.line != Some(line)) {
-            return false;
+        let Some((local, line)) = self.local.zip(self.line_of(access)) else { return false };
+        let mut code = None;
+        if self.is_fetched(instruction) {
+            code = self.only_line(instruction);
+            let known = |(line, _): (u64, u64)| self.found.code_again(local, line, instruction.address);
+            if code.is_none() || self.line != code && !code.is_some_and(known) {
+                return false;
+            }
         }
-        let line_bits = self.system.profile.caches.line_bits.min(63);
-        let line = access.physical >> line_bits;
-        let end = access.physical.wrapping_add(u64::from(access.size.max(1)) - 1);
-        let Some(cluster) = self.system.clusters.get(self.cluster).filter(|_| end >> line_bits == line) else { return false };
         let writes = access.kind == AccessKind::Store;
-        if writes && self.found.stores_through() || !self.found.again(cluster, self.core, line, writes, access.address) {
+        let through = writes && self.found.stores_through();
+        if through {
+            let Some(first) = self.found.stores_again(local, line, access.address) else { return false };
+            Cluster::count_store_through(first, &mut self.tally);
+        } else if !self.found.again(local, line, writes, access.address) {
             return false;
         }
-        if fetched {
-            let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
-            self.fetch_pieces(instruction.address, end);
-        }
-        self.tell_hit(instruction, access, Level::First);
+        self.tell_hit(instruction, access, if through { Level::Second } else { Level::First });
         self.outcome.cycles = None;
+        if let Some(line) = code {
+            self.fetch_found(instruction, line);
+        }
         if self.stream != CodeStream::Off {
             self.prefetch_stream();
         }
@@ -103,10 +128,8 @@ impl Follower<'_> {
         }
         let mut line = None;
         if self.is_fetched(instruction) {
-            line = self.only_line(instruction).filter(|line| self.finds_code(instruction, *line));
-            if line.is_none() {
-                return false;
-            }
+            let Some(only) = self.only_line(instruction).filter(|line| self.finds_code(instruction, *line)) else { return false };
+            line = Some(only);
         }
         let mut hit = None;
         match instruction.accesses {
@@ -114,11 +137,11 @@ impl Follower<'_> {
             [access] => match self.hits(access) {
                 Some(Level::First) => {
                     self.tell_hit(instruction, access, Level::First);
-                    hit = Some(access);
+                    hit = Some((access, Level::First));
                 }
                 Some(level) => {
                     self.tell_hit(instruction, access, level);
-                    self.keep_access(access, level);
+                    hit = Some((access, level));
                 }
                 None => return false,
             },
@@ -134,15 +157,19 @@ impl Follower<'_> {
             self.told = Told::Other;
         }
         let alone = self.is_alone();
-        let line_bits = self.system.profile.caches.line_bits.min(63);
         match (&mut self.pipeline, hit) {
-            (Some(pipeline), Some(access)) if alone => {
-                pipeline.execute_hit(instruction, access, access.physical >> line_bits, &mut self.tally)
+            (Some(pipeline), Some((access, level))) if alone => {
+                let profile = &self.system.profile;
+                let line = access.physical >> profile.caches.line_bits.min(63);
+                match level {
+                    Level::First => pipeline.execute_hit(instruction, access, line, &mut self.tally),
+                    _ => pipeline.execute_through(instruction, (access, line), u32::from(profile.costs.second), &mut self.tally),
+                }
             }
             (Some(pipeline), None) if alone => pipeline.execute_alone(instruction, &mut self.tally),
             (Some(_), _) => {
-                hit.into_iter().for_each(|access| self.keep_access(access, Level::First));
-                self.take_time(instruction);
+                hit.into_iter().for_each(|(access, level)| self.keep_access(access, level));
+                self.take_time_beside(instruction);
             }
             (None, _) => {}
         }
@@ -154,7 +181,7 @@ impl Follower<'_> {
 
     /// Whether nothing is under way that comes with the next instruction, and it asks for no code ahead.
     #[inline]
-    fn is_quiet(&self, instruction: &Instruction<'_>) -> bool {
+    pub(super) fn is_quiet(&self, instruction: &Instruction<'_>) -> bool {
         if !self.system.profile.pipeline.is_ia64() {
             return instruction.bundle.is_none();
         }
@@ -162,29 +189,35 @@ impl Follower<'_> {
         !presages && self.stream == CodeStream::Off && self.tally.carried.is_none()
     }
 
+    /// The line of an access that lies in one.
+    #[inline]
+    fn line_of(&self, access: &Access) -> Option<u64> {
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let end = access.physical.wrapping_add(u64::from(access.size.max(1)) - 1);
+        let line = access.physical >> line_bits;
+        (end >> line_bits == line).then_some(line)
+    }
+
     /// The level that an access hits, if it is of those that most are.
     #[inline(always)]
     fn hits(&mut self, access: &Access) -> Option<Level> {
-        let line_bits = self.system.profile.caches.line_bits.min(63);
-        let more = u64::from(access.size.max(1)) - 1;
-        let line = access.physical >> line_bits;
-        let whole = access.physical.wrapping_add(more) >> line_bits == line;
         let writes = access.kind == AccessKind::Store;
-        let cluster = self.system.clusters.get(self.cluster).filter(|_| whole && is_usual(access))?;
+        let local = self.local.filter(|_| is_usual(access))?;
+        let line = self.line_of(access)?;
         if writes && self.found.stores_through() {
-            return self.stores_through(cluster, line, access.address);
+            return self.stores_through(local, line, access.address);
         }
-        if self.found.again(cluster, self.core, line, writes, access.address) {
+        if self.found.again(local, line, writes, access.address) {
             return Some(Level::First);
         }
-        self.look_up(cluster, writes, line, access.address)
+        self.look_up(local, writes, line, access.address)
     }
 
     /// The same of a store that may be written through to the second level.
     #[inline(never)]
-    fn stores_through(&mut self, cluster: &ClusterLock, line: u64, address: u64) -> Option<Level> {
-        let Some(first) = self.found.stores_again(cluster, self.core, line, address) else {
-            return self.look_up(cluster, true, line, address);
+    fn stores_through(&mut self, local: &Local, line: u64, address: u64) -> Option<Level> {
+        let Some(first) = self.found.stores_again(local, line, address) else {
+            return self.look_up(local, true, line, address);
         };
         Cluster::count_store_through(first, &mut self.tally);
         Some(Level::Second)
@@ -192,11 +225,9 @@ impl Follower<'_> {
 
     /// [`hits`](Follower::hits), with the lock of the cluster.
     #[inline(never)]
-    fn look_up(&mut self, cluster: &ClusterLock, writes: bool, line: u64, address: u64) -> Option<Level> {
-        if !self.found.seeks() {
-            return None;
-        }
-        let mut caches = cluster.lock_to_find(self.core, self.finder);
+    fn look_up(&mut self, local: &Local, writes: bool, line: u64, address: u64) -> Option<Level> {
+        let cluster = self.home.filter(|_| self.found.seeks())?;
+        let mut caches = cluster.lock_for(self.core, self.finder);
         let find = caches.hits(self.core, writes, line, (self.thread, address), &mut self.tally);
         if matches!(find, Some(Find::Second { .. })) && caches.storer != self.core {
             // The second level is another core's too.
@@ -204,7 +235,7 @@ impl Follower<'_> {
             cluster.change();
         }
         match find {
-            Some(find) => self.found.find(cluster.changes(), address, line, find),
+            Some(find) => self.found.find(local.changes(), address, line, find),
             // The long way changes more.
             None => self.found.fail(),
         }
@@ -231,7 +262,7 @@ impl Follower<'_> {
     }
 
     /// Counts an access that hits a level, and tells of it.
-    #[inline]
+    #[inline(always)]
     fn tell_hit(&mut self, instruction: &Instruction<'_>, access: &Access, level: Level) {
         self.count_access(access, u64::from(access.size.max(1)), access.kind == AccessKind::Store);
         (self.prefetched, self.went) = (false, None);
@@ -264,6 +295,15 @@ impl Follower<'_> {
                 pipeline.missed(u32::from(profile.costs.second), Source::Second);
             }
         }
+    }
+
+    /// An instruction that hits everywhere goes through the pipeline, which other threads of the core use too.
+    fn take_time_beside(&mut self, instruction: &Instruction<'_>) {
+        let Some(pipeline) = &mut self.pipeline else { return };
+        let thread = usize::from(self.thread);
+        let mut together = self.competes.and_then(|core| core.together(thread));
+        let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
+        pipeline.execute_beside(instruction, thread, together, &mut self.tally);
     }
 
     /// The instruction goes through the pipeline, which other threads of the core may use too.

@@ -255,6 +255,8 @@ struct Level {
     bits: u8,
     /// What was found last in the buffer that hit last, and before that, until anything changes but the order of use.
     recent: [Option<Recent>; 2],
+    /// Whether anything else has changed since somebody last asked.
+    changed: bool,
 }
 
 /// A translation that was found: the smallest page that was asked for, its thread, the set that it is in, and its key. The last one is the first
@@ -277,7 +279,13 @@ impl Recent {
 impl Level {
     fn new(geometry: &[BufferGeometry]) -> Level {
         let bits = geometry.iter().flat_map(|buffer| buffer.page_bits).copied().min().unwrap_or(0).min(63);
-        Level { buffers: geometry.iter().map(Buffer::new).collect::<Vec<_>>().into_boxed_slice(), last: 0, bits, recent: [None; 2] }
+        Level {
+            buffers: geometry.iter().map(Buffer::new).collect::<Vec<_>>().into_boxed_slice(),
+            last: 0,
+            bits,
+            recent: [None; 2],
+            changed: false,
+        }
     }
 
     /// Whether it has a translation, which it marks as used.
@@ -330,6 +338,7 @@ impl Level {
     /// Puts a translation into the buffer whose pages are the largest that fit.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
         self.recent = [None; 2];
+        self.changed = true;
         let best = |buffer: &Buffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
         let most = self.buffers.iter().filter_map(best).max();
         if let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) {
@@ -374,9 +383,14 @@ impl Translations {
         self.first.get_mut(side).is_some_and(|level| level.finds(address, thread))
     }
 
-    /// The bits of an address within the smallest page of data that the first level knows.
-    pub(super) fn data_bits(&self) -> u8 {
-        self.first[DATA].bits
+    /// The bits of an address within the smallest page of a side that the first level knows.
+    pub(super) fn first_bits(&self, side: usize) -> u8 {
+        self.first.get(side).map_or(0, |level| level.bits)
+    }
+
+    /// Whether the translations that the first level has of a side have changed since this was last asked.
+    pub(super) fn take_changed(&mut self, side: usize) -> bool {
+        self.first.get_mut(side).is_some_and(|level| core::mem::take(&mut level.changed))
     }
 
     /// Looks a translation up in the second level: with it comes the binary logarithm of the size of the whole page. The caller puts it into
@@ -450,6 +464,7 @@ impl Translations {
             // The first level has what both trees together translate.
             let what = if of_host { Invalidation::All } else { what };
             level.recent = [None; 2];
+            level.changed = true;
             level.buffers.iter_mut().for_each(|buffer| buffer.forget(what, thread));
         }
         for level in &mut self.second {
@@ -470,7 +485,7 @@ impl Translations {
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.first.iter_mut().for_each(|level| level.recent = [None; 2]);
+        self.first.iter_mut().for_each(|level| (level.recent, level.changed) = ([None; 2], true));
         let levels = self.first.iter_mut().chain(&mut self.second);
         for sets in levels.flat_map(|level| level.buffers.iter_mut().map(|buffer| &mut buffer.sets)).chain(&mut self.upper) {
             sets.load(reader)?;

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::super::profile::Microarchitecture;
+use super::account::bits;
 use super::{boxed, knl, power9, time};
 
 /// The most threads of a core that compete with each other.
@@ -70,8 +71,7 @@ impl Sharing {
 
     /// The cycle that the slowest of the threads that are followed has reached, of which there is one at least.
     fn oldest(&self) -> u64 {
-        let clock = |(thread, clock): (usize, &u64)| if self.is_followed(thread) { *clock } else { u64::MAX };
-        self.clocks.iter().enumerate().map(clock).fold(u64::MAX, u64::min)
+        bits(u64::from(self.followed)).filter_map(|thread| self.clocks.get(thread)).copied().fold(u64::MAX, u64::min)
     }
 
     /// The thread is no longer followed, or halted.
@@ -206,7 +206,15 @@ impl<'a> Threads<'a> {
         if self.count <= 1 { at } else { self.turn_after(at, COMPLETION) }
     }
 
+    #[inline]
     fn turn_after(&self, at: u64, delay: u64) -> u64 {
+        let first = at.saturating_add(self.offset);
+        // Most ask when it is their turn, as they did so before.
+        if first.saturating_sub(delay) % self.count as u64 == self.own as u64 { at } else { self.turn_behind(at, delay) }
+    }
+
+    #[inline(never)]
+    fn turn_behind(&self, at: u64, delay: u64) -> u64 {
         let first = at.saturating_add(self.offset);
         let mine = (0..self.count as u64).find(|later| self.has_turn(first + later, delay)).unwrap_or(0);
         at.saturating_add(mine)

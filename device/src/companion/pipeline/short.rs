@@ -4,8 +4,9 @@ use super::super::instruction::{Access, Instruction};
 use super::super::tally::Tally;
 #[cfg(test)]
 use super::power9;
+use super::sharing::{Sharing, Threads};
 use super::touch::Touches;
-use super::{Continuation, Core, Found, Pipeline};
+use super::{Continuation, Core, Found, Pipeline, Source, Touch};
 #[cfg(test)]
 use vm_pmu_arch::feed::Signal;
 
@@ -34,7 +35,7 @@ impl Pipeline {
         let done = match &mut self.core {
             Core::K8(core) => core.execute_short(instruction, Touches::Found(self.found.touches()), continuation, tally),
             Core::Knl(core) if one => core.execute_short(instruction, self.found.touches().first(), continuation, tally),
-            Core::Power9(core) if one => core.execute_short(instruction, &self.found, tally),
+            Core::Power9(core) if one => core.execute_short(instruction, self.found.touches().first(), continuation, tally),
             _ => false,
         };
         if done {
@@ -48,14 +49,65 @@ impl Pipeline {
     /// The same of one whose only access hits `line` in the first level.
     #[inline]
     pub(in super::super) fn execute_hit(&mut self, instruction: &Instruction<'_>, access: &Access, line: u64, tally: &mut Tally) {
-        if let Core::K8(core) = &mut self.core
-            && core.execute_short(instruction, Touches::Hit(access, line), self.found.continuation, tally)
+        let continuation = self.found.continuation;
+        let done = match &mut self.core {
+            Core::K8(core) => core.execute_short(instruction, Touches::Hit(access, line), continuation, tally),
+            Core::Knl(core) => core.execute_short(instruction, Some(&Touch::new(access, line)), continuation, tally),
+            Core::Power9(core) => core.execute_short(instruction, Some(&Touch::new(access, line)), continuation, tally),
+            Core::Montecito(_) | Core::Itanium(_) => false,
+        };
+        if done {
+            self.found.continuation = Continuation::Sequential;
+            return;
+        }
+        self.access(access, line);
+        self.execute(instruction, 0, None, tally);
+    }
+
+    /// The same of one that stores through to `line` in the second level, after `latency` cycles.
+    #[inline]
+    pub(in super::super) fn execute_through(
+        &mut self,
+        instruction: &Instruction<'_>,
+        (access, line): (&Access, u64),
+        latency: u32,
+        tally: &mut Tally,
+    ) {
+        let touch = Touch { missed: true, latency, source: Source::Second, ..Touch::new(access, line) };
+        if let Core::Power9(core) = &mut self.core
+            && core.execute_short(instruction, Some(&touch), self.found.continuation, tally)
         {
             self.found.continuation = Continuation::Sequential;
             return;
         }
         self.access(access, line);
-        self.execute_alone(instruction, tally);
+        self.missed(latency, Source::Second);
+        self.execute(instruction, 0, None, tally);
+    }
+
+    /// The same of one that makes one such access at most, by thread `thread`, which competes with others of its core.
+    pub(in super::super) fn execute_beside(
+        &mut self,
+        instruction: &Instruction<'_>,
+        thread: usize,
+        together: Option<(&mut Sharing, u32)>,
+        tally: &mut Tally,
+    ) {
+        let Core::Knl(core) = &mut self.core else {
+            return self.execute(instruction, thread, together, tally);
+        };
+        let mut threads = match together {
+            Some((sharing, running)) => Threads::new(sharing, thread, running, core.now(), &mut self.offset),
+            None => Threads::ALONE,
+        };
+        let Found { continuation, .. } = self.found;
+        if self.found.count <= 1 && core.execute_beside(instruction, self.found.touches().first(), continuation, &mut threads, tally) {
+            // Nothing else has been found.
+            (self.found.count, self.found.continuation) = (0, Continuation::Sequential);
+        } else {
+            core.execute(instruction, &self.found, &mut threads, tally);
+            self.found.clear();
+        }
     }
 
     /// From now on no instruction goes the short way.

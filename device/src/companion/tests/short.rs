@@ -87,6 +87,35 @@ fn hitting(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
+/// A stream in which up to 150 instructions that hit follow each load that misses, and half of them need its data, so that queues fill.
+fn waiting(seed: u64, steps: u64, mut report: impl FnMut(&Instruction<'_>)) {
+    let mut noise = Noise::new(seed);
+    let missing = [Register(1)];
+    for step in 0..steps {
+        let far = [load(0x800_0000 + step * 0x1_1040)];
+        let operation = Operation { width: 8, writes: &missing, ..Operation::default() };
+        let code = Instruction { address: 0x7000, physical: 0x7000, length: 4, ..Instruction::default() };
+        report(&Instruction { class: Class::Load, accesses: &far, operation: Some(operation), ..code });
+        // Branches, or accesses, are few or many.
+        let [branches, accesses] = [1 + noise.draw(4), 1 + noise.draw(4)];
+        for number in 0..noise.draw(150) {
+            let address = 0x7004 + number % 200 * 4;
+            let own = [Register(8 + noise.draw(30) as u16)];
+            let reads: &[Register] = if noise.draw(2) == 0 { &missing } else { &own };
+            let code = Instruction { address, physical: address, ..code };
+            let near = [load(0x100_0000 + noise.draw(64) * 8)];
+            let operation = Operation { width: 8, reads, writes: &own, ..Operation::default() };
+            let waits = Operation { addresses: reads, reads: &[], ..operation };
+            let transfer = Transfer { kind: BranchKind::Conditional, taken: noise.draw(2) == 0, target: address + 4 };
+            report(&match noise.draw(8) {
+                drawn if drawn < accesses => Instruction { class: Class::Load, accesses: &near, operation: Some(waits), ..code },
+                6.. if branches == 1 => Instruction { class: Class::Branch, operation: Some(operation), transfer: Some(transfer), ..code },
+                _ => Instruction { operation: Some(operation), ..code },
+            });
+        }
+    }
+}
+
 /// A stream of bundles of which most hit: loads, stores, additions, compares and branches in two pages of code, on a few lines of data, some
 /// 40 bundles behind each of the noise.
 fn bundled(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
@@ -286,6 +315,15 @@ fn an_instruction_that_hits_does_the_same_the_short_way_beside_another_thread() 
     for profile in parts::ALL {
         let [short, long] =
             [false, true].map(|long| run(profile, (&counted(), Clock::Companion, true), long, |report| hitting(3, 300, report)));
+        assert_same(profile.name, &short, &long);
+    }
+}
+
+#[test]
+fn an_instruction_that_hits_does_the_same_the_short_way_while_queues_are_full() {
+    for (profile, competes) in parts::ALL.iter().flat_map(|profile| [false, true].map(|competes| (profile, competes))) {
+        let [short, long] =
+            [false, true].map(|long| run(profile, (&counted(), Clock::Companion, competes), long, |report| waiting(2, 150, report)));
         assert_same(profile.name, &short, &long);
     }
 }

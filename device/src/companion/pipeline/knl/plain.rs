@@ -7,6 +7,7 @@ use super::signals::State;
 use super::{ANY, Core, Port, WIDTH};
 
 /// Whether an instruction of `class` is one micro-operation of a cycle on either integer port, whatever its width.
+#[inline]
 fn is_short(class: Class) -> bool {
     matches!(class, Class::Simple | Class::Nop | Class::BitTest)
 }

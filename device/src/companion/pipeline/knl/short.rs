@@ -6,10 +6,11 @@
 use super::super::super::instruction::{Class, Instruction, Register};
 use super::super::super::tally::Tally;
 use super::super::registers::moves_stack;
+use super::super::sharing::Threads;
 use super::super::{Continuation, Touch};
 use super::memory::Accessed;
 use super::signals::State;
-use super::{ANY, Core, Issued, Port, Unit, WIDTH};
+use super::{ANY, Core, Issued, Port, Share, Unit, WIDTH};
 
 /// The unit of an instruction with at most one access, not locked, whatever its width, if it is one of these.
 #[inline]
@@ -35,29 +36,60 @@ impl Core {
         tally: &mut Tally,
     ) -> bool {
         match unit(instruction) {
-            Some(unit) if self.redirect.is_none() => self.step_short(instruction, unit, touch, continuation, tally),
+            Some(unit) if self.redirect.is_none() => {
+                let mut alone = Threads::ALONE;
+                self.step_short::<false>(instruction, (unit, touch), continuation, &mut alone, tally);
+            }
             _ => return false,
         }
         true
     }
 
-    fn step_short(
+    /// The same by a thread that competes with others of its core.
+    pub(in super::super) fn execute_beside(
         &mut self,
         instruction: &Instruction<'_>,
-        unit: Unit,
         touch: Option<&Touch>,
         continuation: Continuation,
+        threads: &mut Threads<'_>,
+        tally: &mut Tally,
+    ) -> bool {
+        match unit(instruction) {
+            Some(unit) if self.redirect.is_none() => {
+                self.exchange(threads);
+                self.step_short::<true>(instruction, (unit, touch), continuation, threads, tally);
+                self.exchange(threads);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// `COMPETES`: other threads of the core run.
+    fn step_short<const COMPETES: bool>(
+        &mut self,
+        instruction: &Instruction<'_>,
+        (unit, touch): (Unit, Option<&Touch>),
+        continuation: Continuation,
+        threads: &mut Threads<'_>,
         tally: &mut Tally,
     ) {
         let before = self.at;
         let delivered = self.front.deliver_plain(instruction);
-        let (port, second) = self.allocate_short(unit, delivered, usize::from(touch.is_some()));
+        let accesses = usize::from(touch.is_some());
+        let (port, second) = if COMPETES {
+            self.allocate_beside(unit, delivered, accesses, threads)
+        } else {
+            self.allocate_short(unit, delivered, accesses)
+        };
         let at = self.at;
         if instruction.length != 0 {
             self.front.allocated(at);
         }
         let issued = self.issue_short(instruction, port, touch, tally);
-        let completed = self.completed.next(issued.finished, WIDTH);
+        let turn = |finished| if COMPETES { threads.turn_to_complete(self.completed.room(finished, WIDTH)) } else { finished };
+        let earliest = turn(issued.finished);
+        let completed = self.completed.next(earliest, WIDTH);
         self.reorder.take(completed + 1);
         if let Some(touch) = touch.filter(|_| issued.accessed.stores != 0) {
             self.memory.write(touch, &issued.accessed, issued.stored, completed, &mut self.units);
@@ -68,7 +100,10 @@ impl Core {
         if continuation != Continuation::Sequential {
             self.turn(continuation, false, &issued, completed);
         }
-        if self.at != before {
+        if COMPETES {
+            let now = threads.reaches(self.at);
+            self.units.forget(now);
+        } else if self.at != before {
             self.units.forget(self.at);
         }
     }
@@ -105,6 +140,40 @@ impl Core {
             self.hold(State::MemoryStationFull, begin.max(delivered), memory);
             self.pass(at);
         }
+        self.open = true;
+        self.port = self.choose_short(unit);
+        (self.port, false)
+    }
+
+    /// The same beside other threads, which have turns and shares (PL28 to PL30).
+    #[inline]
+    fn allocate_beside(&mut self, unit: Unit, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
+        let share = Share::of(threads.count());
+        let memory = self.memory.room(accesses, share.station);
+        if self.open {
+            if delivered <= self.at {
+                let port = self.choose_short(unit);
+                if memory <= self.at && port.is_none_or(|port| self.room(port, share) <= self.at) {
+                    return (port, true);
+                }
+                self.hold(State::StationFull, 0, 1);
+                self.hold(State::MemoryStationFull, 0, u64::from(memory > self.at));
+            }
+            self.close();
+        }
+        // Up to its turn, cycles are lost, and nothing holds in them.
+        let begin = threads.turn(self.at);
+        self.pass(begin);
+        let window = self.reorder.room_within(usize::from(WIDTH), share.reorder);
+        let at = self.until(State::ReorderBuffer, begin, window);
+        let at = self.until(State::Empty, at, delivered);
+        let station = self.earliest(unit, share).max(memory);
+        let at = self.until(State::Station, at, station);
+        let asked = begin.max(delivered);
+        self.hold(State::StationFull, asked, station);
+        self.hold(State::MemoryStationFull, asked, memory);
+        threads.stalls(begin, at);
+        self.pass(threads.turn(at));
         self.open = true;
         self.port = self.choose_short(unit);
         (self.port, false)

@@ -17,6 +17,7 @@ use vm_pmu_arch::feed::Signal;
 const LATENCY: u64 = FIXED.latency as u64;
 
 /// Whether an instruction of `class` is one operation of a slice, whatever its width (the rows of `FIXED`).
+#[inline]
 fn is_short(class: Class) -> bool {
     matches!(
         class,

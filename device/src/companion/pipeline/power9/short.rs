@@ -20,23 +20,29 @@ const BRANCH_LATENCY: u64 = 2;
 impl Core {
     /// An instruction has been executed whose code is here, whose only access hit, if it made one, and that goes on in sequence or elsewhere, by
     /// a thread that has its core to itself. Returns whether it has taken the short way; if not, nothing has been done.
-    pub(in super::super) fn execute_short(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) -> bool {
+    pub(in super::super) fn execute_short(
+        &mut self,
+        instruction: &Instruction<'_>,
+        touch: Option<&Touch>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) -> bool {
         if !self.quiet || self.predicts {
             return false;
         }
-        let goes_on = found.continuation == Continuation::Sequential;
-        match (instruction.class, found.touches()) {
-            (Class::Load, [touch]) if goes_on && touch.loads() && !touch.missed && !self.meets_store(touch) => {
+        let goes_on = continuation == Continuation::Sequential;
+        match (instruction.class, touch) {
+            (Class::Load, Some(touch)) if goes_on && touch.loads() && !touch.missed && !self.meets_store(touch) => {
                 self.begin_short(instruction, tally);
                 self.step_load(instruction, touch, tally);
             }
-            (Class::Store, [touch]) if goes_on && touch.stores() && touch.source == Source::Second => {
+            (Class::Store, Some(touch)) if goes_on && touch.stores() && touch.source == Source::Second => {
                 self.begin_short(instruction, tally);
                 self.step_store(instruction, touch, tally);
             }
-            (Class::Branch, []) => {
+            (Class::Branch, None) => {
                 self.begin_short(instruction, tally);
-                self.step_branch(instruction, found.continuation, tally);
+                self.step_branch(instruction, continuation, tally);
             }
             _ => return false,
         }
