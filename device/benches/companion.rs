@@ -70,20 +70,42 @@ enum Does {
 /// What each instruction of a program does, by its number.
 type Program = fn(u64) -> Does;
 
-/// Programs whose instructions hit everywhere, each a loop: by what they do, and a mix of five additions, two loads, a store and a branch.
-const PROGRAMS: [(&str, Program); 6] = [
-    ("additions in a row", |_| Does::Adds),
-    ("loads", |_| Does::Loads),
-    ("stores", |_| Does::Stores),
-    ("branches not taken", |_| Does::Branches { taken: false }),
-    ("branches taken", |_| Does::Branches { taken: true }),
-    ("mix", |number| match number % 9 {
+/// From one short piece of code to the next.
+const STRIDE: u64 = 0x140;
+
+/// Programs whose instructions hit everywhere, each a loop: by what they do, a mix of five additions, two loads, a store and a branch, and short
+/// pieces of code. With how many instructions lie in a row, if not all do.
+const PROGRAMS: [(&str, Program, u64); 7] = [
+    ("additions in a row", |_| Does::Adds, PROGRAM),
+    ("loads", |_| Does::Loads, PROGRAM),
+    ("stores", |_| Does::Stores, PROGRAM),
+    ("branches not taken", |_| Does::Branches { taken: false }, PROGRAM),
+    ("branches taken", |_| Does::Branches { taken: true }, PROGRAM),
+    ("mix", mix, PROGRAM),
+    ("short pieces", pieces, PIECE),
+];
+
+fn mix(number: u64) -> Does {
+    match number % 9 {
         0 | 4 => Does::Loads,
         6 => Does::Stores,
         8 => Does::Branches { taken: number == PROGRAM - 1 },
         _ => Does::Adds,
-    }),
-];
+    }
+}
+
+/// Instructions of a short piece.
+const PIECE: u64 = 6;
+
+/// Three additions, two accesses, of which every fourth stores, and a branch to the next piece.
+fn pieces(number: u64) -> Does {
+    match number % PIECE {
+        3 if (number / PIECE).is_multiple_of(2) => Does::Stores,
+        0 | 3 => Does::Loads,
+        5 => Does::Branches { taken: true },
+        _ => Does::Adds,
+    }
+}
 
 /// Runs each program with the pipeline of each part that has one which reorders.
 fn hits(criterion: &mut Criterion) {
@@ -99,8 +121,8 @@ fn hits(criterion: &mut Criterion) {
     };
     let stores: Vec<_> = loads.iter().map(store).collect();
     for profile in [&parts::K8, &parts::KNL, &parts::POWER9] {
-        for (name, does) in PROGRAMS {
-            let at = |number: u64| CODE.address + 4 * (number % PROGRAM);
+        for (name, does, piece) in PROGRAMS {
+            let at = |number: u64| CODE.address + number % PROGRAM / piece * STRIDE + number % piece * 4;
             let program = (0..PROGRAM).zip(registers.iter().cycle()).zip(loads.iter().zip(&stores));
             let program: Vec<_> = program
                 .map(|((number, registers), (load, store))| {

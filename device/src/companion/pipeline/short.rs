@@ -93,21 +93,34 @@ impl Pipeline {
         together: Option<(&mut Sharing, u32)>,
         tally: &mut Tally,
     ) {
-        let Core::Knl(core) = &mut self.core else {
-            return self.execute(instruction, thread, together, tally);
+        let Some((sharing, running)) = together else {
+            return self.execute(instruction, thread, None, tally);
         };
-        let mut threads = match together {
-            Some((sharing, running)) => Threads::new(sharing, thread, running, core.now(), &mut self.offset),
-            None => Threads::ALONE,
-        };
-        let Found { continuation, .. } = self.found;
-        if self.found.count <= 1 && core.execute_beside(instruction, self.found.touches().first(), continuation, &mut threads, tally) {
-            // Nothing else has been found.
-            (self.found.count, self.found.continuation) = (0, Continuation::Sequential);
-        } else {
-            core.execute(instruction, &self.found, &mut threads, tally);
-            self.found.clear();
+        let Found { continuation, count, .. } = self.found;
+        match &mut self.core {
+            Core::Knl(core) => {
+                let mut threads = Threads::new(sharing, thread, running, core.now(), &mut self.offset);
+                let touch = self.found.touches().first();
+                let short = count <= 1 && core.execute_beside(instruction, touch, continuation, &mut threads, tally);
+                if !short {
+                    core.execute(instruction, &self.found, &mut threads, tally);
+                }
+            }
+            Core::Power9(core) => {
+                let (missed, mut threads) = Threads::on_core_time(sharing, thread, running, core.now());
+                core.shift(missed);
+                let plain = count == 0 && continuation == Continuation::Sequential;
+                let short = plain && core.execute_plain_beside(instruction, &mut threads, tally);
+                if !short {
+                    core.execute(instruction, &self.found, &mut threads, tally);
+                }
+            }
+            Core::K8(_) | Core::Montecito(_) | Core::Itanium(_) => {
+                return self.execute(instruction, thread, Some((sharing, running)), tally);
+            }
         }
+        // Nothing else has been found.
+        (self.found.count, self.found.continuation) = (0, Continuation::Sequential);
     }
 
     /// From now on no instruction goes the short way.

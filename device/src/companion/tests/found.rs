@@ -2,6 +2,7 @@
 
 use super::super::outcome::Outcome;
 use super::super::{Clock, Invalidation, Profile, parts};
+use super::short::counted;
 use super::*;
 
 /// What is counted and told, what is saved on the way, and how many instructions went a short way.
@@ -15,7 +16,7 @@ fn digest(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The threads of two clusters execute loads and stores in turn, of pages of their own and of a common one. They use few lines, whose sets are the
+/// The threads of two clusters execute loads, stores, branches and additions in turn, of pages of their own and of a common one. They use few lines, whose sets are the
 /// same in every page, so that most hit. Their code is in a few lines too, of pages of their own.
 fn in_turn(profile: &Profile, clock: Clock, seed: u64, long: bool) -> Done {
     let (threads, cores) = (usize::from(profile.threads), usize::from(profile.cores));
@@ -23,8 +24,9 @@ fn in_turn(profile: &Profile, clock: Clock, seed: u64, long: bool) -> Done {
     let companion = Builder::of(profile).threads(all).clock(clock).build();
     let rig = Rig::new(all);
     let mut followers: Vec<_> = (0..all).map(|number| companion.follower(number).unwrap()).collect();
+    let demand = if clock == Clock::Companion { counted() } else { everything() };
     for follower in &mut followers {
-        follower.sync(&everything());
+        follower.sync(&demand);
         if long {
             follower.go_the_long_way();
         }
@@ -58,8 +60,15 @@ fn in_turn(profile: &Profile, clock: Clock, seed: u64, long: bool) -> Done {
         };
         let page = [0, 0, 0, 0, 1, 2][noise.draw(6) as usize] + 3 * number as u64;
         let code = 0x7000 + page * 0x1_0000 + [0, 0, 0, 128, 512][noise.draw(5) as usize] + noise.draw(4) * 4;
-        let class = if access.kind == AccessKind::Store { Class::Store } else { Class::Load };
-        rig.run(follower, &Instruction { address: code, physical: code, length: 4, class, accesses: &[access], ..Instruction::default() });
+        let branch = Transfer { kind: BranchKind::Conditional, taken: noise.draw(3) == 0, target: code + 4 };
+        let (class, accesses, transfer): (_, &[Access], _) = match (noise.draw(8), access.kind) {
+            (0, _) => (Class::Branch, &[], Some(branch)),
+            (1 | 2, _) => (Class::Simple, &[], None),
+            (_, AccessKind::Store) => (Class::Store, &[access], None),
+            _ => (Class::Load, &[access], None),
+        };
+        let code = Instruction { address: code, physical: code, length: 4, ..Instruction::default() };
+        rig.run(follower, &Instruction { class, accesses, transfer, ..code });
         outcomes.push(*follower.outcome());
         match noise.draw(3_000) {
             0 => follower.invalidate(Invalidation::Page(address)),

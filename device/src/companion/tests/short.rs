@@ -87,7 +87,8 @@ fn hitting(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// A stream in which up to 150 instructions that hit follow each load that misses, and half of them need its data, so that queues fill.
+/// A stream in which up to 150 instructions that hit follow each load that misses, and half of them need its data, so that queues fill. Some wait
+/// for what was before.
 fn waiting(seed: u64, steps: u64, mut report: impl FnMut(&Instruction<'_>)) {
     let mut noise = Noise::new(seed);
     let missing = [Register(1)];
@@ -107,7 +108,9 @@ fn waiting(seed: u64, steps: u64, mut report: impl FnMut(&Instruction<'_>)) {
             let operation = Operation { width: 8, reads, writes: &own, ..Operation::default() };
             let waits = Operation { addresses: reads, reads: &[], ..operation };
             let transfer = Transfer { kind: BranchKind::Conditional, taken: noise.draw(2) == 0, target: address + 4 };
+            let seldom = [Class::Fence, Class::TranslationInvalidation][noise.draw(2) as usize];
             report(&match noise.draw(8) {
+                _ if noise.draw(60) == 0 => Instruction { class: seldom, operation: Some(operation), ..code },
                 drawn if drawn < accesses => Instruction { class: Class::Load, accesses: &near, operation: Some(waits), ..code },
                 6.. if branches == 1 => Instruction { class: Class::Branch, operation: Some(operation), transfer: Some(transfer), ..code },
                 _ => Instruction { operation: Some(operation), ..code },
@@ -257,7 +260,7 @@ fn run(
 }
 
 /// A demand of all signals that no pipeline takes the long way for.
-fn counted() -> Demand {
+pub(super) fn counted() -> Demand {
     let mut demand = Demand::default();
     demand.replace(Signal::all().filter(|signal| !takes_the_long_way(*signal)).collect(), false, Records::NONE);
     demand
@@ -338,5 +341,56 @@ fn an_instruction_that_hits_does_the_same_the_short_way_while_only_events_are_fo
             let [short, long] = [false, true].map(|long| run(profile, setup, long, |report| bundled(seed, 500, report)));
             assert_same(profile.name, &short, &long);
         }
+    }
+}
+
+/// Two threads of a core execute in turn, instruction by instruction. What is told, what each has counted on the way, what is saved, and how many
+/// instructions went a short way.
+fn together(profile: &Profile, seed: u64, long: bool) -> (Vec<Outcome>, Vec<Vec<u64>>, Vec<u8>, usize) {
+    let companion = Builder::of(profile).threads(2).clock(Clock::Companion).build();
+    let rig = Rig::new(2);
+    let mut followers = [0, 1].map(|number| companion.follower(number).unwrap());
+    for follower in &mut followers {
+        follower.sync(&counted());
+        if long {
+            follower.go_the_long_way();
+        }
+    }
+    let (mut noise, mut outcomes, mut counts) = (Noise::new(seed), Vec::new(), Vec::new());
+    for step in 0..4_000u64 {
+        let number = noise.draw(2) as usize;
+        let own = [Register(8 + noise.draw(6) as u16)];
+        let address = 0x7000 + number as u64 * 0x400 + step % 60 * 4;
+        let data = 0x100_0000 + number as u64 * 0x1000 + noise.draw(64) * 8;
+        let [near, written] = [[load(data)], [store(data)]];
+        let operation = Operation { width: 8, reads: &own, writes: &own, ..Operation::default() };
+        let branch = Transfer { kind: BranchKind::Conditional, taken: noise.draw(4) == 0, target: address + 4 };
+        let (class, accesses, transfer): (_, &[Access], _) = match noise.draw(8) {
+            0 => (Class::Load, &near, None),
+            1 => (Class::Store, &written, None),
+            2 => (Class::Branch, &[], Some(branch)),
+            _ => (Class::Simple, &[], None),
+        };
+        let code = Instruction { address, physical: address, length: 4, operation: Some(operation), ..Instruction::default() };
+        rig.run(&mut followers[number], &Instruction { class, accesses, transfer, ..code });
+        outcomes.push(*followers[number].outcome());
+        if step % 8 == 0 {
+            counts.push(rig.all());
+        }
+    }
+    let saved = companion.save(&[&followers[0], &followers[1]]).unwrap();
+    (outcomes, counts, saved, followers.iter().map(|follower| follower.shorts).sum())
+}
+
+#[test]
+fn threads_that_compete_do_the_same_the_short_way_in_turn() {
+    for profile in [&parts::KNL, &parts::POWER9] {
+        let [short, long] = [false, true].map(|long| together(profile, 6, long));
+        let told = short.0.iter().zip(&long.0).position(|(short, long)| short != long);
+        assert_eq!(told, None, "{}: which instruction is told of otherwise", profile.name);
+        let counts = short.1.iter().zip(&long.1).position(|(short, long)| short != long);
+        assert_eq!(counts, None, "{}: when it has counted otherwise first", profile.name);
+        assert!(short.2 == long.2, "{}: what is saved", profile.name);
+        assert!(short.3 > 3_000 && long.3 == 0, "{}: {} went a short way", profile.name, short.3);
     }
 }

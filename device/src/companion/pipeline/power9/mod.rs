@@ -3,6 +3,7 @@
 //! (PP37).
 
 mod accesses;
+mod beside;
 mod dispatch;
 mod fetch;
 mod flushes;
@@ -290,19 +291,14 @@ impl Core {
 
     /// An instruction has been executed.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
-        if let Some(shared) = threads.shared() {
-            core::mem::swap(&mut self.shared, shared);
-        }
+        self.exchange(threads);
         if self.watches && !self.shared.watch.active {
             self.shared.watch.start(self.group.at);
             self.counted = self.group.at;
         }
         self.step(instruction, found, threads, tally);
-        tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
-        self.stores_seen = self.shared.stores_issued;
-        if let Some(shared) = threads.shared() {
-            core::mem::swap(&mut self.shared, shared);
-        }
+        self.count_stores(tally);
+        self.exchange(threads);
         self.quiet = self.is_quiet();
     }
 

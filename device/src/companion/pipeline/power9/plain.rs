@@ -14,11 +14,11 @@ use super::{ANY, Blocked, COMPLETION, Core, SLICES, Share, UNKNOWN, place};
 use vm_pmu_arch::feed::Signal;
 
 /// From issue to the use of the result.
-const LATENCY: u64 = FIXED.latency as u64;
+pub(super) const LATENCY: u64 = FIXED.latency as u64;
 
 /// Whether an instruction of `class` is one operation of a slice, whatever its width (the rows of `FIXED`).
 #[inline]
-fn is_short(class: Class) -> bool {
+pub(super) fn is_short(class: Class) -> bool {
     matches!(
         class,
         Class::Simple
@@ -198,7 +198,7 @@ pub(super) struct Full {
 impl Group {
     /// The superslice of an operation of one plain place, if the group has room for it.
     #[inline]
-    fn plain_place(&self) -> Option<usize> {
+    pub(super) fn plain_place(&self) -> Option<usize> {
         (self.count < super::dispatch::WIDTH).then(|| self.superslice(Place::Plain)).flatten()
     }
 

@@ -12,7 +12,6 @@ use super::plain::{Dispatched, Full};
 use super::reasons::{Phases, Reason};
 use super::rows::Place;
 use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Core, SLICES, Share, State, Times, UNKNOWN, place};
-use vm_pmu_arch::feed::Signal;
 
 /// From the issue of a branch to its finish.
 const BRANCH_LATENCY: u64 = 2;
@@ -66,7 +65,7 @@ impl Core {
 
     /// When all of these registers are ready, `earliest` or later.
     #[inline]
-    fn ready_from(&self, earliest: u64, registers: &[Register]) -> u64 {
+    pub(super) fn ready_from(&self, earliest: u64, registers: &[Register]) -> u64 {
         registers.iter().fold(earliest, |ready, register| ready.max(self.registers.at(place(*register))))
     }
 
@@ -132,8 +131,7 @@ impl Core {
         self.complete_short();
         self.write(touch, &times, self.completed, 0, tally);
         self.write_short(operation, from.at, times.finished, Some(issued + 2));
-        tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
-        self.stores_seen = self.shared.stores_issued;
+        self.count_stores(tally);
     }
 
     fn step_branch(&mut self, instruction: &Instruction<'_>, continuation: Continuation, tally: &mut Tally) {
@@ -202,8 +200,15 @@ impl Core {
     /// PP40, PP41: the instruction completes, whose cycles have their reasons, unless something keeps it from that.
     #[inline]
     fn complete_short(&mut self) {
-        if self.unowned >= self.blocked.until {
-            self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
+        self.complete_plain((Reason::AllFinished, 0));
+    }
+
+    /// The same, where this reason keeps it for so many cycles at least.
+    #[inline]
+    pub(super) fn complete_plain(&mut self, (reason, cycles): (Reason, u64)) {
+        let until = self.unowned + cycles;
+        if until >= self.blocked.until {
+            self.blocked = Blocked { reason, until, last: reason };
         }
         self.completed = self.completed.max(self.blocked.until - 1 + COMPLETION);
         self.window.take(self.completed + 1);
@@ -211,7 +216,7 @@ impl Core {
 
     /// Its results are ready in cycle `finished`, but those that are bases of addresses in cycle `moved`, if there is one.
     #[inline]
-    fn write_short(&mut self, operation: &Operation<'_>, dispatched: u64, finished: u64, moved: Option<u64>) {
+    pub(super) fn write_short(&mut self, operation: &Operation<'_>, dispatched: u64, finished: u64, moved: Option<u64>) {
         for register in operation.writes {
             self.shared.history.take_in_order(self.completed + 1);
             let ready = match (register.0 == ANY, moved) {

@@ -1,0 +1,119 @@
+//! The short way of an instruction that only computes, beside other threads of the core, with which it has turns and shares.
+//!
+//! It leaves the pipeline, and what the threads share, in the same state as the [long way](Core::execute), which tests compare.
+
+use super::super::super::instruction::Instruction;
+use super::super::super::tally::Tally;
+use super::super::Found;
+use super::super::sharing::Threads;
+use super::dispatch::Group;
+use super::plain::{Dispatched, Full, LATENCY, is_short};
+use super::reasons::Reason;
+use super::rows::Place;
+use super::signals::State;
+use super::{Core, SLICES, Share, UNKNOWN};
+use vm_pmu_arch::feed::Signal;
+
+impl Core {
+    /// What the threads of the core share takes the place of the thread's own, or that comes back, if there are several.
+    #[inline]
+    pub(super) fn exchange(&mut self, threads: &mut Threads<'_>) {
+        if let Some(shared) = threads.shared() {
+            core::mem::swap(&mut self.shared, shared);
+        }
+    }
+
+    /// Counts the stores that have been issued since this was last asked.
+    #[inline]
+    pub(super) fn count_stores(&mut self, tally: &mut Tally) {
+        tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
+        self.stores_seen = self.shared.stores_issued;
+    }
+
+    /// An instruction has been executed that accessed nothing and goes on in sequence, and whose code is here, by a thread that competes with others of
+    /// its core. Returns whether it has taken the short way; if not, nothing has been done.
+    pub(in super::super) fn execute_plain_beside(
+        &mut self,
+        instruction: &Instruction<'_>,
+        threads: &mut Threads<'_>,
+        tally: &mut Tally,
+    ) -> bool {
+        if !is_short(instruction.class) {
+            return false;
+        }
+        self.exchange(threads);
+        let short = self.is_quiet();
+        if short {
+            self.step_plain_beside(instruction, threads, tally);
+            self.count_stores(tally);
+        }
+        self.exchange(threads);
+        short
+    }
+
+    fn step_plain_beside(&mut self, instruction: &Instruction<'_>, threads: &mut Threads<'_>, tally: &mut Tally) {
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
+        let (share, thread) = (Share::of(threads.count()), threads.number());
+        self.second_walker = 0;
+        if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
+            self.fetch(instruction, &Found::NONE, share, tally);
+        }
+        let from = self.dispatch_beside(operation.writes.len(), share, threads);
+        let Dispatched { at: dispatched, slice, .. } = from;
+        let sources = self.ready_from(self.ready_from(dispatched + 1, operation.reads), operation.addresses);
+        let issued = self.shared.ports.take_cycle(slice, sources);
+        let finished = issued + LATENCY;
+        if let Some(queue) = self.shared.queues.get_mut(slice % SLICES) {
+            queue.take(issued + 1);
+        }
+        if finished >= self.unowned {
+            self.own_dispatch(&from, tally);
+            self.own_until(Reason::HeldOther, sources.min(issued));
+            self.own_until(Reason::HeldArbitration, issued);
+            self.shared.progress.stalls(thread, self.unowned, finished);
+            self.own_until(Reason::Fixed, finished);
+            self.own_until(Reason::Finish, finished + 1);
+        }
+        let flushed = self.shared.is_flushed(self.unowned, thread);
+        self.complete_plain(if flushed { (Reason::BlockedFlush, 1) } else { (Reason::AllFinished, 0) });
+        self.write_short(operation, dispatched, finished, None);
+        self.shared.progress.completes(thread, self.completed);
+        tally.add(Signal::InstructionsOtherThreadsStalled, self.shared.progress.take(thread));
+    }
+
+    /// PP9 to PP18, PP55, of an operation with a plain place, beside other threads.
+    #[inline]
+    fn dispatch_beside(&mut self, results: usize, share: Share, threads: &mut Threads<'_>) -> Dispatched {
+        let Group { at: before, count, .. } = self.group;
+        let next = before + u64::from(count != 0);
+        let front = self.fetched.max(self.restart);
+        let ready = if front <= before && self.group.plain_place().is_some() { before } else { front.max(next) };
+        self.hold(State::Starved, next, front.min(ready));
+        let window = self.window.room_within(1, share.window);
+        let history = self.shared.history.room(results);
+        let queue = self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0);
+        // The cycle of an open group is none of waiting.
+        let from = if ready == before && count != 0 { ready + 1 } else { ready };
+        self.hold(State::WindowFull, from, window);
+        self.hold(State::HeldHistory, from.max(window), history);
+        self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);
+        let mut at = ready.max(window).max(history).max(queue);
+        self.hold(State::DispatchHeld, from.max(window), at);
+        if at >= next {
+            // No other thread dispatches in the same cycle.
+            threads.stalls(next, at);
+            at = threads.turn(at);
+        }
+        if at > before {
+            self.pass(at, threads);
+        }
+        let superslice = self.group.take(Place::Plain, 1).unwrap_or(0);
+        let mut slice = self.shared.next_slice(superslice);
+        let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
+        if full(slice) {
+            // The other slice of the superslice, or any.
+            slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
+        }
+        Dispatched { ready, held: Full { history, queue }, at, slice }
+    }
+}
