@@ -93,7 +93,7 @@ impl Local {
         Local { changes: AtomicUsize::new(0), logs: [Log::empty(), Log::empty()] }
     }
 
-    /// How often anything may have changed that was found in the core's caches, unless its finder has been told what it was.
+    /// How often something may have changed in the core's caches, apart from the changes that its finder was told of.
     #[inline]
     pub(super) fn changes(&self) -> usize {
         self.changes.load(Relaxed)
@@ -180,8 +180,8 @@ impl ClusterLock {
         cluster
     }
 
-    /// The follower of a core, which holds the lock, forgets of what it has found whatever has changed by its access. Other cores learn that
-    /// something has, if it was theirs.
+    /// The follower of a core, which holds the lock, forgets what its access has changed of what it had found. If the access changed lines of another
+    /// core, that core learns that something has changed.
     pub(super) fn settle(&self, cluster: &mut Cluster, core: usize, found: &mut Found) {
         // A store that is written through depends on the order of use of the second level.
         let through = cluster.stores_through();

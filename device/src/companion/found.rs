@@ -244,7 +244,7 @@ impl Found {
         (again && (data.page == page || data.turns(local, page))).then_some(first)
     }
 
-    /// An access of the follower has asked for a line otherwise than these do, and so has used it on each level.
+    /// The follower has asked for a line the long way, which marks it as used on each level.
     pub(super) fn ask(&mut self, line: u64) {
         self.code.forget_last(line);
         self.data.forget_last(line);
@@ -253,7 +253,7 @@ impl Found {
         }
     }
 
-    /// The translation of an address has been found otherwise.
+    /// The long way has found the translation of an address.
     pub(super) fn translate(&mut self, local: &Local, side: usize, address: u64) {
         let side = if side == CODE { &mut self.code } else { &mut self.data };
         side.find_page(local.changes(), address);

@@ -209,7 +209,7 @@ impl<'a> Threads<'a> {
     #[inline]
     fn turn_after(&self, at: u64, delay: u64) -> u64 {
         let first = at.saturating_add(self.offset);
-        // Most ask when it is their turn, as they did so before.
+        // Usually it is its turn already.
         if first.saturating_sub(delay) % self.count as u64 == self.own as u64 { at } else { self.turn_behind(at, delay) }
     }
 

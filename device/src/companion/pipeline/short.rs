@@ -11,7 +11,7 @@ use super::{Continuation, Core, Found, Pipeline, Source, Touch};
 use vm_pmu_arch::feed::Signal;
 
 impl Pipeline {
-    /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to itself.
+    /// An instruction has been executed whose code is here, that accessed nothing and goes on in sequence, by a thread that has its core to itself.
     /// Returns whether it has taken a short way; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {

@@ -200,6 +200,7 @@ impl Core {
 
     /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes so many
     /// accesses, in the cycle [`at`](Core::at). Returns its port, and whether it is the second of its group.
+    #[inline(always)]
     fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
         let share = Share::of(threads.count());
         if self.open {

@@ -55,6 +55,12 @@ const fn row(unit: Unit, latency: u8, every: u8) -> Row {
     Row { unit, latency, every, flow: 0, divider: 0, serializes: false }
 }
 
+/// One micro-operation of a cycle of a unit, or only of the memory station.
+#[inline]
+pub(super) const fn of_cycle(unit: Unit) -> Row {
+    row(unit, !matches!(unit, Unit::None) as u8, 1)
+}
+
 /// A flow of microcode whose result takes as long as the front end is held.
 const fn flow(cycles: u8) -> Row {
     Row { flow: cycles, ..row(Unit::Integer, cycles, 1) }

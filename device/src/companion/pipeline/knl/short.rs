@@ -10,7 +10,7 @@ use super::super::sharing::Threads;
 use super::super::{Continuation, Touch};
 use super::memory::Accessed;
 use super::signals::State;
-use super::{ANY, Core, Issued, Port, Share, Unit, WIDTH};
+use super::{ANY, Core, Issued, Port, Unit, WIDTH, rows};
 
 /// The unit of an instruction with at most one access, not locked, whatever its width, if it is one of these.
 #[inline]
@@ -78,7 +78,7 @@ impl Core {
         let delivered = self.front.deliver_plain(instruction);
         let accesses = usize::from(touch.is_some());
         let (port, second) = if COMPETES {
-            self.allocate_beside(unit, delivered, accesses, threads)
+            self.allocate(&rows::of_cycle(unit), delivered, accesses, threads)
         } else {
             self.allocate_short(unit, delivered, accesses)
         };
@@ -87,8 +87,10 @@ impl Core {
             self.front.allocated(at);
         }
         let issued = self.issue_short(instruction, port, touch, tally);
-        let turn = |finished| if COMPETES { threads.turn_to_complete(self.completed.room(finished, WIDTH)) } else { finished };
-        let earliest = turn(issued.finished);
+        let mut earliest = issued.finished;
+        if COMPETES {
+            earliest = threads.turn_to_complete(self.completed.room(earliest, WIDTH));
+        }
         let completed = self.completed.next(earliest, WIDTH);
         self.reorder.take(completed + 1);
         if let Some(touch) = touch.filter(|_| issued.accessed.stores != 0) {
@@ -140,40 +142,6 @@ impl Core {
             self.hold(State::MemoryStationFull, begin.max(delivered), memory);
             self.pass(at);
         }
-        self.open = true;
-        self.port = self.choose_short(unit);
-        (self.port, false)
-    }
-
-    /// The same beside other threads, which have turns and shares (PL28 to PL30).
-    #[inline]
-    fn allocate_beside(&mut self, unit: Unit, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
-        let share = Share::of(threads.count());
-        let memory = self.memory.room(accesses, share.station);
-        if self.open {
-            if delivered <= self.at {
-                let port = self.choose_short(unit);
-                if memory <= self.at && port.is_none_or(|port| self.room(port, share) <= self.at) {
-                    return (port, true);
-                }
-                self.hold(State::StationFull, 0, 1);
-                self.hold(State::MemoryStationFull, 0, u64::from(memory > self.at));
-            }
-            self.close();
-        }
-        // Up to its turn, cycles are lost, and nothing holds in them.
-        let begin = threads.turn(self.at);
-        self.pass(begin);
-        let window = self.reorder.room_within(usize::from(WIDTH), share.reorder);
-        let at = self.until(State::ReorderBuffer, begin, window);
-        let at = self.until(State::Empty, at, delivered);
-        let station = self.earliest(unit, share).max(memory);
-        let at = self.until(State::Station, at, station);
-        let asked = begin.max(delivered);
-        self.hold(State::StationFull, asked, station);
-        self.hold(State::MemoryStationFull, asked, memory);
-        threads.stalls(begin, at);
-        self.pass(threads.turn(at));
         self.open = true;
         self.port = self.choose_short(unit);
         (self.port, false)
@@ -256,7 +224,6 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
     use super::*;
 
     #[test]
@@ -265,8 +232,7 @@ mod tests {
             let instruction = Instruction { class, ..Instruction::default() };
             let row = rows::of(&instruction, false);
             if let Some(unit) = unit(&instruction) {
-                assert_eq!((row.unit, row.every, row.flow, row.divider, row.serializes), (unit, 1, 0, 0, false), "{class:?}");
-                assert_eq!(row.latency, u8::from(unit != Unit::None), "{class:?}");
+                assert_eq!(row, rows::of_cycle(unit), "{class:?}");
             }
         }
     }

@@ -15,7 +15,7 @@ use super::{Core, SLICES, Share, UNKNOWN};
 use vm_pmu_arch::feed::Signal;
 
 impl Core {
-    /// What the threads of the core share takes the place of the thread's own, or that comes back, if there are several.
+    /// Exchanges what the threads of the core share and what the thread has of its own, if there are several threads.
     #[inline]
     pub(super) fn exchange(&mut self, threads: &mut Threads<'_>) {
         if let Some(shared) = threads.shared() {

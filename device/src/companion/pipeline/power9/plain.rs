@@ -34,7 +34,7 @@ pub(super) fn is_short(class: Class) -> bool {
 }
 
 impl Core {
-    /// An instruction has been executed that fetched nothing, accessed nothing and goes on in sequence, by a thread that has its core to
+    /// An instruction has been executed whose code is here, that accessed nothing and goes on in sequence, by a thread that has its core to
     /// itself. Returns whether it has taken the short way; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
