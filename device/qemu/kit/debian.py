@@ -1,6 +1,8 @@
 """Debian's packages: find them in an index, download them with their checksum, take files out of them."""
 
+import functools
 import hashlib
+import http.client
 import io
 import lzma
 import os
@@ -13,13 +15,27 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from kit.errors import Failure, say
+from kit.errors import Failure, Missing, Unavailable, say
 
 MIRROR = "http://deb.debian.org/debian"
 SECURITY = "http://deb.debian.org/debian-security"
 
+
+@dataclass(frozen=True)
+class Release:
+    """A release of Debian: its number, and the series of Linux and perf that it keeps."""
+
+    number: str
+    linux: str
+
+
 # Stable and oldstable: their packages stay on the mirror until a point release replaces them.
-SUITES = ("trixie", "bookworm")
+RELEASES = {"trixie": Release("13", "6.12"), "bookworm": Release("12", "6.1")}
+SUITES = tuple(RELEASES)
+
+# Suites with newer kernels, which change at any time.
+BACKPORTS = "-backports"
+NEWER = (f"{SUITES[0]}{BACKPORTS}", "sid")
 
 SOURCES = "source"
 
@@ -31,9 +47,10 @@ def _open(url: str):
     try:
         return urllib.request.urlopen(url, timeout=60)
     except urllib.error.HTTPError as error:
-        raise Failure(f"{url}: the mirror answers {error.code} {error.reason}", missing=error.code == 404) from None
-    except OSError as error:
-        raise Failure(f"{url}: {getattr(error, 'reason', error)}") from None
+        kind = Missing if error.code == 404 else Unavailable
+        raise kind(f"{url}: the mirror answers {error.code} {error.reason}") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise Unavailable(f"{url}: {getattr(error, 'reason', error)}") from None
 
 
 def _download(url: str, path: Path, sha256: str | None = None) -> None:
@@ -46,11 +63,12 @@ def _download(url: str, path: Path, sha256: str | None = None) -> None:
             while block := answer.read(1 << 20):
                 digest.update(block)
                 file.write(block)
-        except OSError as error:
-            raise Failure(f"{url}: the download broke off: {error}") from None
+        except (OSError, http.client.HTTPException) as error:
+            partial.unlink()
+            raise Unavailable(f"{url}: the download broke off: {error}") from None
     if sha256 and digest.hexdigest() != sha256:
         partial.unlink()
-        raise Failure(f"{url}: SHA256 is {digest.hexdigest()}, the index says {sha256}")
+        raise Unavailable(f"{url}: SHA256 is {digest.hexdigest()}, the index says {sha256}")
     partial.replace(path)
 
 
@@ -116,18 +134,45 @@ class Archive:
         kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
         return self.cache / "dists" / self.suite / "main" / kind
 
+    @functools.cached_property
+    def _below(self) -> "Archive | None":
+        """The release that backports are for; None if this is a whole suite."""
+        suite = self.suite.removesuffix(BACKPORTS)
+        return None if suite == self.suite else Archive(self.cache, suite, self.architecture, self.mirror)
+
+    def _home(self, package: str) -> "Archive":
+        """The archive that a package is taken from: of backports only the kernel's own packages, and what their release lacks."""
+        below = self._below
+        return below if below and not package.startswith("linux-") and below.entries(package) else self
+
     def _index(self) -> str:
         """The text of the index, downloaded if the cache has none."""
         if self._text is None:
             path = self._path()
             if not path.exists():
-                _download(f"{self.mirror}/{path.relative_to(self.cache)}", path)
-                self._fresh = True
+                self.renew()
             try:
                 self._text = "\n\n" + lzma.decompress(path.read_bytes()).decode()
             except lzma.LZMAError:
                 raise Failure(f"{path} is not a complete index: delete it and try again") from None
         return self._text
+
+    def renew(self) -> bool:
+        """Download the index, unless this archive has already; the cache keeps its index until the new one is complete."""
+        if self._fresh:
+            return False
+        path = self._path()
+        url = f"{self.mirror}/{path.relative_to(self.cache)}"
+        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        _download(url, new)
+        try:
+            lzma.decompress(new.read_bytes())
+        except lzma.LZMAError:
+            new.unlink()
+            raise Unavailable(f"{url}: what the mirror sends is not a complete index") from None
+        new.replace(path)
+        self._text, self._fresh = None, True
+        return True
 
     def entries(self, package: str) -> list[dict[str, str]]:
         """The index's entries of a package, one for each version; none if it has no such package."""
@@ -142,11 +187,11 @@ class Archive:
 
     def entry(self, package: str) -> dict[str, str]:
         """The index's entry of a package; of several versions the last."""
-        found = self.entries(package)
-        if not found:
-            # The security updates have few packages: what they lack is missing only as far as the mirror is.
-            raise Failure(f"Debian {self.suite} has no package {package} for {self.architecture}", missing=self.mirror == SECURITY)
-        return found[-1]
+        if found := self._home(package).entries(package):
+            return found[-1]
+        # The security updates have few packages: what they lack is missing only as far as the mirror is.
+        kind = Missing if self.mirror == SECURITY else Failure
+        raise kind(f"Debian {self.suite} has no package {package} for {self.architecture}")
 
     def depends(self, package: str) -> list[str]:
         """The names of the packages that a package depends on; of alternatives the first."""
@@ -169,43 +214,58 @@ class Archive:
         entry = self.entry(name)
         return Package(name, entry["Version"], self._fetch(Remote(entry["Filename"], entry["SHA256"])))
 
-    def _updated(self, failure: Failure, action: Callable[["Archive"], T]) -> T:
+    def _updated(self, failure: Missing, action: Callable[["Archive"], T]) -> T:
         """Do something with the suite's security updates, if the newest index of the suite itself names a file that is not on its mirror yet."""
-        if not failure.missing or not self._fresh or self.mirror == SECURITY:
+        if not self._fresh or self.suite not in SUITES:
             raise failure
-        say(f"{failure}: trying the security updates")
         updates = Archive(self.cache, f"{self.suite}-security", self.architecture, SECURITY)
-        return updates.current(lambda: action(updates))
+        try:
+            return updates.current(lambda: action(updates))
+        except Missing:
+            raise failure from None
 
     def package(self, name: str) -> "Package":
         """A binary package, downloaded if need be: the suite's, or that of its security updates."""
+        home = self._home(name)
+        if home is not self:
+            return home.current(lambda: home.package(name))
         try:
             return self._own(name)
-        except Failure as failure:
+        except Missing as failure:
             return self._updated(failure, lambda updates: updates.package(name))
 
-    def newest(self, name: str) -> "Package":
-        """The package that another depends on first, as one without files does on that of the newest version."""
+    def _named(self, package: str, beginning: str) -> str | None:
+        """The name of the first package with this beginning that another depends on."""
+        return next((name for name in self.depends(package) if name.startswith(beginning)), None)
+
+    def kernel(self, name: str, *, modules: bool) -> "Kernel":
+        """The kernel of the newest version, by the name of the package without files that depends on it; downloaded if need be."""
         try:
-            return self._own(self.depends(name)[0])
-        except Failure as failure:
-            return self._updated(failure, lambda updates: updates.newest(name))
+            image = self._named(name, _IMAGE)
+            if image is None:
+                raise Failure(f"the package {name} of Debian {self.suite} depends on no {_IMAGE}*")
+            # Where the image's package has no files either, it depends on those that have them.
+            binary = self._own(self._named(image, "linux-binary-") or image)
+            return Kernel(image.removeprefix(_IMAGE), binary, self._own(self._named(image, "linux-modules-") or image) if modules else None)
+        except Missing as failure:
+            return self._updated(failure, lambda updates: updates.kernel(name, modules=modules))
 
     def source(self, name: str, ending: str) -> Path:
-        """The file of a source package with this ending, downloaded if need be; of several versions the last that the mirror has."""
+        """The file of a source package with this ending; of several versions the last in the cache, or else the last that the mirror has."""
         found = [
             Remote(f"{entry['Directory']}/{line.split()[2]}", line.split()[0])
             for entry in reversed(self.entries(name))
             for line in entry["Checksums-Sha256"].split("\n")
             if line.endswith(ending)
         ]
+        for remote in found:
+            if (path := self.cache / remote.path).exists():
+                return path
         gone = Failure(f"the source package {name} of {self.suite} has no file *{ending}")
         for remote in found:
             try:
                 return self._fetch(remote)
-            except Failure as failure:
-                if not failure.missing:
-                    raise
+            except Missing as failure:
                 # An index can name files that are not on the mirror yet.
                 gone = failure
                 say(f"{failure}: trying the version before")
@@ -215,12 +275,23 @@ class Archive:
         """Do something with this archive; again with a new index if a file that the index of an earlier run names is gone."""
         try:
             return action()
-        except Failure as failure:
-            if not failure.missing or self._fresh:
+        except Missing:
+            if not self.renew():
                 raise
-            self._path().unlink(missing_ok=True)
-            self._text = None
             return action()
+
+
+# The beginning of the names of packages with or of a kernel, before its release.
+_IMAGE = "linux-image-"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: its release, as `uname -r` prints it, and the packages with its file and, if they were wanted, its modules."""
+
+    release: str
+    binary: "Package"
+    modules: "Package | None"
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 
 class Failure(Exception):
-    """A reason in one line; `missing` says that a file is not on the server."""
+    """A reason in one line."""
 
-    def __init__(self, reason: str, *, missing: bool = False):
-        """Keep the reason."""
-        super().__init__(reason)
-        self.missing = missing
+
+class Unavailable(Failure):
+    """The mirror is not reached, or what it sends is not complete."""
+
+
+class Missing(Unavailable):
+    """The mirror does not have a file."""
 
 
 def say(what: str) -> None:

@@ -57,17 +57,17 @@ class Guest:
     ended: float = 0.0
 
     def initramfs(self, command: str) -> bytes:
-        """The image's archive followed by a second one, which has the command and the files for it."""
-        second = Writer()
-        second.file("host/command", command.encode() + b"\n", executable=True)
+        """The image's archives followed by one with the command and the files for it."""
+        last = Writer()
+        last.file("host/command", command.encode() + b"\n", executable=True)
         for name, path in self.files.items():
             try:
-                second.file(name, path.read_bytes(), executable=os.access(path, os.X_OK))
+                last.file(name, path.read_bytes(), executable=os.access(path, os.X_OK))
             except OSError as error:
                 raise Failure(f"{path}: {error.strerror}") from None
         for name in self.machine.modules:
-            second.file(f"host/modules/{name}.ko", self.image.module(name).read_bytes())
-        return self.image.archive.read_bytes() + second.finish()
+            last.file(f"host/modules/{name}.ko", self.image.module(name).read_bytes())
+        return self.image.archive + last.finish()
 
     def arguments(self, initramfs: str) -> list[str]:
         """QEMU's command line."""

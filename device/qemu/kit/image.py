@@ -1,4 +1,4 @@
-"""Guest images: a kernel of Debian, and a first file system with BusyBox, perf and the test programs."""
+"""Guest images: a kernel of Debian, a file system with Debian's BusyBox and perf, and one with the kit's first process and test programs."""
 
 import functools
 import hashlib
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kit import programs
 from kit.cpio import Writer
-from kit.debian import Archive, Package
-from kit.errors import Failure, say
+from kit.debian import SUITES, Archive, Package
+from kit.errors import Failure, Missing, Unavailable, say
 from kit.libraries import INTERPRETERS, Resolver
 
 KERNELS = {"amd64": "linux-image-amd64", "ppc64el": "linux-image-powerpc64le"}
@@ -29,8 +29,19 @@ FIRMWARE = {
 
 INIT = Path(__file__).with_name("init.sh")
 
-# An image is made again when one of these changes.
-MADE_BY = (INIT, *(Path(__file__).with_name(f"{module}.py") for module in ("cpio", "image", "libraries", "programs")))
+
+def _modules(*names: str) -> tuple[Path, ...]:
+    """The files of modules of the kit."""
+    return tuple(Path(__file__).with_name(f"{name}.py") for name in names)
+
+
+# What is of Debian is made again when one of these changes, and what is of the kit when one of those or of the programs' sources does.
+MADE_BY = _modules("cpio", "image", "libraries")
+OWN_MADE_BY = (INIT, *_modules("cpio", "programs"))
+
+# In the directory of an image: the kernel's release, and the names of images that this one is booted in place of.
+_RELEASE = "release"
+_IN_PLACE_OF = "in-place-of"
 
 
 def digest(paths: Iterable[Path]) -> str:
@@ -43,14 +54,20 @@ def digest(paths: Iterable[Path]) -> str:
 
 @dataclass(frozen=True)
 class Image:
-    """What QEMU loads: a kernel and its first file system; `modules` are those modules of the kernel that a machine may need."""
+    """What QEMU loads: Debian's kernel, its modules and file system in `directory`, and the kit's own file system in `own`."""
 
     directory: Path
+    own: Path
 
     @property
     def suite(self) -> str:
         """The suite that it is of, which begins the name of its directory."""
-        return self.directory.name.split("-")[0]
+        return self.directory.name.rsplit("-", 2)[0]
+
+    @property
+    def release(self) -> str:
+        """The kernel's release."""
+        return (self.directory / _RELEASE).read_text().strip()
 
     @property
     def kernel(self) -> Path:
@@ -58,9 +75,9 @@ class Image:
         return self.directory / "kernel"
 
     @property
-    def archive(self) -> Path:
-        """The first file system."""
-        return self.directory / "root.cpio"
+    def archive(self) -> bytes:
+        """The first file system: two archives, which Linux unpacks one after the other."""
+        return (self.directory / "root.cpio").read_bytes() + (self.own / "own.cpio").read_bytes()
 
     def module(self, name: str) -> Path:
         """A module of the kernel, not compressed."""
@@ -82,11 +99,11 @@ def once(directory: Path, fill: Callable[[Path], None]) -> Path:
     return directory
 
 
-def _only(package: Package, root: Path, pattern: str) -> Path:
-    """The one file of an unpacked package that matches."""
-    found = sorted(root.glob(pattern))
+def _only(package: Package, root: Path, *patterns: str) -> Path:
+    """The one file of an unpacked package that matches one of the patterns."""
+    found = sorted(path for pattern in patterns for path in root.glob(pattern))
     if not found:
-        raise Failure(f"the package {package.name} {package.version} has no {pattern}")
+        raise Failure(f"the package {package.name} {package.version} has no {' or '.join(patterns)}")
     return found[0]
 
 
@@ -105,27 +122,29 @@ def _elf(kernel: bytes) -> bytes | None:
 def _kernel(archive: Archive, files: Path, directory: Path) -> None:
     """Put a kernel and its modules into the image."""
     architecture = archive.architecture
-    package = archive.newest(KERNELS[architecture])
-    root = package.unpack(files, "boot/vmlinu*", *(f"{name}.ko*" for name in MODULES[architecture]))
-    content = _only(package, root, "boot/vmlinu*").read_bytes()
+    names = MODULES[architecture]
+    kernel = archive.kernel(KERNELS[architecture], modules=bool(names))
+    places = ("boot/vmlinu*", "usr/lib/modules/*/vmlinuz")
+    wanted = (*places, *(f"{name}.ko*" for name in names))
+    content = _only(kernel.binary, kernel.binary.unpack(files, *wanted), *places).read_bytes()
     if architecture == "amd64":
         # QEMU can start the ELF file, which the guest need not decompress: this saves a second.
         content = _elf(content) or content
     (directory / "kernel").write_bytes(content)
-    for name in MODULES[architecture]:
-        module = _only(package, root, f"**/{name}.ko*")
+    (directory / _RELEASE).write_text(f"{kernel.release}\n")
+    for name in names:
+        module = _only(kernel.modules, kernel.modules.unpack(files, *wanted), f"**/{name}.ko*")
         data = module.read_bytes()
         (directory / f"{name}.ko").write_bytes(lzma.decompress(data) if module.suffix == ".xz" else data)
 
 
 def _root(archive: Archive, files: Path, directory: Path) -> None:
-    """Make the first file system of the image."""
+    """Make the file system with what is of Debian."""
     architecture = archive.architecture
     root = Writer()
     for name in ("proc", "sys", "root", "tmp", "host", "sbin", "usr/bin", "usr/sbin"):
         root.directory(name)
     root.device("dev/console", 5, 1)
-    root.file("init", INIT.read_bytes(), executable=True)
 
     busybox = archive.package("busybox-static")
     root.file("bin/busybox", _only(busybox, busybox.unpack(files, "*bin/busybox"), "**/busybox").read_bytes(), executable=True)
@@ -137,44 +156,129 @@ def _root(archive: Archive, files: Path, directory: Path) -> None:
     for soname, path in Resolver(archive, files).closure(perf, package.name).items():
         folder = "lib64" if soname == interpreter.name else "lib"
         root.file(f"{folder}/{soname}", path.read_bytes(), executable=True)
-
-    for program in programs.build(architecture, directory / "programs"):
-        root.file(f"programs/{program.name}", program.read_bytes(), executable=True)
     (directory / "root.cpio").write_bytes(root.finish())
 
 
-def image(base: Path, suite: str, architecture: str) -> Image:
-    """The image of a suite for an architecture below the directory `base`, built if it does not exist or was built from other sources."""
-    archive = Archive(base / "debian", suite, architecture)
-    files = base / "files" / suite / architecture
+def _kept(path: Path, pattern: str) -> list[Path]:
+    """The complete directories beside `path` whose names match, the last made first."""
+    found = [other for other in path.parent.glob(pattern) if other.suffix != ".part"]
+    return sorted(found, key=lambda other: other.stat().st_mtime, reverse=True)
+
+
+def _replacing(path: Path, pattern: str, fill: Callable[[Path], None]) -> Path:
+    """A directory that is filled once, in place of those beside it whose names match."""
+    made = once(path, fill)
+    for old in _kept(path, pattern):
+        if old != made:
+            shutil.rmtree(old, ignore_errors=True)
+    return made
+
+
+def _own(images: Path, architecture: str) -> Path:
+    """The directory of the kit's own file system, made if it does not exist or other sources made it. This takes a compiler alone."""
 
     def fill(directory: Path) -> None:
-        """Build the image."""
-        archive.current(lambda: _kernel(archive, files, directory))
-        archive.current(lambda: _root(archive, files, directory))
+        """Compile the programs and put them into an archive."""
+        own = Writer()
+        own.file("init", INIT.read_bytes(), executable=True)
+        for program in programs.build(architecture, directory / "programs"):
+            own.file(f"programs/{program.name}", program.read_bytes(), executable=True)
+        (directory / "own.cpio").write_bytes(own.finish())
 
-    images = base / "images"
-    made = once(images / f"{suite}-{architecture}-{digest([*MADE_BY, *programs.sources(architecture)])}", fill)
-    for old in images.glob(f"{suite}-{architecture}-*"):
-        if old != made and old.suffix != ".part":
-            shutil.rmtree(old, ignore_errors=True)
-    return Image(made)
+    name = f"kit-{architecture}"
+    return _replacing(images / f"{name}-{digest([*OWN_MADE_BY, *programs.sources(architecture)])}", f"{name}-*", fill)
+
+
+@dataclass(frozen=True)
+class _Images:
+    """The images of Debian's packages for an architecture, below `base`."""
+
+    base: Path
+    architecture: str
+
+    @property
+    def directory(self) -> Path:
+        """Where all images are."""
+        return self.base / "images"
+
+    def current(self, suite: str) -> Path:
+        """The place of a suite's image that this version of the kit makes."""
+        return self.directory / f"{suite}-{self.architecture}-{digest(MADE_BY)}"
+
+    def last(self, suite: str) -> Path | None:
+        """The image of a suite that was made last, by whichever version of the kit; None if there is none."""
+        kept = [path for path in _kept(self.current(suite), f"{suite}-{self.architecture}-*") if (path / _RELEASE).exists()]
+        return kept[0] if kept else None
+
+    def build(self, suite: str) -> Path:
+        """The image of a suite, made if it does not exist or another version of the kit made it."""
+        archive = Archive(self.base / "debian", suite, self.architecture)
+        files = self.base / "files" / suite / self.architecture
+
+        def fill(directory: Path) -> None:
+            """Make the image."""
+            archive.current(lambda: _kernel(archive, files, directory))
+            archive.current(lambda: _root(archive, files, directory))
+
+        return _replacing(self.current(suite), f"{suite}-{self.architecture}-*", fill)
+
+    def remembered(self, wanted: str) -> Path | None:
+        """The image that was booted in place of a suite's when the mirror did not have all of its packages; None if there is none."""
+        for place in self.directory.glob(f"*-{self.architecture}-*/{_IN_PLACE_OF}"):
+            if self.current(wanted).name in place.read_text().split():
+                return place.parent
+        return None
+
+    def instead(self, suites: tuple[str, ...], failure: Unavailable) -> Path:
+        """The image to boot when that of the first suite cannot be made: an older one of it, or else one of the next suites."""
+        wanted, *others = suites
+        found = self.last(wanted)
+        for other in others:
+            if found:
+                break
+            found = self.last(other)
+            # While the mirror is not reached, only what was downloaded before can become an image.
+            if found or isinstance(failure, Missing):
+                try:
+                    found = self.build(other)
+                except Unavailable:
+                    continue
+        if found is None:
+            raise failure
+        if isinstance(failure, Missing):
+            # The next boot does not ask the mirror again.
+            with (found / _IN_PLACE_OF).open("a") as names:
+                names.write(f"{self.current(wanted).name}\n")
+        return found
 
 
 @functools.cache
-def available(base: Path, suites: tuple[str, ...], architecture: str) -> Image:
-    """The image of the first of the suites whose packages are on the mirror: after a point release an index can name files that come later.
+def available(base: Path, suite: str | None, architecture: str) -> Image:
+    """The image to boot, which is made if need be: of a suite, or of the first of `SUITES` that the mirror has.
 
-    A command looks for it once.
+    After a point release an index can name packages that come later. An image that exists is booted without the network. A command looks for it once,
+    and one line says what it is.
     """
-    for suite, following in zip(suites, suites[1:]):
-        try:
-            return image(base, suite, architecture)
-        except Failure as failure:
-            if not failure.missing:
-                raise
-            say(f"{failure}: taking {following} in place of {suite}")
-    return image(base, suites[-1], architecture)
+    images = _Images(base, architecture)
+    suites = (suite,) if suite else SUITES
+    wanted = suites[0]
+    why = ""
+    made = images.current(wanted)
+    if not made.exists():
+        found = None if suite else images.remembered(wanted)
+        if found:
+            why = f"the mirror did not have all of {wanted}'s packages, and --suite {wanted} tries again"
+        else:
+            try:
+                found = images.build(wanted)
+            except Unavailable as failure:
+                found = images.instead(suites, failure)
+                why = str(failure)
+        made = found
+    image = Image(made, _own(images.directory, architecture))
+    stands = f", in place of {'a newer one' if image.suite == wanted else wanted}: {why}" if why else ""
+    say(f"Debian {image.suite}, Linux {image.release}{stands}")
+    return image
 
 
 def firmware(base: Path) -> Path:

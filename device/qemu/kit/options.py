@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kit import image, pnor
 from kit.build import PLAIN
-from kit.debian import SUITES
+from kit.debian import NEWER, SUITES
 from kit.errors import Failure, say
 from kit.guest import Guest
 from kit.machines import MACHINES
@@ -26,13 +26,20 @@ def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
     parser.add_argument("--smp", default="1", metavar="N", help="how many CPUs, or what QEMU's -smp takes (1)")
     parser.add_argument("--memory", default="1G", help="the guest's memory (1G)")
     parser.add_argument("--accel", default="tcg", help="what QEMU's -accel takes (tcg)")
-    parser.add_argument("--suite", choices=SUITES, help=f"whose kernel and perf ({SUITES[0]}, or the one before if the mirror lacks some of it)")
+    add_suite(parser)
     parser.add_argument("--append", default="", metavar="WORDS", help="more for the kernel's command line")
     parser.add_argument("--qemu-option", action="append", default=[], metavar="WORD", help="one more argument of QEMU, as --qemu-option=-d")
     parser.add_argument("--dir", type=Path, default=TARGET, help="where everything downloaded and built is kept (target/qemu)")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write what is done with the PMUs into a litmus file")
     parser.add_argument("--record-most", type=int, default=RECORD_MOST, metavar="N", help="at most so many statements of it (%(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE", help="where the kernel's messages go (log/MACHINE.log in that directory)")
+
+
+def add_suite(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses the guest's packages."""
+    choices = (*SUITES, *NEWER)
+    what = f"whose kernel and perf: {', '.join(choices)} ({SUITES[0]}, or {SUITES[1]} if the mirror lacks some of it)"
+    parser.add_argument("--suite", metavar="SUITE", choices=choices, help=what)
 
 
 def _jobs(word: str) -> int:
@@ -81,7 +88,7 @@ def guest(options: argparse.Namespace, timeout: float) -> Guest:
     qemu = options.qemu or newest(options.dir, chosen.qemu, options.plain)
     return Guest(
         machine=chosen,
-        image=image.available(options.dir, (options.suite,) if options.suite else SUITES, chosen.architecture),
+        image=image.available(options.dir, options.suite, chosen.architecture),
         firmware=image.firmware(options.dir),
         qemu=qemu,
         log=options.log or options.dir / "log" / f"{chosen.name}.log",

@@ -3,12 +3,12 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kit.debian import SOURCES, Archive, download
-from kit.errors import Failure
+from kit.errors import Failure, Missing, Unavailable
 
 POOL = "pool/main/q/qemu"
 
@@ -55,38 +55,58 @@ def candidates(cache: Path, wanted: str) -> Iterator[Version]:
             yield from before(version)
     else:
         for suite in ("trixie", *NEWER):
-            for version in versions(Archive(cache, suite, SOURCES)):
-                if wanted == "stable" or version.upstream == wanted or version.upstream.startswith(f"{wanted}."):
-                    yield version
+            archive = Archive(cache, suite, SOURCES)
+            named = matching(archive, wanted)
+            yield from named
+            # Of all that the index of an earlier run names, nothing may be left on the mirror.
+            if named and archive.renew():
+                yield from (version for version in matching(archive, wanted) if version not in named)
 
 
-def fetch(cache: Path, version: Version) -> Path | None:
-    """The description of a source package, with its files in the same folder; None if the mirror does not have it."""
+def matching(archive: Archive, wanted: str) -> list[Version]:
+    """The versions in an index that match `stable` or the beginning of a number, newest first."""
+    return [
+        version
+        for version in versions(archive)
+        if wanted == "stable" or version.upstream == wanted or version.upstream.startswith(f"{wanted}.")
+    ]
+
+
+def fetch(cache: Path, version: Version, get: Callable[..., None]) -> Path:
+    """The description of a source package, with its files in the same folder; `get` brings a file that is not there."""
     description = cache / POOL / f"qemu_{version.text}.dsc"
-    try:
-        if not description.exists():
-            download(f"{POOL}/{description.name}", description)
-        block = re.search(r"^Checksums-Sha256:\n((?: .*\n)+)", description.read_text(), re.MULTILINE)
-        if block is None:
-            raise Failure(f"{description} names no files: delete it and try again")
-        for line in block.group(1).splitlines():
-            sha256, _, name = line.split()
-            if not (path := description.with_name(name)).exists():
-                download(f"{POOL}/{name}", path, sha256)
-    except Failure as failure:
-        if failure.missing:
-            return None
-        raise
+    get(f"{POOL}/{description.name}", description)
+    block = re.search(r"^Checksums-Sha256:\n((?: .*\n)+)", description.read_text(), re.MULTILINE)
+    if block is None:
+        raise Failure(f"{description} names no files: delete it and try again")
+    for line in block.group(1).splitlines():
+        sha256, _, name = line.split()
+        get(f"{POOL}/{name}", description.with_name(name), sha256)
     return description
 
 
 def find(cache: Path, wanted: str) -> tuple[Version, Path]:
-    """The best available version, and its description."""
+    """The best version that is available, and its description. If the mirror is not reached, that is the best in the cache."""
     tried = []
+    unreached: Unavailable | None = None
+
+    def get(place: str, path: Path, sha256: str | None = None) -> None:
+        """Download a file if it is not there; no further one after the mirror was not reached."""
+        if path.exists():
+            return
+        if unreached:
+            raise unreached
+        download(place, path, sha256)
+
     for version in candidates(cache, wanted):
-        if description := fetch(cache, version):
-            return version, description
-        tried.append(version.upstream)
+        try:
+            return version, fetch(cache, version, get)
+        except Missing:
+            tried.append(version.upstream)
+        except Unavailable as failure:
+            unreached = failure
+    if unreached:
+        raise unreached
     reason = f"the mirror has none of {', '.join(tried)}" if tried else "no suite has it"
     raise Failure(f"no source package of QEMU for {wanted!r}: {reason}; give stable, newest, or a number such as 10.0")
 

@@ -14,10 +14,10 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kit import build, checks, debian, insert, options, selftests  # noqa: E402
+from kit import build, checks, debian, image, insert, options, selftests, source  # noqa: E402
 from kit.cpio import Writer  # noqa: E402
 from kit.debian import Archive, Package  # noqa: E402
-from kit.errors import Failure  # noqa: E402
+from kit.errors import Failure, Missing, Unavailable  # noqa: E402
 from kit.guest import TIMED_OUT, Guest  # noqa: E402
 from kit.image import Image  # noqa: E402
 from kit.libraries import Resolver  # noqa: E402
@@ -53,6 +53,16 @@ def names(archive: bytes) -> list[str]:
     return found
 
 
+def entry(name: str, content: bytes) -> str:
+    """The entry of a package with this content in an index, and the empty line after it."""
+    return f"Package: {name}\nVersion: 1\nFilename: pool/{name}.deb\nSHA256: {hashlib.sha256(content).hexdigest()}\n\n"
+
+
+def index(text: str) -> bytes:
+    """An index, as the mirror has it."""
+    return lzma.compress(text.encode())
+
+
 class Folder(unittest.TestCase):
     """A test with its own directory."""
 
@@ -70,13 +80,13 @@ class Packages(Folder):
         """An archive whose index is in the cache, and whose other files come from `served`."""
         archive = Archive(self.folder, "trixie", architecture)
         path = archive._path()
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(lzma.compress(index.encode()))
 
         def answer(url: str) -> io.BytesIO:
             """Serve a file as the mirror does."""
             if url.removeprefix(debian.MIRROR + "/") not in served:
-                raise Failure(f"{url}: the mirror answers 404", missing=True)
+                raise Missing(f"{url}: the mirror answers 404")
             return io.BytesIO(served[url.removeprefix(debian.MIRROR + "/")])
 
         patch = mock.patch.object(debian, "_open", answer)
@@ -118,22 +128,85 @@ class Packages(Folder):
 
     def test_packages_that_are_not_on_the_mirror_yet_are_those_of_the_security_updates(self) -> None:
         """After a point release an index can name files that come later."""
-
-        def index(version: str, content: bytes) -> bytes:
-            """A package without files, and the one that it depends on."""
-            digest = hashlib.sha256(content).hexdigest()
-            empty = f"Package: a\nVersion: {version}\nDepends: a-{version}\n"
-            return lzma.compress(f"{empty}\nPackage: a-{version}\nVersion: {version}\nFilename: pool/a_{version}.deb\nSHA256: {digest}\n".encode())
-
+        meta = "Package: linux-image-a\nDepends: linux-image-{0}-a\n\n"
         served = {
-            "dists/trixie/main/binary-amd64/Packages.xz": index("2", b"new"),
-            f"{debian.SECURITY}/dists/trixie-security/main/binary-amd64/Packages.xz": index("1", b"old"),
-            f"{debian.SECURITY}/pool/a_1.deb": b"old",
+            "dists/trixie/main/binary-amd64/Packages.xz": index(meta.format(2) + entry("linux-image-2-a", b"new")),
+            f"{debian.SECURITY}/dists/trixie-security/main/binary-amd64/Packages.xz": index(meta.format(1) + entry("linux-image-1-a", b"old")),
+            f"{debian.SECURITY}/pool/linux-image-1-a.deb": b"old",
         }
-        archive = self.archive("Package: a\nDepends: a-0\n\nPackage: a-0\nVersion: 0\nFilename: pool/a_0.deb\nSHA256: 00\n", served)
-        with mock.patch.object(debian, "say") as said:
-            self.assertEqual(archive.current(lambda: archive.newest("a")).version, "1")
-        self.assertIn("a_2.deb", said.call_args.args[0])
+        archive = self.archive(meta.format(0) + entry("linux-image-0-a", b""), served)
+        self.assertEqual(archive.current(lambda: archive.kernel("linux-image-a", modules=False)).release, "1-a")
+
+    def test_a_file_that_neither_the_suite_nor_its_updates_have_is_the_suites(self) -> None:
+        """The reason names one file."""
+        archive = self.archive(entry("a", b""), {"dists/trixie/main/binary-amd64/Packages.xz": index(entry("a", b""))})
+        with self.assertRaisesRegex(Missing, "debian/pool/a.deb"):
+            archive.current(lambda: archive.package("a"))
+
+    def test_a_kernel_in_one_package_is_its_image_and_modules(self) -> None:
+        """In stable the meta package depends on it alone."""
+        archive = self.archive(f"Package: linux-image-a\nDepends: linux-image-6-a (= 6)\n\n{entry('linux-image-6-a', b'all')}", {"pool/linux-image-6-a.deb": b"all"})
+        kernel = archive.kernel("linux-image-a", modules=True)
+        self.assertEqual((kernel.release, kernel.binary.name, kernel.modules.name), ("6-a", "linux-image-6-a", "linux-image-6-a"))
+
+    def kernel_in_parts(self) -> Archive:
+        """A suite of which the kernel's image depends on the packages that have its files."""
+        return self.archive(
+            "Package: linux-image-a\nDepends: linux-base-a (= 7), linux-image-7-a (= 7), linux-modules-a (= 7)\n\n"
+            "Package: linux-image-7-a\nDepends: dracut | initramfs-tools, linux-base-7-a, linux-binary-7-a (= 7), linux-modules-7-a (= 7)\n\n"
+            + entry("linux-binary-7-a", b"kernel")
+            + entry("linux-modules-7-a", b"modules"),
+            {"pool/linux-binary-7-a.deb": b"kernel", "pool/linux-modules-7-a.deb": b"modules"},
+        )
+
+    def test_a_kernel_in_parts_is_the_binary_and_the_modules_that_its_image_depends_on(self) -> None:
+        """In backports and sid the meta package depends on another one first."""
+        kernel = self.kernel_in_parts().kernel("linux-image-a", modules=True)
+        self.assertEqual((kernel.release, kernel.binary.name, kernel.modules.name), ("7-a", "linux-binary-7-a", "linux-modules-7-a"))
+
+    def test_modules_that_no_machine_needs_are_not_downloaded(self) -> None:
+        """They are most of a kernel."""
+        self.assertIsNone(self.kernel_in_parts().kernel("linux-image-a", modules=False).modules)
+        self.assertEqual([path.name for path in (self.folder / "pool").iterdir()], ["linux-binary-7-a.deb"])
+
+    def test_a_meta_package_without_a_kernel_is_named(self) -> None:
+        """Debian divides its packages anew now and then."""
+        with self.assertRaisesRegex(Failure, "the package linux-image-a of Debian trixie depends on no linux-image-"):
+            self.archive("Package: linux-image-a\nDepends: linux-base-a\n", {}).kernel("linux-image-a", modules=False)
+
+    def test_of_backports_only_the_kernel_and_what_their_release_lacks_is_taken(self) -> None:
+        """perf's libraries are those that it was built with: a backported one may have another name."""
+        served = {
+            "dists/trixie-backports/main/binary-amd64/Packages.xz": index(entry("linux-perf", b"new") + entry("libcurl", b"new") + entry("libnew", b"new")),
+            "pool/linux-perf.deb": b"new",
+            "pool/libcurl.deb": b"old",
+            "pool/libnew.deb": b"new",
+        }
+        self.archive(entry("linux-perf", b"old") + entry("libcurl", b"old"), served)
+        backports = Archive(self.folder, "trixie-backports", "amd64")
+        taken = {name: backports.package(name).path.read_bytes() for name in ("linux-perf", "libcurl", "libnew")}
+        self.assertEqual(taken, {"linux-perf": b"new", "libcurl": b"old", "libnew": b"new"})
+
+    def test_an_index_stays_until_the_new_one_is_complete(self) -> None:
+        """Without it, nothing of what was downloaded can be used again."""
+        old = entry("a", b"")
+        place = "dists/trixie/main/binary-amd64/Packages.xz"
+        for name, served in {"gone": {}, "cut": {place: index(old)[:40]}, "a page": {place: b"<html>"}}.items():
+            with self.subTest(name):
+                archive = self.archive(old, served)
+                with self.assertRaises(Unavailable):
+                    archive.current(lambda: archive.package("a"))
+                self.assertEqual([path.name for path in archive._path().parent.iterdir()], ["Packages.xz"])
+                self.assertEqual(len(Archive(self.folder, "trixie", "amd64").entries("a")), 1)
+
+    def test_a_source_in_the_cache_is_taken_without_the_network(self) -> None:
+        """A newer one that the index names would have to be downloaded."""
+        versions = "\n\n".join(f"Package: a\nVersion: {n}\nDirectory: pool/a\nChecksums-Sha256:\n 00 1 a_{n}.orig.tar.xz" for n in (1, 2))
+        archive = self.archive(f"{versions}\n", {})
+        cached = self.folder / "pool/a/a_1.orig.tar.xz"
+        cached.parent.mkdir(parents=True)
+        cached.write_bytes(b"1")
+        self.assertEqual(archive.source("a", ".orig.tar.xz"), cached)
 
     def test_a_package_that_is_not_there_is_named(self) -> None:
         """The message names what is missing, and where."""
@@ -173,6 +246,262 @@ class Packages(Folder):
         with mock.patch("kit.libraries.needed", lambda path: ["libz.so.1"] if path == self.folder else []):
             resolver.libraries["ld-linux-x86-64.so.2"] = (self.folder / "ld", "libc6")
             self.assertEqual(set(resolver.closure(self.folder, "p")), {"ld-linux-x86-64.so.2", "libz.so.1"})
+
+
+class Mirrored(Folder):
+    """A test with a mirror, which is a dictionary: its files by their places. It is not reached while there is none."""
+
+    def setUp(self) -> None:
+        """Replace the network."""
+        super().setUp()
+        self.mirror: dict[str, bytes] | None = {}
+        self.requests = 0
+        patch = mock.patch.object(debian, "_open", self.answer)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def answer(self, url: str) -> io.BytesIO:
+        """Serve a file as the mirror does."""
+        self.requests += 1
+        if self.mirror is None:
+            raise Unavailable(f"{url}: no route")
+        place = url.removeprefix(debian.MIRROR + "/")
+        if place not in self.mirror:
+            raise Missing(f"{url}: the mirror answers 404")
+        return io.BytesIO(self.mirror[place])
+
+
+class Images(Mirrored):
+    """Which image a guest boots."""
+
+    def setUp(self) -> None:
+        """Replace the compiler and standard error."""
+        super().setUp()
+        self.said: list[str] = []
+        for patch in (
+            mock.patch.object(image, "say", self.said.append),
+            mock.patch.object(image.programs, "build", lambda *_: []),
+            mock.patch("kit.libraries.needed", lambda _: []),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def serve(self, suite: str, release: str, *without: str) -> None:
+        """Put a suite with a kernel of this release on the mirror, without some of the packages that its index names."""
+        image_name = f"linux-image-{release}"
+        contents = {
+            image_name: {f"boot/vmlinux-{release}": release.encode()},
+            "busybox-static": {"usr/bin/busybox": b"b"},
+            "linux-perf": {"usr/bin/perf": b"p"},
+            "libc6": {"lib64/ld64.so.2": b"l"},
+        }
+        depends = {"linux-image-powerpc64le": image_name, "linux-perf": "libc6"}
+        text = ""
+        for name in ("linux-image-powerpc64le", *contents):
+            content = deb(contents.get(name, {}), {})
+            place = f"pool/{suite}/{release}/{name}.deb"
+            if name in contents and name not in without:
+                self.mirror[place] = content
+            text += f"Package: {name}\nVersion: {release}\nDepends: {depends.get(name, '')}\n"
+            text += f"Filename: {place}\nSHA256: {hashlib.sha256(content).hexdigest()}\n\n"
+        self.mirror[f"dists/{suite}/main/binary-ppc64el/Packages.xz"] = index(text)
+
+    def boot(self, suite: str | None = None) -> list[str]:
+        """What a command says that looks for an image."""
+        image.available.cache_clear()
+        self.requests = 0
+        self.said.clear()
+        image.available(self.folder, suite, "ppc64el")
+        return list(self.said)
+
+    def another_kit(self) -> None:
+        """Change the sources of the kit by which images are made."""
+        changed = self.folder / "changed.py"
+        changed.write_bytes(b"changed")
+        patch = mock.patch.object(image, "MADE_BY", (changed,))
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_built_image_is_said_once_and_asks_the_mirror_nothing(self) -> None:
+        """The first boot makes it, and the second one is without a network."""
+        self.serve("trixie", "6.12")
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+        self.mirror = None
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+        self.assertEqual(self.requests, 0)
+
+    def test_a_built_image_stays_when_the_index_names_newer_packages(self) -> None:
+        """Both that of the mirror and that in the cache."""
+        self.serve("trixie", "6.12")
+        self.boot()
+        self.serve("trixie", "6.13", "linux-image-6.13")
+        Archive(self.folder / "debian", "trixie", "ppc64el").renew()
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+        self.assertEqual(self.requests, 0)
+
+    def test_another_suite_is_made_when_it_is_asked_for(self) -> None:
+        """The one that was there stays."""
+        self.serve("trixie", "6.12")
+        self.serve("bookworm", "6.1")
+        self.boot()
+        self.assertEqual(self.boot("bookworm"), ["Debian bookworm, Linux 6.1"])
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+        self.assertEqual(self.requests, 0)
+
+    def test_without_a_network_another_kit_makes_the_image_of_what_was_downloaded(self) -> None:
+        """Index and packages are in the cache."""
+        self.serve("trixie", "6.12")
+        self.boot()
+        self.mirror = None
+        self.another_kit()
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+        self.assertEqual(len(list((self.folder / "images").glob("trixie-*"))), 1)
+
+    def test_programs_are_compiled_again_without_a_network(self) -> None:
+        """They are no part of what is of Debian."""
+        self.serve("trixie", "6.12")
+        self.boot()
+        self.mirror = None
+        old = list((self.folder / "images").glob("kit-*"))
+        with mock.patch.object(image, "OWN_MADE_BY", ()):
+            self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+        self.assertEqual([len(old), len(set(old) & set((self.folder / "images").glob("kit-*")))], [1, 0])
+
+    def test_an_image_of_an_earlier_kit_is_better_than_another_suites(self) -> None:
+        """The mirror lacks a package of the suite, and has the next suite whole. The next boot does not ask it again."""
+        self.serve("trixie", "6.12")
+        self.boot()
+        self.another_kit()
+        self.serve("trixie", "6.13", "libc6")
+        self.serve("bookworm", "6.1")
+        Archive(self.folder / "debian", "trixie", "ppc64el").renew()
+        gone = f"{debian.MIRROR}/pool/trixie/6.13/libc6.deb: the mirror answers 404"
+        self.assertEqual(self.boot(), [f"Debian trixie, Linux 6.12, in place of a newer one: {gone}"])
+        self.mirror = None
+        again = "the mirror did not have all of trixie's packages, and --suite trixie tries again"
+        self.assertEqual(self.boot(), [f"Debian trixie, Linux 6.12, in place of a newer one: {again}"])
+        self.assertEqual(self.requests, 0)
+
+    def test_an_image_of_an_earlier_kit_boots_when_the_mirror_is_not_reached(self) -> None:
+        """Nothing of what was downloaded is there any more."""
+        self.serve("trixie", "6.12")
+        self.boot()
+        self.another_kit()
+        image.shutil.rmtree(self.folder / "debian")
+        self.mirror = None
+        for suite in (None, "trixie"):
+            place = f"{debian.MIRROR}/dists/trixie/main/binary-ppc64el/Packages.xz"
+            self.assertEqual(self.boot(suite), [f"Debian trixie, Linux 6.12, in place of a newer one: {place}: no route"])
+
+    def test_the_suite_before_is_taken_once_if_the_mirror_lacks_a_package(self) -> None:
+        """The first boot says what is not there. The second one asks the mirror nothing, and says how to try again."""
+        self.serve("trixie", "6.12", "linux-perf")
+        self.serve("bookworm", "6.1")
+        gone = f"{debian.MIRROR}/pool/trixie/6.12/linux-perf.deb: the mirror answers 404"
+        self.assertEqual(self.boot(), [f"Debian bookworm, Linux 6.1, in place of trixie: {gone}"])
+        self.mirror = None
+        again = "the mirror did not have all of trixie's packages, and --suite trixie tries again"
+        self.assertEqual(self.boot(), [f"Debian bookworm, Linux 6.1, in place of trixie: {again}"])
+        self.assertEqual(self.requests, 0)
+
+    def test_a_suite_that_was_replaced_is_made_when_it_is_asked_for(self) -> None:
+        """From then on it is the one that is booted."""
+        self.serve("trixie", "6.12", "linux-perf")
+        self.serve("bookworm", "6.1")
+        self.boot()
+        self.serve("trixie", "6.12")
+        self.assertEqual(self.boot("trixie"), ["Debian trixie, Linux 6.12"])
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+
+    def test_a_suite_that_was_asked_for_is_not_replaced_by_another(self) -> None:
+        """The failure names the package."""
+        self.serve("trixie", "6.12", "linux-perf")
+        self.serve("bookworm", "6.1")
+        with self.assertRaisesRegex(Missing, "linux-perf"):
+            self.boot("trixie")
+
+    def test_an_image_of_the_suite_before_boots_when_the_mirror_is_not_reached(self) -> None:
+        """It is the only one there is. With a network again, the wanted one is made."""
+        self.serve("bookworm", "6.1")
+        self.boot("bookworm")
+        served, self.mirror = self.mirror, None
+        place = f"{debian.MIRROR}/dists/trixie/main/binary-ppc64el/Packages.xz"
+        self.assertEqual(self.boot(), [f"Debian bookworm, Linux 6.1, in place of trixie: {place}: no route"])
+        self.mirror = served
+        self.serve("trixie", "6.12")
+        self.assertEqual(self.boot(), ["Debian trixie, Linux 6.12"])
+
+    def test_without_an_image_and_a_network_the_mirror_is_named(self) -> None:
+        """Nothing was downloaded before."""
+        self.mirror = None
+        with self.assertRaisesRegex(Unavailable, "trixie/main/binary-ppc64el/Packages.xz: no route"):
+            self.boot()
+
+    def test_the_suite_of_an_image_is_told_by_its_directory(self) -> None:
+        """The name of a suite may have a hyphen."""
+        self.assertEqual(Image(Path("trixie-backports-amd64-0123"), self.folder).suite, "trixie-backports")
+
+    def test_a_kernel_beside_its_modules_is_found(self) -> None:
+        """In backports and sid it is not in /boot."""
+        binary = self.folder / "binary.deb"
+        binary.write_bytes(deb({"usr/lib/modules/7.2/vmlinuz": b"kernel"}, {}))
+        kernel = debian.Kernel("7.2", Package("linux-binary-7.2", "1", binary), None)
+        archive = Archive(self.folder, "sid", "ppc64el")
+        with mock.patch.object(Archive, "kernel", lambda *_, **__: kernel):
+            image._kernel(archive, self.folder, self.folder)
+        self.assertEqual((self.folder / "kernel").read_bytes(), b"kernel")
+
+
+class Sources(Mirrored):
+    """Which source package of QEMU is built."""
+
+    def serve(self, suite: str, *versions: str) -> None:
+        """Put an index that names these versions of QEMU on the mirror."""
+        self.mirror[f"dists/{suite}/main/source/Sources.xz"] = index("".join(f"Package: qemu\nVersion: 1:{version}\n\n" for version in versions))
+
+    def put(self, version: str) -> None:
+        """Put a source package with a file on the mirror."""
+        self.mirror[f"{source.POOL}/qemu_{version}.dsc"] = f"Checksums-Sha256:\n {hashlib.sha256(b'').hexdigest()} 0 {version}.tar\nFiles:\n".encode()
+        self.mirror[f"{source.POOL}/{version}.tar"] = b""
+
+    def found(self, wanted: str) -> str:
+        """The version that is found."""
+        return source.find(self.folder, wanted)[0].text
+
+    def test_a_version_that_was_downloaded_is_found_without_a_network(self) -> None:
+        """Index and files are in the cache."""
+        self.serve("trixie", "10.0.1")
+        self.put("10.0.1")
+        self.found("stable")
+        self.mirror = None
+        self.assertEqual(self.found("stable"), "10.0.1")
+
+    def test_the_newest_that_was_downloaded_is_found_without_a_network(self) -> None:
+        """The index names a newer one, which the mirror did not have."""
+        self.serve("sid", "11.1.2", "11.1.1")
+        self.serve("experimental")
+        self.put("11.1.1")
+        self.found("newest")
+        self.mirror = None
+        self.assertEqual(self.found("newest"), "11.1.1")
+
+    def test_a_stable_version_that_is_gone_is_looked_for_in_a_new_index(self) -> None:
+        """Not in the next suite: its versions are newer ones."""
+        self.serve("trixie", "10.0.1")
+        Archive(self.folder, "trixie", debian.SOURCES).renew()
+        self.serve("trixie", "10.0.2")
+        self.serve("sid", "11.1.1")
+        for version in ("10.0.2", "11.1.1"):
+            self.put(version)
+        self.assertEqual(self.found("stable"), "10.0.2")
+
+    def test_a_mirror_that_is_not_reached_is_named(self) -> None:
+        """The index alone is in the cache."""
+        self.serve("trixie", "10.0.1")
+        Archive(self.folder, "trixie", debian.SOURCES).renew()
+        self.mirror = None
+        with self.assertRaisesRegex(Unavailable, "no route"):
+            self.found("stable")
 
 
 class Fragments(Folder):
@@ -268,8 +597,9 @@ class Guests(Folder):
         qemu = self.folder / "qemu"
         qemu.write_text(f"#!/bin/sh\n{console}\n")
         qemu.chmod(0o755)
-        (self.folder / "root.cpio").write_bytes(b"")
-        return Guest(MACHINES["k8"], Image(self.folder), self.folder, qemu, self.folder / "log", **options)
+        for name in ("root.cpio", "own.cpio"):
+            (self.folder / name).write_bytes(b"")
+        return Guest(MACHINES["k8"], Image(self.folder, self.folder), self.folder, qemu, self.folder / "log", **options)
 
     def run_guest(self, console: str, **options) -> tuple[int, list[bytes]]:
         """The status and the lines of a guest's command."""
