@@ -6,10 +6,11 @@ A check is a shell command for the guest and a function that takes the printed l
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kit.build import ROOT
+from kit.debian import RELEASES
 
 Judge = Callable[[list[str]], str | None]
 
@@ -284,8 +285,24 @@ def driver(words: str) -> Check:
     return Check("the kernel finds its driver", "dmesg", says(words))
 
 
+def series(suite: str) -> Check:
+    """The kernel and perf are of one series of Linux: for a release of Debian the one that the kit and its pages state."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = [match.group() for line in lines if (match := re.search(r"\d+\.\d+", line))]
+        expected = RELEASES[suite].linux if suite in RELEASES else found[0]
+        return None if found == [expected] * 2 else f"expected Linux and perf {expected}, found {lines}"
+
+    return Check(f"Linux and perf of {suite}", "uname -r; perf --version", judge)
+
+
+# Programs with libraries that read this do not look further if it is above 2.
+OPEN = Check("counters are for everybody", "cat /proc/sys/kernel/perf_event_paranoid", exactly("-1"))
+
+
 K8 = [
     driver("Performance Events: AMD PMU driver"),
+    OPEN,
     Check("a loop, three times", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
     Check("branches, three times", stat("instructions:u,branches:u,rcf:u", "branches"), k8(*BRANCHES["x86"])),
     Check("samples", SAMPLES, shares(of_interrupts=3)),
@@ -330,6 +347,7 @@ def clock(event: str, seconds: int = 2) -> str:
 
 KNL = [
     driver("Knights Landing"),
+    OPEN,
     Check("a loop, three times", stat("instructions:u,branches:u", "loop"), knl(*LOOP["x86"])),
     Check("branches, three times", stat("instructions:u,branches:u", "branches"), knl(*BRANCHES["x86"])),
     Check(
@@ -362,6 +380,7 @@ BUSY = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'"
 
 POWER = [
     driver("POWER9 performance monitor hardware support registered"),
+    OPEN,
     Check("a loop, three times", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
     Check("branches, three times", stat("instructions:u,branches:u", "branches"), equal(*BRANCHES["power"])),
     Check("branches taken", stat("r200fa:u", "branches", 1), equal(TAKEN, times=1)),
@@ -530,6 +549,11 @@ RUNS = [
     Run("power9", SAVED_CACHES, saved=0.5),
 ]
 
+
+def with_series(runs: list[Run], suites: list[str]) -> list[Run]:
+    """The runs, of which the first of each machine also checks the versions of Linux and perf, of the suites of the runs' images."""
+    first = {run.machine: run for run in reversed(runs)}
+    return [replace(run, checks=[series(suite), *run.checks]) if run is first[run.machine] else run for run, suite in zip(runs, suites)]
 
 
 def replay(file: Path) -> str | None:

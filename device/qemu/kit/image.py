@@ -159,16 +159,16 @@ def _root(archive: Archive, files: Path, directory: Path) -> None:
     (directory / "root.cpio").write_bytes(root.finish())
 
 
-def _kept(path: Path, pattern: str) -> list[Path]:
-    """The complete directories beside `path` whose names match, the last made first."""
-    found = [other for other in path.parent.glob(pattern) if other.suffix != ".part"]
-    return sorted(found, key=lambda other: other.stat().st_mtime, reverse=True)
+def kept(directory: Path, pattern: str) -> list[Path]:
+    """The directories in another whose names match and that `once` has completed, the last made first."""
+    found = [path for path in directory.glob(pattern) if path.suffix != ".part"]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _replacing(path: Path, pattern: str, fill: Callable[[Path], None]) -> Path:
     """A directory that is filled once, in place of those beside it whose names match."""
     made = once(path, fill)
-    for old in _kept(path, pattern):
+    for old in kept(path.parent, pattern):
         if old != made:
             shutil.rmtree(old, ignore_errors=True)
     return made
@@ -207,8 +207,7 @@ class _Images:
 
     def last(self, suite: str) -> Path | None:
         """The image of a suite that was made last, by whichever version of the kit; None if there is none."""
-        kept = [path for path in _kept(self.current(suite), f"{suite}-{self.architecture}-*") if (path / _RELEASE).exists()]
-        return kept[0] if kept else None
+        return next((path for path in kept(self.directory, f"{suite}-{self.architecture}-*") if (path / _RELEASE).exists()), None)
 
     def build(self, suite: str) -> Path:
         """The image of a suite, made if it does not exist or another version of the kit made it."""

@@ -11,6 +11,8 @@ for module in /host/modules/*.ko; do
     [ -e "$module" ] && insmod "$module"
 done
 echo 0 > /proc/sys/kernel/kptr_restrict
+# Debian's kernels set 3, which some libraries take as a machine without counters.
+echo -1 > /proc/sys/kernel/perf_event_paranoid
 # An emulated processor takes long for an interrupt: perf must not drop samples because of that.
 echo 1000000 > /proc/sys/kernel/perf_event_max_sample_rate
 echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent

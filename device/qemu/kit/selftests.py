@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from kit import image, programs
 from kit.debian import SOURCES, Archive
-from kit.errors import Failure
+from kit.errors import Failure, Unavailable
 from kit.guest import Guest
 
 ARCHITECTURE = "ppc64el"
@@ -70,9 +70,18 @@ def _wanted(path: PurePosixPath) -> bool:
 
 
 def _sources(base: Path, suite: str) -> Path:
-    """The sources of the tests, unpacked once. They are one file in a thousand, so the package is read as a stream."""
+    """The sources of the tests, unpacked once; if the mirror does not have them, those that were unpacked last.
+
+    They are one file in a thousand, so the package is read as a stream.
+    """
     archive = Archive(base / "debian", suite, SOURCES)
-    path = archive.current(lambda: archive.source("linux", ".orig.tar.xz"))
+    unpacked = base / "files" / suite
+    try:
+        path = archive.current(lambda: archive.source("linux", ".orig.tar.xz"))
+    except Unavailable:
+        if last := image.kept(unpacked, "linux_*"):
+            return last[0] / _POWERPC
+        raise
 
     def fill(directory: Path) -> None:
         """Unpack the files that are wanted."""
@@ -86,7 +95,7 @@ def _sources(base: Path, suite: str) -> Path:
                         shutil.copyfileobj(archive.extractfile(member), copy)
 
     try:
-        return image.once(base / "files" / suite / path.name.removesuffix(".orig.tar.xz"), fill) / _POWERPC
+        return image.once(unpacked / path.name.removesuffix(".orig.tar.xz"), fill) / _POWERPC
     except (tarfile.TarError, EOFError) as error:
         raise Failure(f"{path}: {error}: delete it and try again") from None
 

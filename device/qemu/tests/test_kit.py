@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import io
 import lzma
+import re
 import sys
 import tarfile
 import tempfile
@@ -452,6 +453,23 @@ class Images(Mirrored):
         self.assertEqual((self.folder / "kernel").read_bytes(), b"kernel")
 
 
+class Selftests(Mirrored):
+    """Which sources Linux's tests are compiled from."""
+
+    def test_sources_that_were_unpacked_are_taken_if_the_mirror_is_not_reached(self) -> None:
+        """Neither the index nor the package is in the cache."""
+        self.mirror = None
+        (self.folder / "files/trixie/linux_6.12").mkdir(parents=True)
+        self.assertTrue(selftests._sources(self.folder, "trixie").is_relative_to(self.folder / "files/trixie/linux_6.12"))
+
+    def test_without_sources_and_a_network_the_mirror_is_named(self) -> None:
+        """A half of them counts for nothing."""
+        self.mirror = None
+        (self.folder / "files/trixie/linux_6.12.1.part").mkdir(parents=True)
+        with self.assertRaisesRegex(Unavailable, "no route"):
+            selftests._sources(self.folder, "trixie")
+
+
 class Sources(Mirrored):
     """Which source package of QEMU is built."""
 
@@ -724,6 +742,63 @@ class Guests(Folder):
         results: list[selftests.Result] = []
         selftests.run([self.guest(console)], tests, 5, self.folder / "logs", results.append)
         self.assertEqual([result.outcome for result in results], ["pass", "fail", "skip"])
+
+
+class Versions(unittest.TestCase):
+    """The versions of Linux and perf: what pages state is what the kit takes, and what it takes is what guests are asked for."""
+
+    ROOT = Path(__file__).resolve().parents[3]
+
+    def pages(self) -> dict[str, str]:
+        """The text of each page by its path, without what is of other versions: history, and notes of what the sources of drivers have."""
+        folders = [self.ROOT, *(self.ROOT / name for name in ("docs", "docs/src", "docs/notes", "device/qemu"))]
+        paths = [path for folder in folders for ending in ("*.md", "*.known") for path in folder.glob(ending)]
+        return {str(path.relative_to(self.ROOT)): path.read_text() for path in paths if not path.name.endswith(("CHANGELOG.md", "decisions.md", "-drivers.md"))}
+
+    def test_pages_state_no_version_of_linux_or_perf_that_the_kit_does_not_take(self) -> None:
+        """Those since which, until which or before which something holds are Linux's history."""
+        stated = re.compile(r"(?i)(?<!from )(?<!since )(?<!until )(?<!before )\b(?:linux|kernel|perf)\s+(\d+\.\d+)")
+        found = {(page, version) for page, text in self.pages().items() for version in stated.findall(text)}
+        taken = {release.linux for release in debian.RELEASES.values()}
+        self.assertEqual({(page, version) for page, version in found if version not in taken}, set())
+        self.assertIn(("docs/src/attach-qemu.md", debian.RELEASES[debian.SUITES[0]].linux), found)
+
+    def test_pages_that_state_a_release_of_debian_state_its_version_of_linux(self) -> None:
+        """The number of the release is in the same phrase."""
+        found = {pair for text in self.pages().values() for pair in re.findall(r"Linux\s+(\d+\.\d+)\s+of\s+Debian\s+(\d+)", text)}
+        self.assertIn(("6.12", "13"), found)
+        self.assertLessEqual(found, {(release.linux, release.number) for release in debian.RELEASES.values()})
+
+    def judged(self, suite: str, *lines: str) -> str | None:
+        """What is wrong with what a guest of a suite prints."""
+        return checks.series(suite).judge(list(lines))
+
+    def test_a_guest_of_a_release_has_its_series_of_linux_and_perf(self) -> None:
+        """Debian 12 names its kernels by the series."""
+        self.assertIsNone(self.judged("trixie", "6.12.117+deb13-amd64", "perf version 6.12.117"))
+        self.assertIsNone(self.judged("bookworm", "6.1.0-50-powerpc64le", "perf version 6.1.170"))
+
+    def test_another_kernel_or_perf_than_that_of_the_release_is_wrong(self) -> None:
+        """The reason states the one of the release."""
+        self.assertIn("expected Linux and perf 6.12", self.judged("trixie", "6.13.1-amd64", "perf version 6.12.117"))
+        self.assertIn("expected Linux and perf 6.12", self.judged("trixie", "6.12.117-amd64", "perf version 6.1.117"))
+        self.assertIn("expected Linux and perf 6.12", self.judged("trixie", "6.12.117-amd64", "sh: perf: not found"))
+
+    def test_a_kernel_and_perf_of_a_suite_that_changes_are_of_one_series(self) -> None:
+        """No page states it."""
+        self.assertIsNone(self.judged("sid", "7.2.13+deb14-amd64", "perf version 7.2.13"))
+        self.assertIn("expected Linux and perf 7.2", self.judged("sid", "7.2.13+deb14-amd64", "perf version 6.12.117"))
+
+    def test_the_first_guest_of_each_machine_is_asked_for_its_versions(self) -> None:
+        """Each by the suite of its own image."""
+        runs = [checks.Run("a", []), checks.Run("a", []), checks.Run("b", [])]
+        names = [[check.name for check in run.checks] for run in checks.with_series(runs, ["sid", "sid", "bookworm"])]
+        self.assertEqual(names, [["Linux and perf of sid"], [], ["Linux and perf of bookworm"]])
+
+    def test_guests_let_everybody_count_before_the_command_begins(self) -> None:
+        """Debian's kernels would let root alone."""
+        before = image.INIT.read_text().partition("@guest begins")[0]
+        self.assertEqual(re.findall(r"^echo (\S+) > /proc/sys/kernel/perf_event_paranoid$", before, re.MULTILINE), ["-1"])
 
 
 class SharesTest(unittest.TestCase):
