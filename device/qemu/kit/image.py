@@ -244,7 +244,7 @@ class _Images:
                     continue
         if found is None:
             raise failure
-        if isinstance(failure, Missing):
+        if isinstance(failure, Missing) and self.remembered(wanted) is None:
             # The next boot does not ask the mirror again.
             with (found / _IN_PLACE_OF).open("a") as names:
                 names.write(f"{self.current(wanted).name}\n")

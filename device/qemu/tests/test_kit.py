@@ -146,7 +146,8 @@ class Packages(Folder):
 
     def test_a_kernel_in_one_package_is_its_image_and_modules(self) -> None:
         """In stable the meta package depends on it alone."""
-        archive = self.archive(f"Package: linux-image-a\nDepends: linux-image-6-a (= 6)\n\n{entry('linux-image-6-a', b'all')}", {"pool/linux-image-6-a.deb": b"all"})
+        meta = "Package: linux-image-a\nDepends: linux-image-6-a (= 6)\n\n"
+        archive = self.archive(meta + entry("linux-image-6-a", b"all"), {"pool/linux-image-6-a.deb": b"all"})
         kernel = archive.kernel("linux-image-a", modules=True)
         self.assertEqual((kernel.release, kernel.binary.name, kernel.modules.name), ("6-a", "linux-image-6-a", "linux-image-6-a"))
 
@@ -479,7 +480,8 @@ class Sources(Mirrored):
 
     def put(self, version: str) -> None:
         """Put a source package with a file on the mirror."""
-        self.mirror[f"{source.POOL}/qemu_{version}.dsc"] = f"Checksums-Sha256:\n {hashlib.sha256(b'').hexdigest()} 0 {version}.tar\nFiles:\n".encode()
+        description = f"Checksums-Sha256:\n {hashlib.sha256(b'').hexdigest()} 0 {version}.tar\nFiles:\n"
+        self.mirror[f"{source.POOL}/qemu_{version}.dsc"] = description.encode()
         self.mirror[f"{source.POOL}/{version}.tar"] = b""
 
     def found(self, wanted: str) -> str:
