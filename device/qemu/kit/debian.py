@@ -251,25 +251,29 @@ class Archive:
             return self._updated(failure, lambda updates: updates.kernel(name, modules=modules))
 
     def source(self, name: str, ending: str) -> Path:
-        """The file of a source package with this ending; of several versions the last in the cache, or else the last that the mirror has."""
+        """The file of a source package with this ending, downloaded if need be; of several versions the last that is available."""
         found = [
             Remote(f"{entry['Directory']}/{line.split()[2]}", line.split()[0])
             for entry in reversed(self.entries(name))
             for line in entry["Checksums-Sha256"].split("\n")
             if line.endswith(ending)
         ]
+        reason: Failure | None = None
+        reached = True
         for remote in found:
-            if (path := self.cache / remote.path).exists():
-                return path
-        gone = Failure(f"the source package {name} of {self.suite} has no file *{ending}")
-        for remote in found:
+            if not reached and not (self.cache / remote.path).exists():
+                continue
             try:
-                return self._fetch(remote)
-            except Missing as failure:
-                # An index can name files that are not on the mirror yet.
-                gone = failure
-                say(f"{failure}: trying the version before")
-        raise gone
+                path = self._fetch(remote)
+            except Unavailable as failure:
+                # An index can name files that are not on the mirror yet. While that is not reached, there is only the cache.
+                reached = reached and isinstance(failure, Missing)
+                reason = failure
+                continue
+            if reason:
+                say(f"{reason}: taking {path.name}")
+            return path
+        raise reason or Failure(f"the source package {name} of {self.suite} has no file *{ending}")
 
     def current(self, action: Callable[[], T]) -> T:
         """Do something with this archive; again with a new index if a file that the index of an earlier run names is gone."""

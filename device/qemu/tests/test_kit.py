@@ -201,14 +201,18 @@ class Packages(Folder):
                 self.assertEqual([path.name for path in archive._path().parent.iterdir()], ["Packages.xz"])
                 self.assertEqual(len(Archive(self.folder, "trixie", "amd64").entries("a")), 1)
 
-    def test_a_source_in_the_cache_is_taken_without_the_network(self) -> None:
-        """A newer one that the index names would have to be downloaded."""
-        versions = "\n\n".join(f"Package: a\nVersion: {n}\nDirectory: pool/a\nChecksums-Sha256:\n 00 1 a_{n}.orig.tar.xz" for n in (1, 2))
+    def test_a_source_in_the_cache_is_taken_if_the_mirror_is_not_reached(self) -> None:
+        """A line says so, as it is not of the newest version. No further version is asked for."""
+        versions = "\n\n".join(f"Package: a\nVersion: {n}\nDirectory: pool/a\nChecksums-Sha256:\n 00 1 a_{n}.orig.tar.xz" for n in (1, 2, 3))
         archive = self.archive(f"{versions}\n", {})
         cached = self.folder / "pool/a/a_1.orig.tar.xz"
         cached.parent.mkdir(parents=True)
         cached.write_bytes(b"1")
-        self.assertEqual(archive.source("a", ".orig.tar.xz"), cached)
+        unreached = mock.Mock(side_effect=Unavailable("no route"))
+        with mock.patch.object(debian, "_open", unreached), mock.patch.object(debian, "say") as said:
+            self.assertEqual(archive.source("a", ".orig.tar.xz"), cached)
+        said.assert_called_once_with("no route: taking a_1.orig.tar.xz")
+        unreached.assert_called_once()
 
     def test_a_package_that_is_not_there_is_named(self) -> None:
         """The message names what is missing, and where."""
