@@ -352,22 +352,22 @@ signals! {
     VectorLoads = "vector_loads": Event Events,
     /// Vector store instructions completed.
     VectorStores = "vector_stores": Event Events,
-    /// Scalar floating-point arithmetic instructions completed.
+    /// Scalar floating-point arithmetic instructions completed, neither fused nor divisions or square roots.
     FloatingPointScalarOps = "floating_point_scalar_ops": Event Events,
     /// Scalar fused multiply-add instructions completed.
     FloatingPointScalarFusedOps = "floating_point_scalar_fused_ops": Event Events,
-    /// Vector double-precision arithmetic instructions completed.
+    /// Vector double-precision arithmetic instructions completed, neither fused nor divisions or square roots.
     FloatingPointVectorDoubleOps = "floating_point_vector_double_ops": Event Events,
     /// Vector double-precision fused multiply-add instructions completed.
     FloatingPointVectorDoubleFusedOps = "floating_point_vector_double_fused_ops": Event Events,
-    /// Vector single-precision arithmetic instructions completed.
+    /// Vector single-precision arithmetic instructions completed, neither fused nor divisions or square roots.
     FloatingPointVectorSingleOps = "floating_point_vector_single_ops": Event Events,
     /// Vector single-precision fused multiply-add instructions completed.
     FloatingPointVectorSingleFusedOps = "floating_point_vector_single_fused_ops": Event Events,
     /// Floating-point instructions completed that do no arithmetic.
     FloatingPointMoves = "floating_point_moves": Event Events,
-    /// Floating-point divisions and square roots completed.
-    FloatingPointDivides = "floating_point_divides": Event Events,
+    /// Scalar floating-point divisions and square roots completed.
+    FloatingPointScalarDivides = "floating_point_scalar_divides": Event Events,
     /// Floating-point operations completed, a fused multiply-add being two.
     FloatingPointOperations = "floating_point_operations": Event Events,
     /// Floating-point results replaced by zero.
@@ -2242,4 +2242,12 @@ signals! {
     L2QueueSnooped = "l2_queue_snooped": Event Events,
     /// Lines that come into the second level at the time of a snoop for them.
     L2QueueSnoopedFills = "l2_queue_snooped_fills": Event Events,
+    /// Vector divisions and square roots of double precision completed.
+    FloatingPointVectorDoubleDivides = "floating_point_vector_double_divides": Event Events,
+    /// Vector divisions and square roots of single precision completed.
+    FloatingPointVectorSingleDivides = "floating_point_vector_single_divides": Event Events,
+    /// Arithmetic instructions of single precision completed, scalar and vector.
+    FloatingPointSingleOps = "floating_point_single_ops": Event Events,
+    /// Arithmetic instructions of double or quad precision completed, scalar and vector.
+    FloatingPointDoubleOps = "floating_point_double_ops": Event Events,
 }

@@ -104,6 +104,54 @@ fn vector_arithmetic_is_counted_by_its_kind() {
     assert_eq!(counts, [1, 4, 10, 5]);
 }
 
+/// Of each kind of floating-point instruction another number: 1 to 9, with those of the first precision before the second.
+fn of_each_kind(a: &mut Assembler) {
+    // Scalar: one flop, fused, divisions; in double precision, but for the last of each.
+    a.fadds(F1, F2, F3);
+    a.fmadd(F1, F2, F3, F1);
+    a.fmadds(F1, F2, F3, F1);
+    (0..2).for_each(|_| a.fdiv(F1, F2, F3));
+    a.fsqrts(F1, F2);
+    // Vectors of double precision.
+    (0..4).for_each(|_| a.xvadddp(1, 2, 3));
+    (0..5).for_each(|_| a.xvmaddadp(1, 2, 3));
+    (0..5).for_each(|_| a.xvdivdp(1, 2, 3));
+    a.xvsqrtdp(1, 2);
+    // Vectors of single precision.
+    (0..7).for_each(|_| a.xvaddsp(1, 2, 3));
+    (0..8).for_each(|_| a.xvmaddasp(1, 2, 3));
+    (0..8).for_each(|_| a.xvdivsp(1, 2, 3));
+    a.xvsqrtsp(1, 2);
+    a.fmr(F1, F2);
+}
+
+#[test]
+fn divisions_and_square_roots_are_counted_by_vector_and_scalar() {
+    // 4D04Eh, PM_VSU_FSQRT_FDIV: two fdiv and fsqrts. 3D058h, PM_VSU_DP_FSQRT_FDIV: five xvdivdp and xvsqrtdp; none of single precision.
+    let third = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc3unit(0xD);
+        mmcr1.set_pmc3sel(0x58);
+    };
+    assert_eq!([fourth(0xD, 0x4E, of_each_kind), counted(third, of_each_kind)[0][2]], [3, 6]);
+}
+
+#[test]
+fn operations_are_weighed_in_four_events() {
+    // 45050h, PM_1FLOP_CMPL: fadds. 4D052h, PM_2FLOP_CMPL: four xvadddp and both scalar fused ones. 45052h, PM_4FLOP_CMPL: three scalar
+    // divisions, five xvmaddadp, seven xvaddsp. 4D054h, PM_8FLOP_CMPL: six vector divisions of doubles, eight xvmaddasp.
+    let counts = [(5, 0x50), (0xD, 0x52), (5, 0x52), (0xD, 0x54)].map(|(unit, selector)| fourth(unit, selector, of_each_kind));
+    assert_eq!(counts, [1, 6, 15, 14]);
+}
+
+#[test]
+fn arithmetic_is_counted_by_precision_form_and_whether_it_is_fused() {
+    // 4505Ah, PM_SP_FLOP_CMPL: fadds, fmadds, fsqrts, and 7 + 8 + 9 of vectors. 4D05Ch, PM_DP_QP_FLOP_CMPL: fmadd, two fdiv, and 4 + 5 + 6 of
+    // vectors. 4505Ch, PM_MATH_FLOP_CMPL: both together. 4505Eh, PM_FLOP_CMPL: the move too. 45056h, PM_SCALAR_FLOP_CMPL: 1 + 2 + 3. 4D058h,
+    // PM_VECTOR_FLOP_CMPL: 15 + 24. 4D056h, PM_NON_FMA_FLOP_CMPL: all but 2 + 5 + 8.
+    let events = [(5, 0x5A), (0xD, 0x5C), (5, 0x5C), (5, 0x5E), (5, 0x56), (0xD, 0x58), (0xD, 0x56)];
+    assert_eq!(events.map(|(unit, selector)| fourth(unit, selector, of_each_kind)), [27, 18, 45, 46, 6, 39, 30]);
+}
+
 #[test]
 fn moves_are_no_arithmetic_and_changes_of_the_sign_are_one_flop() {
     // 4D05Ah, PM_NON_MATH_FLOP_CMPL; 45050h, PM_1FLOP_CMPL; 45056h, PM_SCALAR_FLOP_CMPL.

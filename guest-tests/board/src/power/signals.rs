@@ -4,7 +4,7 @@ use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
 
 use super::record::kind;
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu_engines::power::{Barrier, Class, Conditional, Conflict, Failure, Floating, Step, Taken, Touch, Transaction};
+use vm_pmu_engines::power::{Barrier, Class, Conditional, Conflict, Failure, Floating, Step, Taken, Touch, Transaction, Work};
 
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
@@ -54,11 +54,15 @@ const SUPPLIED: &[Signal] = &[
     Signal::FloatingPointOperations,
     Signal::FloatingPointScalarOps,
     Signal::FloatingPointScalarFusedOps,
-    Signal::FloatingPointDivides,
+    Signal::FloatingPointScalarDivides,
+    Signal::FloatingPointSingleOps,
+    Signal::FloatingPointDoubleOps,
     Signal::FloatingPointVectorDoubleOps,
     Signal::FloatingPointVectorDoubleFusedOps,
     Signal::FloatingPointVectorSingleOps,
     Signal::FloatingPointVectorSingleFusedOps,
+    Signal::FloatingPointVectorDoubleDivides,
+    Signal::FloatingPointVectorSingleDivides,
     Signal::FloatingPointMoves,
     Signal::VectorOps,
     Signal::VectorLoads,
@@ -234,28 +238,26 @@ pub(super) fn branch(step: &Step, sink: &Sink<'_>) {
 }
 
 fn floating(step: &Step, sink: &Sink<'_>) {
-    use Signal::{
-        FloatingPointVectorDoubleFusedOps, FloatingPointVectorDoubleOps, FloatingPointVectorSingleFusedOps, FloatingPointVectorSingleOps,
-    };
-    let vector = |signal| {
-        sink.add(signal, 1);
-        sink.add(Signal::VectorOps, 1);
-    };
     sink.add(Signal::FloatingPointOperations, 1);
-    match step.floating {
-        Some(Floating::Move) => sink.add(Signal::FloatingPointMoves, 1),
-        Some(Floating::VectorDouble) => vector(FloatingPointVectorDoubleOps),
-        Some(Floating::VectorDoubleFused) => vector(FloatingPointVectorDoubleFusedOps),
-        Some(Floating::VectorSingle) => vector(FloatingPointVectorSingleOps),
-        Some(Floating::VectorSingleFused) => vector(FloatingPointVectorSingleFusedOps),
-        Some(Floating::Fused) => sink.add(Signal::FloatingPointScalarFusedOps, 1),
-        Some(Floating::Divide | Floating::SquareRoot) => {
-            sink.add(Signal::FloatingPointScalarOps, 1);
-            sink.add(Signal::FloatingPointDivides, 1);
-        }
-        Some(Floating::Scalar) => sink.add(Signal::FloatingPointScalarOps, 1),
-        None => {}
-    }
+    let (work, single, vector) = match step.floating {
+        Some(Floating::Math { work, single, vector }) => (work, single, vector),
+        Some(Floating::Move) => return sink.add(Signal::FloatingPointMoves, 1),
+        None => return,
+    };
+    sink.add(if single { Signal::FloatingPointSingleOps } else { Signal::FloatingPointDoubleOps }, 1);
+    sink.add(Signal::VectorOps, u64::from(vector));
+    let kind = match (vector, single, work) {
+        (false, _, Work::One) => Signal::FloatingPointScalarOps,
+        (false, _, Work::Fused) => Signal::FloatingPointScalarFusedOps,
+        (false, _, Work::Divide) => Signal::FloatingPointScalarDivides,
+        (true, false, Work::One) => Signal::FloatingPointVectorDoubleOps,
+        (true, false, Work::Fused) => Signal::FloatingPointVectorDoubleFusedOps,
+        (true, false, Work::Divide) => Signal::FloatingPointVectorDoubleDivides,
+        (true, true, Work::One) => Signal::FloatingPointVectorSingleOps,
+        (true, true, Work::Fused) => Signal::FloatingPointVectorSingleFusedOps,
+        (true, true, Work::Divide) => Signal::FloatingPointVectorSingleDivides,
+    };
+    sink.add(kind, 1);
 }
 
 fn memory(step: &Step, sink: &Sink<'_>) {

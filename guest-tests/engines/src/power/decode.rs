@@ -295,11 +295,16 @@ fn arithmetic(word: u32) -> Option<Op> {
 }
 
 fn vector_scalar(word: u32) -> Op {
-    match word >> 3 & 0xFF {
-        64 => Op::Xvaddsp,
-        65 => Op::Xvmaddasp,
-        96 => Op::Xvadddp,
-        97 => Op::Xvmaddadp,
+    // Bits 21:28 of two operands, 21:29 of one.
+    match (word >> 3 & 0xFF, word >> 2 & 0x1FF) {
+        (64, _) => Op::Xvaddsp,
+        (65, _) => Op::Xvmaddasp,
+        (88, _) => Op::Xvdivsp,
+        (96, _) => Op::Xvadddp,
+        (97, _) => Op::Xvmaddadp,
+        (120, _) => Op::Xvdivdp,
+        (_, 139) => Op::Xvsqrtsp,
+        (_, 203) => Op::Xvsqrtdp,
         _ => Op::Vsx,
     }
 }

@@ -71,8 +71,8 @@
 //! The scalar fixed-point instructions of Book I except string, multiple and quadword accesses, `addex`, `darn` and the decimal helpers;
 //! branches, `bctar` among them; `larx` and `stcx.` of 1 to 8 bytes with reservations of 128 bytes; the cache block instructions, which
 //! have no effect other than [`Step::touched`], and `dcbz`; barriers; scalar floating point without exceptions; the machine state, `stop`
-//! and `wait`; transactional memory in its simplest form; `lxvd2x`, `stxvd2x`, `xvadddp`, `xvaddsp`, `xvmaddadp` and `xvmaddasp`. Other
-//! vector and VSX instructions raise their unavailable interrupts. Where MSR makes them available they are illegal, as everything else is:
+//! and `wait`; transactional memory in its simplest form; `lxvd2x`, `stxvd2x`, and in double and single precision `xvadd`, `xvmadda`,
+//! `xvdiv` and `xvsqrt`. Other vector and VSX instructions raise their unavailable interrupts. Where MSR makes them available they are illegal, as everything else is:
 //! a hypervisor emulation assistance interrupt, with the instruction in HEIR. Invalid forms are illegal. Reserved fields are ignored.
 //! Results that the architecture leaves undefined are 0.
 //!
@@ -147,5 +147,7 @@ pub use radix::{RadixWalk, TreeWalk};
 pub use restore::{BadCpu, RestoreError};
 pub use saved::{CpuState, Saved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
-pub use step::{Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction};
+pub use step::{
+    Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction, Work,
+};
 pub use transaction::Checkpoint;

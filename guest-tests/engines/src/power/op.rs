@@ -272,6 +272,10 @@ pub(crate) enum Op {
     Xoris,
     Xvadddp,
     Xvaddsp,
+    Xvdivdp,
+    Xvdivsp,
     Xvmaddadp,
     Xvmaddasp,
+    Xvsqrtdp,
+    Xvsqrtsp,
 }

@@ -4,6 +4,7 @@ use vm_pmu::companion::{Class, Register};
 
 use super::decode::decode;
 use super::exec::memory::{Access, Form, Kind, described};
+use super::exec::vector as packed;
 use super::op::Op;
 use super::registers::spr;
 use super::word::Word;
@@ -46,7 +47,7 @@ pub fn operands(word: u32) -> Option<Operands> {
     if class == Class::Nop {
         return Some(operands);
     }
-    operands.packed = matches!(op, Op::Lxvd2x | Op::Stxvd2x | Op::Xvadddp | Op::Xvaddsp | Op::Xvmaddadp | Op::Xvmaddasp);
+    operands.packed = packed::is_one(op);
     let mut list = List { operands: &mut operands, w };
     if let Some(access) = described(op) {
         list.access(&access);
@@ -239,10 +240,13 @@ impl List<'_> {
         let [a, b, c] = [w.ra(), w.rb(), w.rc()].map(vector);
         let status = Register(register::FLOATING_STATUS);
         let records = match op {
-            Op::Xvadddp | Op::Xvaddsp | Op::Xvmaddadp | Op::Xvmaddasp => {
+            op if packed::kind(op).is_some() => {
                 let high = |bit: u32| (w.0 as usize >> bit & 1) << 5;
                 let target = vector(w.rt() | high(0));
-                self.read(&[vector(w.ra() | high(2)), vector(w.rb() | high(1))]);
+                self.read(&[vector(w.rb() | high(1))]);
+                if !matches!(op, Op::Xvsqrtdp | Op::Xvsqrtsp) {
+                    self.read(&[vector(w.ra() | high(2))]);
+                }
                 if matches!(op, Op::Xvmaddadp | Op::Xvmaddasp) {
                     self.read(&[target]);
                 }
@@ -491,8 +495,8 @@ fn class(op: Op, w: Word) -> Class {
         Op::Fmul | Op::Fmuls => Class::FloatMultiply,
         Op::Fmadd | Op::Fmadds | Op::Fmsub | Op::Fmsubs | Op::Fnmadd | Op::Fnmadds | Op::Fnmsub | Op::Fnmsubs => Class::FloatMultiplyAdd,
         Op::Xvmaddadp | Op::Xvmaddasp => Class::FloatMultiplyAdd,
-        Op::Fdiv | Op::Fdivs => Class::FloatDivide,
-        Op::Fsqrt | Op::Fsqrts => Class::FloatSquareRoot,
+        Op::Fdiv | Op::Fdivs | Op::Xvdivdp | Op::Xvdivsp => Class::FloatDivide,
+        Op::Fsqrt | Op::Fsqrts | Op::Xvsqrtdp | Op::Xvsqrtsp => Class::FloatSquareRoot,
         Op::Fcmpo | Op::Fcmpu => Class::FloatCompare,
         Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz | Op::Frsp => Class::FloatConvert,
         Op::Fabs | Op::Fmr | Op::Fnabs | Op::Fneg | Op::Fsel => Class::FloatMove,
@@ -531,7 +535,7 @@ fn width(op: Op, w: Word) -> u8 {
         Op::Lbarx | Op::Stbcx => 1,
         Op::Lharx | Op::Sthcx => 2,
         Op::Lwarx | Op::Stwcx => 4,
-        Op::Lxvd2x | Op::Stxvd2x | Op::Xvadddp | Op::Xvaddsp | Op::Xvmaddadp | Op::Xvmaddasp => 16,
+        op if packed::is_one(op) => 16,
         // The dividend of the extended divisions has twice the width.
         Op::Divde | Op::Divdeu => 16,
         Op::Divwe | Op::Divweu => 8,

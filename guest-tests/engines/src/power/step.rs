@@ -164,27 +164,39 @@ pub enum Transaction {
     Other,
 }
 
-/// Floating-point operations.
+/// Floating-point work of an instruction (POWER9 PMU User's Guide, Table 5-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floating {
-    /// Scalar operations of one flop: additions and multiplications, compares, selections, changes of the sign.
-    Scalar,
     /// No arithmetic: a move between registers, a rounding or conversion, FPSCR.
     Move,
-    /// A multiplication and an addition in one.
+    /// Arithmetic on numbers of one format.
+    Math {
+        /// The operation on each number.
+        work: Work,
+        /// The numbers are of single precision.
+        single: bool,
+        /// The operands are vectors: two numbers of double precision, or four of single precision.
+        vector: bool,
+    },
+}
+
+impl Floating {
+    /// Whether it is a division or a square root.
+    #[must_use]
+    pub fn is_slow(self) -> bool {
+        matches!(self, Floating::Math { work: Work::Divide, .. })
+    }
+}
+
+/// An operation on each number of a floating-point instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// One flop: an addition, multiplication, comparison, selection or change of the sign.
+    One,
+    /// A multiplication and an addition, rounded once.
     Fused,
-    /// A division.
+    /// A division or a square root.
     Divide,
-    /// A square root.
-    SquareRoot,
-    /// Two of double precision in one.
-    VectorDouble,
-    /// The same, each a multiplication and an addition.
-    VectorDoubleFused,
-    /// Four of single precision in one.
-    VectorSingle,
-    /// The same, each a multiplication and an addition.
-    VectorSingleFused,
 }
 
 /// Marks that some events depend on.

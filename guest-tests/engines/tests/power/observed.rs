@@ -154,25 +154,35 @@ fn barriers_prefetches_and_invalidations_are_named() {
 #[test]
 fn floating_point_kinds_are_apart() {
     // POWER9 PMU User's Guide, Table 5-4: PM_1FLOP_CMPL names compares, selections and changes of the sign, and none of the moves.
-    let kinds: [(Build, Floating, bool); 14] = [
-        (|a| a.fneg(F1, F2), Floating::Scalar, false),
-        (|a| a.fabs(F1, F2), Floating::Scalar, false),
-        (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 136 << 1), Floating::Scalar, false),
-        (|a| a.word(63 << 26 | 1 << 16 | 2 << 11), Floating::Scalar, false),
+    // Divisions and square roots are slow, as they are weighed apart there.
+    let math = |work, single, vector| Floating::Math { work, single, vector };
+    let kinds: [(Build, Floating, bool); 22] = [
+        (|a| a.fneg(F1, F2), math(Work::One, false, false), false),
+        (|a| a.fabs(F1, F2), math(Work::One, false, false), false),
+        (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 136 << 1), math(Work::One, false, false), false),
+        (|a| a.word(63 << 26 | 1 << 16 | 2 << 11), math(Work::One, false, false), false),
         (|a| a.fmr(F1, F2), Floating::Move, false),
         (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 12 << 1), Floating::Move, false),
         (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 814 << 1), Floating::Move, false),
         (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 846 << 1), Floating::Move, false),
         (|a| a.word(63 << 26 | 1 << 21 | 583 << 1), Floating::Move, false),
         (|a| a.word(63 << 26 | 1 << 25 | 2 << 11 | 711 << 1), Floating::Move, false),
-        (|a| a.fadd(F1, F2, F3), Floating::Scalar, false),
-        (|a| a.fmadd(F1, F2, F3, F4), Floating::Fused, false),
-        (|a| a.fdiv(F1, F2, F3), Floating::Divide, true),
-        (|a| a.fsqrts(F1, F2), Floating::SquareRoot, true),
+        (|a| a.fadd(F1, F2, F3), math(Work::One, false, false), false),
+        (|a| a.fmadd(F1, F2, F3, F4), math(Work::Fused, false, false), false),
+        (|a| a.fdiv(F1, F2, F3), math(Work::Divide, false, false), true),
+        (|a| a.fsqrts(F1, F2), math(Work::Divide, true, false), true),
+        (|a| a.xvadddp(1, 2, 3), math(Work::One, false, true), false),
+        (|a| a.xvaddsp(1, 2, 3), math(Work::One, true, true), false),
+        (|a| a.xvmaddadp(1, 2, 3), math(Work::Fused, false, true), false),
+        (|a| a.xvmaddasp(1, 2, 3), math(Work::Fused, true, true), false),
+        (|a| a.xvdivdp(1, 2, 3), math(Work::Divide, false, true), true),
+        (|a| a.xvdivsp(1, 2, 3), math(Work::Divide, true, true), true),
+        (|a| a.xvsqrtdp(1, 2), math(Work::Divide, false, true), true),
+        (|a| a.xvsqrtsp(1, 2), math(Work::Divide, true, true), true),
     ];
     for (build, kind, slow) in kinds {
         let step = step(|a| {
-            a.load(R4, msr::FP);
+            a.load(R4, msr::FP | msr::VSX);
             a.mfmsr(R5);
             a.or(R4, R4, R5);
             a.mtmsrd(R4, false);

@@ -32,7 +32,7 @@ const BACKWARD: u64 = 4 + 1;
 const TRANSACTIONAL: u64 = 3 + 2;
 
 /// The events and what they count over the mix.
-const EVENTS: [(u64, &str, u64); 48] = [
+const EVENTS: [(u64, &str, u64); 53] = [
     (0x1_0002, "PM_INST_CMPL on PMC1", ALL),
     (0x2_0002, "PM_INST_CMPL on PMC2", ALL),
     (0x3_0002, "PM_INST_CMPL on PMC3", ALL),
@@ -70,6 +70,11 @@ const EVENTS: [(u64, &str, u64); 48] = [
     (0x4_5054, "PM_FMA_CMPL", 3),
     (0x4_5056, "PM_SCALAR_FLOP_CMPL", 6),
     (0x4_505C, "PM_MATH_FLOP_CMPL", 6),
+    (0x4_5050, "PM_1FLOP_CMPL", 2),
+    (0x4_D04E, "PM_VSU_FSQRT_FDIV", 1),
+    (0x3_D058, "PM_VSU_DP_FSQRT_FDIV", 0),
+    (0x4_505A, "PM_SP_FLOP_CMPL", 1),
+    (0x4_D05C, "PM_DP_QP_FLOP_CMPL", 5),
     (0x1_E058, "PM_STCX_FAIL", 1),
     (0xC8BC, "PM_STCX_SUCCESS_CMPL", 1),
     (0x3_0058, "PM_TLBIE_FIN", 1),
@@ -103,9 +108,9 @@ fn mix(k: &mut Kernel) {
     a.ldarx(R5, ZERO, R16);
     a.stdcx_dot(R5, ZERO, R16);
     a.stdcx_dot(R5, ZERO, R16);
-    // Six of floating point.
+    // Six of floating point, one of them of single precision.
     a.fadd(F1, F2, F3);
-    a.fadd(F1, F2, F3);
+    a.fadds(F1, F2, F3);
     a.fmadd(F1, F2, F3, F1);
     a.fmadd(F1, F2, F3, F1);
     a.fmadd(F1, F2, F3, F1);

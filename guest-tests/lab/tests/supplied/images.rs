@@ -73,6 +73,9 @@ fn of_power() -> Image {
         k.a.xvaddsp(1, 2, 3);
         k.a.xvmaddadp(1, 2, 3);
         k.a.xvmaddasp(1, 2, 3);
+        k.a.xvdivdp(1, 2, 3);
+        k.a.xvdivsp(1, 2, 3);
+        k.a.fadds(F1, F2, F3);
         k.a.fmr(F1, F2);
     }
     k.a.tlbie(R7, ZERO);

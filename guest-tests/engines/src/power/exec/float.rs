@@ -4,7 +4,7 @@
 use crate::power::interrupt::Fault;
 use crate::power::op::Op;
 use crate::power::state::Core;
-use crate::power::step::{Class, Floating};
+use crate::power::step::{Class, Floating, Work};
 use crate::power::word::Word;
 
 const SIGN: u64 = 1 << 63;
@@ -41,7 +41,7 @@ impl Core {
         self.need_floating()?;
         self.class(Class::Floating);
         self.step.floating = Some(floating);
-        self.step.marks.long_latency = matches!(floating, Floating::Divide | Floating::SquareRoot);
+        self.step.marks.long_latency = floating.is_slow();
         let value = match op {
             Op::Fcmpu | Op::Fcmpo => {
                 let ordering = self.number(w.ra()).partial_cmp(&self.number(w.rb()));
@@ -91,8 +91,7 @@ impl Core {
 
     fn arithmetic(&self, op: Op, w: Word) -> u64 {
         let (a, b, c) = (self.number(w.ra()), self.number(w.rb()), self.number(w.rc()));
-        let single = matches!(op, Op::Fadds | Op::Fsubs | Op::Fmuls | Op::Fdivs | Op::Fsqrts)
-            || matches!(op, Op::Fmadds | Op::Fmsubs | Op::Fnmadds | Op::Fnmsubs);
+        let single = is_single(op);
         // A NaN among the operands is the result: that of FRA before that of FRB before that of FRC.
         let (has_a, has_b, has_c) = match op {
             Op::Fsqrt | Op::Fsqrts => (false, true, false),
@@ -127,13 +126,19 @@ impl Core {
 /// The kind of operation, if it is floating point. Comparing, selecting and changing the sign are operations of one flop; moves, roundings
 /// and conversions are none (POWER9 PMU User's Guide, Table 5-4, PM_1FLOP_CMPL).
 pub(crate) fn kind(op: Op) -> Option<Floating> {
-    Some(match op {
-        Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fmul | Op::Fmuls => Floating::Scalar,
-        Op::Fcmpu | Op::Fcmpo | Op::Fsel | Op::Fabs | Op::Fnabs | Op::Fneg => Floating::Scalar,
-        Op::Fmr | Op::Frsp | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz | Op::Mffs | Op::Mtfsf => Floating::Move,
-        Op::Fmadd | Op::Fmadds | Op::Fmsub | Op::Fmsubs | Op::Fnmadd | Op::Fnmadds | Op::Fnmsub | Op::Fnmsubs => Floating::Fused,
-        Op::Fdiv | Op::Fdivs => Floating::Divide,
-        Op::Fsqrt | Op::Fsqrts => Floating::SquareRoot,
+    let work = match op {
+        Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fmul | Op::Fmuls => Work::One,
+        Op::Fcmpu | Op::Fcmpo | Op::Fsel | Op::Fabs | Op::Fnabs | Op::Fneg => Work::One,
+        Op::Fmr | Op::Frsp | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz | Op::Mffs | Op::Mtfsf => return Some(Floating::Move),
+        Op::Fmadd | Op::Fmadds | Op::Fmsub | Op::Fmsubs | Op::Fnmadd | Op::Fnmadds | Op::Fnmsub | Op::Fnmsubs => Work::Fused,
+        Op::Fdiv | Op::Fdivs | Op::Fsqrt | Op::Fsqrts => Work::Divide,
         _ => return None,
-    })
+    };
+    Some(Floating::Math { work, single: is_single(op), vector: false })
+}
+
+/// Whether the arithmetic of `op` is of single precision.
+fn is_single(op: Op) -> bool {
+    matches!(op, Op::Fadds | Op::Fsubs | Op::Fmuls | Op::Fdivs | Op::Fsqrts)
+        || matches!(op, Op::Fmadds | Op::Fmsubs | Op::Fnmadds | Op::Fnmsubs)
 }

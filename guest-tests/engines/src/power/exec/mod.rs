@@ -11,7 +11,7 @@ mod special;
 pub(crate) mod storage;
 mod system;
 mod transaction;
-mod vector;
+pub(crate) mod vector;
 
 use super::interrupt::{Exception, Fault};
 use super::observer::Observer;
@@ -64,9 +64,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, op: Op, w: Word, observer: &
             core.need(msr::VSX, Exception::VsxUnavailable)?;
             Err(Fault::illegal())
         }
-        Op::Lxvd2x | Op::Stxvd2x | Op::Xvadddp | Op::Xvaddsp | Op::Xvmaddadp | Op::Xvmaddasp => {
-            core.vector_scalar(op, w).map(|()| Then::Next)
-        }
+        op if vector::is_one(op) => core.vector_scalar(op, w).map(|()| Then::Next),
         Op::Tbegin
         | Op::Tend
         | Op::Tcheck

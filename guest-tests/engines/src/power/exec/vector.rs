@@ -1,11 +1,11 @@
-//! A few vector-scalar instructions (Power ISA 3.0B, Book I, 7.6.3): the load and the store of two doublewords, additions, and
-//! multiplications with an addition. Rounded to nearest, without exceptions, as floating point is here.
+//! A few vector-scalar instructions (Power ISA 3.0B, Book I, 7.6.3): the load and the store of two doublewords, additions, divisions,
+//! square roots, and multiplications with an addition. Rounded to nearest, without exceptions, as floating point is here.
 
 use crate::power::interrupt::{Exception, Fault};
 use crate::power::op::Op;
 use crate::power::registers::msr;
 use crate::power::state::Core;
-use crate::power::step::{Class, Floating};
+use crate::power::step::{Class, Floating, Work};
 use crate::power::word::Word;
 
 /// What an invalid operation makes, and the bit of a quiet NaN: in double and in single format.
@@ -43,9 +43,32 @@ fn doubleword(op: Op, a: u64, b: u64, t: u64) -> u64 {
     match op {
         Op::Xvadddp => double(&[x, y], x + y),
         Op::Xvmaddadp => double(&[x, z, y], x.mul_add(y, z)),
+        Op::Xvdivdp => double(&[x, y], x / y),
+        Op::Xvsqrtdp => double(&[y], y.sqrt()),
         Op::Xvaddsp => words(|x, y, _| single(&[x, y], x + y)),
+        Op::Xvdivsp => words(|x, y, _| single(&[x, y], x / y)),
+        Op::Xvsqrtsp => words(|_, y, _| single(&[y], y.sqrt())),
         _ => words(|x, y, z| single(&[x, z, y], x.mul_add(y, z))),
     }
+}
+
+/// The arithmetic of `op`, if it is one of these.
+pub(crate) fn kind(op: Op) -> Option<Floating> {
+    let (work, single) = match op {
+        Op::Xvadddp => (Work::One, false),
+        Op::Xvaddsp => (Work::One, true),
+        Op::Xvmaddadp => (Work::Fused, false),
+        Op::Xvmaddasp => (Work::Fused, true),
+        Op::Xvdivdp | Op::Xvsqrtdp => (Work::Divide, false),
+        Op::Xvdivsp | Op::Xvsqrtsp => (Work::Divide, true),
+        _ => return None,
+    };
+    Some(Floating::Math { work, single, vector: true })
+}
+
+/// Whether `op` is one of these.
+pub(crate) fn is_one(op: Op) -> bool {
+    matches!(op, Op::Lxvd2x | Op::Stxvd2x) || kind(op).is_some()
 }
 
 impl Core {
@@ -77,12 +100,8 @@ impl Core {
                 let [a, b, t] = [w.ra() | high(2), w.rb() | high(1), target].map(|number| self.vector(number));
                 self.set_vector(target, [doubleword(op, a[0], b[0], t[0]), doubleword(op, a[1], b[1], t[1])]);
                 self.class(Class::Floating);
-                self.step.floating = Some(match op {
-                    Op::Xvadddp => Floating::VectorDouble,
-                    Op::Xvmaddadp => Floating::VectorDoubleFused,
-                    Op::Xvaddsp => Floating::VectorSingle,
-                    _ => Floating::VectorSingleFused,
-                });
+                self.step.floating = kind(op);
+                self.step.marks.long_latency = self.step.floating.is_some_and(Floating::is_slow);
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
     if let Some(floating) = float::kind(op) {
         step.class = Class::Floating;
         step.floating = Some(floating);
-        step.marks.long_latency = matches!(floating, Floating::Divide | Floating::SquareRoot);
+        step.marks.long_latency = floating.is_slow();
         plain.floating = true;
         let status = matches!(op, Op::Fcmpu | Op::Fcmpo | Op::Mffs | Op::Mtfsf) || w.record();
         // Unicorn rounds these twice.
