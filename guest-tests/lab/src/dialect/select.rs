@@ -159,7 +159,23 @@ impl<'a> Request<'a> {
         if !is_named || words.iter().any(|word| word.is_empty()) {
             return Err(Error::usage(format!("`{text}` is not an event: write EVENT[:UMASK...][:MODIFIER...]")));
         }
+        said_once(&words)?;
         Ok(Request { text, event, words })
+    }
+}
+
+/// Refuses words that give a modifier two values.
+///
+/// # Errors
+/// The line about the first two.
+fn said_once(words: &[&str]) -> Result<(), Error> {
+    let names = words.iter().filter_map(|word| word.split_once('=')).map(|(name, _)| name.to_ascii_lowercase());
+    // One threshold has several names.
+    let names: Vec<String> = names.map(|name| if matches!(&*name, "cmask" | "threshold") { "c".to_owned() } else { name }).collect();
+    let again = names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|before| before == *name));
+    match again {
+        Some((_, name)) => Err(Error::usage(format!("`{name}=` is given twice: an event has one"))),
+        None => Ok(()),
     }
 }
 
@@ -235,5 +251,12 @@ mod tests {
         for wrong in ["", ":k", "A:", "A::", "::A", "u::A::k", "A:k::", "A.:k"] {
             assert!(Request::new(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_modifier_has_one_value() {
+        let Err(Error::Usage(message)) = Request::new("A:period=7:k:PERIOD=8") else { panic!("two periods") };
+        assert_eq!(message, "`period=` is given twice: an event has one");
+        assert!(Request::new("A:c=1:cmask=2").is_err());
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn mask_meaning(event: Event, umask: u32) -> String {
     if umask & !known != 0 {
         text.push_str(&format!("; {:#04x} names no sub-event", umask & !known));
     }
-    if let Some(missing) = missing_group(entry, masks, umask) {
+    if let Some(missing) = never_counted(entry, masks, umask) {
         text.push_str(&format!("; {missing}"));
     }
     text
@@ -97,10 +97,16 @@ pub(super) fn known_bits<'a>(masks: impl IntoIterator<Item = &'a Entry>) -> u32 
     masks.into_iter().filter_map(|mask| mask.umask).fold(0, |bits, bit| bits | bit)
 }
 
-/// What an event lacks that wants one bit of each of several groups.
-pub(super) fn missing_group(event: &Entry, masks: &[Entry], umask: u32) -> Option<String> {
+/// Why nothing is counted by an event that wants one bit of each of several groups: a group without a bit, or bits that the part never
+/// sees together.
+pub(super) fn never_counted(event: &Entry, masks: &[Entry], umask: u32) -> Option<String> {
     let UnitMask::Fields(fields) = event.shape else { return None };
-    let group = fields.groups.iter().find(|group| umask & **group == 0)?;
+    let Some(group) = fields.groups.iter().find(|group| umask & **group == 0) else {
+        let is_chosen = |known: &&u32| **known & !umask == 0;
+        let together: Vec<String> = fields.known.iter().map(|known| format!("{known:#04x}")).collect();
+        let never = || format!("nothing is counted: the part has no such combination, but {}", together.join(", "));
+        return fields.known.iter().find(is_chosen).is_none().then(never);
+    };
     let names: Vec<&str> =
         masks.iter().filter(|mask| mask.umask.is_some_and(|bit| bit & group != 0)).filter_map(Entry::mask_name).collect();
     Some(format!("nothing is counted without one of {}", names.join(", ")))
@@ -162,7 +168,7 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
         _ if umask & !known != 0 => notes.push(format!("unit mask {:#04x} names no sub-event", umask & !known)),
         _ => {}
     }
-    notes.extend(missing_group(entry, masks, umask).filter(|_| umask != 0));
+    notes.extend(never_counted(entry, masks, umask).filter(|_| umask != 0));
     let mut picked = picked(event, umask).peekable();
     if picked.peek().is_some() {
         notes.extend(picked.map(|entry| entry.fidelity).min().and_then(unsupplied_note).map(str::to_owned));
@@ -235,4 +241,32 @@ pub(super) fn unknown_word<'a>(
 /// A write to the register of `part` that is called `name`.
 pub(super) fn write(part: Part, name: &str, value: u64) -> Option<Write> {
     select::registers(part).iter().find(|register| register.name == name).map(|register| Write { register, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::arch::event::K8;
+
+    use super::*;
+
+    #[test]
+    fn paths_that_the_k8_lacks_count_nothing() {
+        // AMD BKDG 10.2.1.7, E9h: a request type, a target and a source; the table has ten of the sixteen paths.
+        let event = K8.select(0xE9).expect("CPU_IO_REQUESTS_TO_MEMORY_IO");
+        let notes = |umask| {
+            let mut notes = Vec::new();
+            advise_on_mask(event, umask, &mut notes);
+            notes.into_iter().filter(|note| note.starts_with("nothing is counted")).collect::<Vec<String>>()
+        };
+        for umask in [0x51, 0x52, 0x54, 0x58, 0x62, 0x68] {
+            let said =
+                "nothing is counted: the part has no such combination, but 0xa8, 0xa4, 0xa2, 0xa1, 0x98, 0x94, 0x92, 0x91, 0x64, 0x61";
+            assert_eq!(notes(umask), [said], "{umask:#x}");
+            assert!(mask_meaning(event, umask).ends_with(said), "{umask:#x}");
+        }
+        // One of its paths is enough: CPU to memory from local to both, and the whole.
+        for umask in [0xA8, 0x61, 0xB8, 0xFF] {
+            assert_eq!(notes(umask), [""; 0], "{umask:#x}");
+        }
+    }
 }

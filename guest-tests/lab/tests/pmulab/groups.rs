@@ -52,6 +52,20 @@ fn an_event_that_needs_another_beside_it_is_put_there() {
 }
 
 #[test]
+fn alerts_by_interrupt_and_by_branch_are_apart() {
+    // P25: with MMCR0[EBE] there is never an interrupt.
+    assert_eq!(
+        mistake(&["encode", "--pmu", "power9", "PM_CYC:int:ebb"]),
+        "`int` and `ebb` exclude each other: MMCR0[EBE] makes every alert a branch"
+    );
+    assert_eq!(
+        mistake(&["encode", "--pmu", "power9", "0x20010:int", "0x30012:ebb"]),
+        "`0x20010:int` and `0x30012:ebb` exclude each other: MMCR0[EBE] makes every alert a branch; `--groups` spreads them"
+    );
+    assert_eq!(groups("power9", &["0x20010:int", "0x30012:ebb"]), [vec!["0x20010:int"], vec!["0x30012:ebb"]]);
+}
+
+#[test]
 fn each_group_has_its_writes_and_its_reason() {
     let text = shown(&["encode", "--pmu", "power9", "--groups", "0x10002", "0x1001e"]);
     assert!(text.starts_with("Group 1 of 2: 0x10002\n\nMMCR0 (SPR 795) = 0x80000000\n"), "{text}");

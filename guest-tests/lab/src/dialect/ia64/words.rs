@@ -52,6 +52,9 @@ const MODIFIERS: [&str; 16] = [
     "ear=CACHE_LAT4",
 ];
 
+/// Why `plm=` and letters are refused together.
+const LEVELS_TWICE: &str = "says the privilege levels a second time: write `plm=`, or `u` and `k`";
+
 /// The letters of the states of cache lines, from the lowest bit of PMC.MESI up.
 const STATES: [char; 4] = ['i', 's', 'e', 'm'];
 
@@ -60,6 +63,8 @@ const STATES: [char; 4] = ['i', 's', 'e', 'm'];
 pub(in super::super) struct Words {
     pub umask: Option<u8>,
     pub plm: Option<u8>,
+    /// The levels are those of a mask, and not letters that add up.
+    by_mask: bool,
     pub pm: bool,
     pub oi: bool,
     pub ev: bool,
@@ -119,6 +124,9 @@ impl Words {
             "all" if limits.threads_and_states => self.all = true,
             levels if !levels.is_empty() && letters::are_of(levels, "uk") => {
                 letters::once(levels)?;
+                if self.by_mask {
+                    return Err(format!("`{levels}` {LEVELS_TWICE}"));
+                }
                 let user = if levels.contains('u') { USER } else { 0 };
                 let kernel = if levels.contains('k') { KERNEL } else { 0 };
                 self.plm = Some(self.plm.unwrap_or(0) | user | kernel);
@@ -135,10 +143,12 @@ impl Words {
         let plain = || number::parse(value);
         let small = |most: u8| plain().and_then(|number| u8::try_from(number).ok()).filter(|number| *number <= most);
         match name {
+            "plm" if self.plm.is_some() => return Err(LEVELS_TWICE.to_owned()),
             "plm" => {
                 let bits = value.strip_prefix("0b").and_then(|digits| u8::from_str_radix(digits, 2).ok()).or_else(|| small(15));
                 let bits = bits.filter(|bits| *bits < 16);
                 self.plm = Some(bits.ok_or("is not a privilege level mask: it has a bit for each of 4 levels, 0b1001 is the outer two")?);
+                self.by_mask = true;
             }
             "threshold" | "c" => {
                 let most = limits.threshold;
@@ -260,4 +270,19 @@ pub(in super::super) fn default_mask(event: &Entry, masks: &[Entry], notes: &mut
     };
     // A unit mask of these catalogues has four bits.
     Ok((picked.umask.unwrap_or(0) & 15) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_a_mask_or_letters() {
+        let limits = Limits { counters: 4..=7, bits: 32, threshold: 7, threads_and_states: false, ism: 0 };
+        for [first, second] in [["plm=0b1000", "u"], ["k", "plm=8"]] {
+            let mut words = Words::default();
+            assert_eq!(words.modify(first, &limits), Ok(true));
+            assert_eq!(words.modify(second, &limits), Err(format!("`{second}` {LEVELS_TWICE}")));
+        }
+    }
 }

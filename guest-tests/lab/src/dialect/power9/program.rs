@@ -50,6 +50,7 @@ fn program(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Programming>, Er
         return Err(Error::usage(format!("{} events are too many: {} has {COUNTERS} counters", requests.len(), part.name())));
     }
     let asked = requests.iter().map(|request| Asked::new(part, request)).collect::<Result<Vec<_>, _>>()?;
+    one_alert(&asked)?;
     let (codes, encoding) = together(&asked)?;
     let registers = Registers::new(&asked, &encoding);
     let last = asked.len().saturating_sub(1);
@@ -73,6 +74,18 @@ fn program(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Programming>, Er
         }
     });
     Ok(program.collect())
+}
+
+/// Refuses events of which some alert by an interrupt and some by an event-based branch: MMCR0\[EBE] decides for all (decision P25).
+fn one_alert(asked: &[Asked]) -> Result<(), Error> {
+    let named = |has: fn(&Words) -> bool| asked.iter().find(|one| has(&one.words)).map(|one| &one.name);
+    match (named(|words| words.interrupt), named(|words| words.branch)) {
+        (Some(interrupts), Some(branches)) => {
+            let which = if interrupts == branches { "`int` and `ebb`" } else { &format!("`{interrupts}:int` and `{branches}:ebb`") };
+            Err(Error::usage(format!("{which} exclude each other: MMCR0[EBE] makes every alert a branch")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The counters of a code, for a message.

@@ -65,6 +65,13 @@ pub(in super::super) fn levels(user: bool, kernel: bool) -> &'static str {
     }
 }
 
+/// What `nouk` says.
+const NO_LEVEL: (bool, bool) = (false, false);
+
+fn contradiction() -> String {
+    "`nouk` counts at no privilege level: leave it out, or `u` and `k`".to_owned()
+}
+
 /// What the words after an event ask for.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Words {
@@ -94,9 +101,13 @@ impl Words {
             "pc" => self.pin = true,
             "any" if limits.any_thread => self.any_thread = true,
             "noen" => self.disabled = true,
-            "nouk" => self.levels = Some((false, false)),
+            "nouk" if self.levels.is_some_and(|levels| levels != NO_LEVEL) => return Err(contradiction()),
+            "nouk" => self.levels = Some(NO_LEVEL),
             levels if !levels.is_empty() && letters::are_of(levels, "uk") => {
                 letters::once(levels)?;
+                if self.levels == Some(NO_LEVEL) {
+                    return Err(contradiction());
+                }
                 let (user, kernel) = self.levels.unwrap_or_default();
                 self.levels = Some((user || levels.contains('u'), kernel || levels.contains('k')));
             }
@@ -140,6 +151,21 @@ impl Words {
         }
         if self.period.is_some() && !self.interrupt {
             notes.push("without `int` the overflow asks for no interrupt".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_level_and_a_level_contradict_each_other() {
+        let limits = Limits { bits: 48, any_thread: false };
+        for [first, second] in [["nouk", "u"], ["k", "nouk"], ["uk", "nouk"]] {
+            let mut words = Words::default();
+            assert_eq!(words.modify(first, &limits), Ok(true));
+            assert_eq!(words.modify(second, &limits), Err(contradiction()), "{first}:{second}");
         }
     }
 }
