@@ -59,6 +59,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.number
     }
 
+    /// The machine's line, where requests of the thread's counters go.
+    #[must_use]
+    pub fn line(&self) -> &'a L {
+        &self.machine.line
+    }
+
     /// The number of the package that the thread belongs to.
     #[must_use]
     pub fn package(&self) -> usize {

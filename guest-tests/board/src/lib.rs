@@ -6,13 +6,17 @@
 #![forbid(unsafe_code)]
 
 pub mod beside;
+mod deliveries;
 pub mod ia64;
 mod lines;
 pub mod power;
 mod refusal;
 pub mod report;
 pub mod trace;
+mod usage;
 pub mod x86;
 
+pub use deliveries::{Deliveries, Storm};
 pub use lines::{LineState, Lines};
 pub use refusal::Refusal;
+pub use usage::{CounterUse, Usage};

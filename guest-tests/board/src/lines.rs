@@ -67,6 +67,14 @@ impl Lines {
         list
     }
 
+    /// Counters ask by a level, one bit each, which no CPU takes from here.
+    pub(super) fn note(&self, thread: usize, counters: u32) {
+        let Some(line) = self.lines.get(thread) else { return };
+        for (_, requested) in line.requested.iter().enumerate().filter(|(counter, _)| counters >> counter & 1 == 1) {
+            requested.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// The most events by which an interrupt of thread `thread` came late; 0 when all came at the very event.
     #[must_use]
     pub fn latest(&self, thread: usize) -> u64 {

@@ -71,6 +71,9 @@ pub enum Action {
         before: Option<u64>,
         /// The value, as written.
         value: u64,
+        /// What it holds after it, where that is something else.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        after: Option<u64>,
     },
     /// The guest read a register.
     Read {

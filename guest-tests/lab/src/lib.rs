@@ -16,6 +16,8 @@ pub mod entries;
 pub mod error;
 mod files;
 pub mod held;
+pub mod hints;
+pub mod interrupt;
 pub mod metrics;
 pub mod number;
 pub mod output;

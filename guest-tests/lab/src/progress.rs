@@ -31,14 +31,29 @@ impl Progress {
     /// # Errors
     /// The output cannot be written.
     pub fn at(&mut self, done: usize, output: &mut impl Write) -> io::Result<()> {
-        if self.next.is_some_and(|next| Instant::now() >= next) {
+        if self.is_due() {
             output.flush()?;
-            self.next = Some(Instant::now() + PAUSE);
-            self.is_shown = true;
-            // A line that cannot be shown is no reason to stop.
-            let _ = write!(io::stderr(), "\r{done} of {} {}\x1b[K", self.whole, self.noun);
+            self.show(&format!("{done} of {} {}", self.whole, self.noun));
         }
         Ok(())
+    }
+
+    /// Shows `text`, if the line may be shown next.
+    pub fn tell(&mut self, text: impl FnOnce() -> String) {
+        if self.is_due() {
+            self.show(&text());
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.next.is_some_and(|next| Instant::now() >= next)
+    }
+
+    fn show(&mut self, text: &str) {
+        self.next = Some(Instant::now() + PAUSE);
+        self.is_shown = true;
+        // A line that cannot be shown is no reason to stop.
+        let _ = write!(io::stderr(), "\r{text}\x1b[K");
     }
 
     /// Takes the line away, before anything else is written.

@@ -1,8 +1,10 @@
 //! What a run of a guest showed, whatever engine ran it.
 
 use serde::Serialize;
+use vm_pmu::Part;
 use vm_pmu::recording::Recording;
 
+use crate::hints::{Delivered, Hint};
 use crate::symbols::{Place, Symbols};
 pub use vm_pmu_board::report::{Action, Count, Interrupts, Posted, Trace};
 pub use vm_pmu_guests::protocol::{Check, Sample};
@@ -43,8 +45,14 @@ pub struct Report {
     /// What chips have posted into memory, where there are such: whatever the cells hold at the end that is not zero.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub posted: Vec<Posted>,
-    /// Interrupts taken.
+    /// Interrupts and event-based branches that counters asked for.
     pub interrupts: Vec<Interrupts>,
+    /// Those that were taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delivered: Vec<Delivered>,
+    /// What somebody would remark who reads how the guest used its PMU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
     /// The first register accesses and interrupts, as many as were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Trace>,
@@ -63,11 +71,20 @@ impl Report {
         let positions = self.positions.iter().map(|position| position.address);
         let traced = self.trace.iter().map(|one| one.address);
         let sampled = self.samples.iter().map(|sample| sample.address);
-        let mut addresses: Vec<u64> = positions.chain(traced).chain(sampled).collect();
+        let storms = self.delivered.iter().filter_map(|one| one.storm).flat_map(|storm| [storm.interrupted, storm.returned]);
+        let mut addresses: Vec<u64> = positions.chain(traced).chain(sampled).chain(storms).collect();
         addresses.sort_unstable();
         addresses.dedup();
         let located = |address| symbols.at(address).map(|place| Located { address, place });
         self.places = addresses.into_iter().filter_map(located).collect();
+    }
+
+    /// Storms of interrupts, and what somebody would remark who reads how the guest used its PMU: a line each, with the manual's section.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let Some(part) = Part::named(&self.pmu) else { return Vec::new() };
+        let storms = self.delivered.iter().filter_map(|one| one.told(part, |address| self.place(address)));
+        storms.chain(self.hints.iter().map(|hint| format!("{} ({})", hint.text, hint.section))).collect()
     }
 
     /// What lies at an address, if the report says it.

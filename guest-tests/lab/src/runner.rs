@@ -5,6 +5,7 @@ mod engine;
 mod error;
 mod ia64;
 mod migrate;
+mod paced;
 mod power;
 mod traced;
 pub mod x86;
@@ -14,6 +15,7 @@ pub use error::RunError;
 pub(crate) use error::refused;
 use migrate::stages;
 pub use migrate::{MigrateError, RUN_VERSION};
+use paced::{GivenUp, paced};
 
 use std::fmt;
 use std::path::Path;
@@ -29,6 +31,7 @@ use vm_pmu::{Part, Signal};
 pub use crate::debug::DebugError;
 use crate::files;
 use crate::held::{Driver, registers};
+use crate::hints::{Delivered, hints};
 use crate::number::grouped;
 use crate::report::{Check, Position, Report};
 use crate::symbols::Symbols;
@@ -36,6 +39,7 @@ use crate::unwind;
 use vm_pmu_board::beside::{Found, Plan};
 use vm_pmu_board::ia64::Procedures;
 use vm_pmu_board::trace::{Choice, Listener};
+use vm_pmu_board::{Deliveries, Usage};
 use vm_pmu_engines::x86::Image;
 use vm_pmu_guests::{self as guests, Guest};
 
@@ -53,7 +57,7 @@ pub struct Options {
     pub limit: u64,
     /// Where cycles come from.
     pub cycles: Cycles,
-    /// With cycles of the time-stamp counter, after how many seconds the run is given up.
+    /// After how many seconds the run is given up.
     pub seconds: u64,
     /// The letter of the PMU's revision; the usual one if there is none.
     pub revision: Option<String>,
@@ -97,7 +101,7 @@ impl Default for Options {
             parallel: false,
             limit: 1_000_000_000,
             cycles: Cycles::default(),
-            seconds: 60,
+            seconds: 120,
             revision: None,
             cpus: 1,
             share_counters: false,
@@ -450,13 +454,19 @@ fn judge_clock(report: &mut Report, companion: Option<&companion::Companion>) {
     }
 }
 
+/// Adds what a thread did with its counters and which interrupts it has taken.
+fn add_conduct(report: &mut Report, part: Part, thread: usize, usage: &Usage, deliveries: &Deliveries) {
+    report.hints.extend(hints(part, thread, usage));
+    report.delivered.extend(Delivered::of(thread, deliveries));
+}
+
 /// Where the threads are, of which `address` knows the addresses.
 fn positions(threads: usize, address: impl Fn(usize) -> Option<u64>) -> Vec<Position> {
     (0..threads).filter_map(|thread| Some(Position { thread, address: address(thread)? })).collect()
 }
 
-/// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.
-fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {
+/// Whether a run that ended with `status`, or was `given_up`, or else ended by `exit`, was right, in one line.
+fn verdict(status: Option<u8>, given_up: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {
     let failed = checks.iter().filter(|check| !check.passed()).count();
     let first = checks.iter().find(|check| !check.passed());
     match (status, first) {
@@ -470,6 +480,6 @@ fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, c
             let Check { name, seen, least, .. } = check;
             (false, format!("{failed} of {of} checks failed, first `{name}`: {seen:#x} instead of {least:#x}{right}"))
         }
-        _ => (false, limit.map_or_else(|| exit.to_string(), |limit| format!("not done after {limit}"))),
+        _ => (false, given_up.unwrap_or_else(|| exit.to_string())),
     }
 }

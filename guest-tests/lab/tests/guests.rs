@@ -289,7 +289,7 @@ fn a_guest_that_never_ends_is_stopped() {
         k.a.jmp(again).unwrap();
     });
     assert!(!report.passed);
-    assert_eq!(report.ending, "not done after 3,000,000 steps");
+    assert_eq!(report.ending, "not done after 3,000,000 steps: --steps allows more");
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn a_guest_without_an_end_is_given_up() {
             k.a.jmp(again)
         });
         let report = run_built(&image, 1, &Options { seconds: 1, ..options() });
-        assert_eq!((report.passed, report.ending.as_str()), (false, "not done after 1 s"));
+        assert_eq!((report.passed, report.ending.as_str()), (false, "not done after 1 s: --seconds allows more"));
     }
 }
 

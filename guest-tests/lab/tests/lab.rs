@@ -50,7 +50,7 @@ impl Runner for Double {
                     instruction: 100,
                     cycle: 120,
                     address: 0x1000,
-                    action: Action::Write { register: "PerfEvtSel0".into(), before: Some(0x42_00c0), value: 0x52_00c0 },
+                    action: Action::Write { register: "PerfEvtSel0".into(), before: Some(0x42_00c0), value: 0x52_00c0, after: None },
                 },
                 Trace { thread: 0, instruction: 1_103, cycle: 1_300, address: 0x2000, action: Action::Interrupt { counters: vec![0] } },
             ],

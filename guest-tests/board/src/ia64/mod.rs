@@ -41,6 +41,7 @@ use super::Lines;
 use super::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Place, Recorder, Surrounding, Tracer};
+use crate::{Deliveries, Usage};
 use following::Following;
 pub use ledger::Ledger;
 use signals::Sink;
@@ -76,6 +77,10 @@ pub struct Cpu<'a> {
     left: u64,
     instructions: u64,
     ledger: Ledger,
+    deliveries: Deliveries,
+    usage: Usage,
+    /// An interrupt was asked for and has not been taken.
+    asked: bool,
     trace: Recorder,
     /// It is beside the guest's own: its monitors are the host's, and so are the breakpoint registers that narrow them.
     is_beside: bool,
@@ -104,6 +109,9 @@ impl<'a> Cpu<'a> {
             left: 0,
             instructions: 0,
             ledger: Ledger::new(thread.number()),
+            deliveries: Deliveries::default(),
+            usage: Usage::default(),
+            asked: false,
             trace: Recorder::default(),
             is_beside: false,
             beside: None,
@@ -139,6 +147,18 @@ impl<'a> Cpu<'a> {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The interrupts of the PMU that were taken.
+    #[must_use]
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// What the guest did with its counters.
+    #[must_use]
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Traces what passes between the guest and the PMU.
@@ -213,6 +233,9 @@ impl<'a> Cpu<'a> {
             let _ = other.read(address, cpu);
         }
         let answer = self.thread.read(address);
+        if answer.is_ok() {
+            self.usage.read(&self.thread, address);
+        }
         self.keep(address, cpu, (None, None), answer);
         answer.map_err(fault)
     }
@@ -226,6 +249,7 @@ impl<'a> Cpu<'a> {
         let answer = self.thread.write(address, value);
         if answer.is_ok() {
             self.ledger.written(address, &self.thread);
+            self.usage.wrote(&self.thread, address, value);
         }
         self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));
         answer.map_err(fault)
@@ -333,6 +357,7 @@ impl<'a> Cpu<'a> {
     #[inline]
     fn retire_own(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
+        self.deliveries.retired(step.ip);
         self.keep_up();
         if self.trace.is_active() {
             self.trace_step(step, cpu);
@@ -468,6 +493,7 @@ impl Observer for Cpu<'_> {
         }
         let context = self.context_of(cpu, cpu.foreground());
         self.thread.set_context(context);
+        self.usage.moved(&self.thread, &context);
         self.trace_context(&context, cpu);
         if let Some(beside) = &mut self.beside {
             beside.cpu.context(cpu);
@@ -484,11 +510,17 @@ impl Observer for Cpu<'_> {
     }
 
     fn notice(&mut self, notice: &Notice, cpu: &CpuView<'_>) -> Alerts {
+        let is_delivery = self.asked && notice.taken == Taken::Interruption(EXTERNAL_INTERRUPT) && monitors_vector_pends(cpu);
+        if is_delivery {
+            self.asked = false;
+            self.deliveries.take(notice.ip);
+        }
         if self.trace.is_active() {
             self.keep_up();
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: notice.ip });
-            self.trace
-                .taken(&self.thread, notice.ip, || notice.taken == Taken::Interruption(EXTERNAL_INTERRUPT) && monitors_vector_pends(cpu));
+            if is_delivery {
+                self.trace.taken(&self.thread, notice.ip);
+            }
         }
         if let Some(beside) = &mut self.beside {
             beside.cpu.notice_own(notice);
@@ -515,6 +547,7 @@ impl Observer for Cpu<'_> {
     #[inline]
     fn interrupt(&mut self) -> bool {
         let asked = self.lines.take(self.thread.number());
+        self.asked |= asked.is_some();
         if self.trace.is_active() {
             if let Some(counters) = asked {
                 self.trace.interrupt(&self.thread, counters);

@@ -8,7 +8,7 @@ use vm_pmu::topology;
 use super::{BREAKPOINTS, Cpu, Ledger};
 use crate::refusal::{Refusal, count};
 use crate::trace::TraceState;
-use crate::{LineState, Lines};
+use crate::{Deliveries, LineState, Lines, Usage};
 use vm_pmu_engines::ia64::{self, Machine};
 
 /// The state of everything other than the engine, between two instructions.
@@ -38,6 +38,12 @@ pub struct CpuState {
     pub instructions: u64,
     /// What was counted.
     pub ledger: Ledger,
+    /// The interrupts of the PMU that were taken.
+    pub deliveries: Deliveries,
+    /// One was asked for and has not been taken.
+    pub asked: bool,
+    /// What the guest did with its counters.
+    pub usage: Usage,
     /// What has passed between the guest and the PMU, as far as it was kept.
     pub trace: TraceState,
 }
@@ -63,6 +69,9 @@ impl Cpu<'_> {
             left: self.left,
             instructions: self.instructions,
             ledger: self.ledger.clone(),
+            deliveries: self.deliveries.clone(),
+            asked: self.asked,
+            usage: self.usage.clone(),
             trace: self.trace.state(),
         }
     }
@@ -78,6 +87,7 @@ impl Cpu<'_> {
         (self.breakpoints, self.foreground) = (state.breakpoints, state.foreground);
         (self.left, self.instructions) = (state.left, state.instructions);
         self.ledger = state.ledger.clone();
+        (self.deliveries, self.asked, self.usage) = (state.deliveries.clone(), state.asked, state.usage.clone());
         self.trace.go_on(&state.trace);
         self.update_demand();
     }

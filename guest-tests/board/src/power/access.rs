@@ -38,6 +38,9 @@ impl Cpu<'_> {
             let _ = other.read(address, cpu);
         }
         let answer = self.thread.read(address);
+        if answer.is_ok() {
+            self.usage.read(&self.thread, address);
+        }
         self.keep(address, cpu, (None, None), answer);
         Self::answer(answer)
     }
@@ -52,6 +55,7 @@ impl Cpu<'_> {
         let answer = self.thread.write(address, value);
         if answer.is_ok() {
             self.ledger.written(address, &self.thread);
+            self.usage.wrote(&self.thread, address, value);
             self.check_bescr();
         }
         self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));

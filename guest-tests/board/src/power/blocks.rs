@@ -86,8 +86,11 @@ impl Blocks for Cpu<'_> {
 
     fn ran(&mut self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
         self.instructions += steps.len() as u64;
-        if let Some(last) = steps.last() {
+        if let [first, ..] = steps
+            && let Some(last) = steps.last()
+        {
             self.last = last.address;
+            self.deliveries.ran(first.address, last.address);
         }
         if !self.followed.is_empty() {
             self.add_block(steps, sums, branch);

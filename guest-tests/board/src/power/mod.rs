@@ -56,10 +56,12 @@ use vm_pmu::topology::Thread;
 use super::Lines;
 use super::beside::Beside;
 use crate::report::Trace;
-use crate::trace::{Recorder, Tracer};
+use crate::trace::{Recorder, Tracer, raised};
+use crate::{Deliveries, Usage};
 use following::Following;
 pub use ledger::Ledger;
 use signals::Sink;
+use vm_pmu_engines::power::registers::vector;
 use vm_pmu_engines::power::{
     Alerts, CpuView, DeviceActivity, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase, Touch,
 };
@@ -111,6 +113,10 @@ pub struct Cpu<'a> {
     last: u64,
     encoding: u32,
     ledger: Ledger,
+    deliveries: Deliveries,
+    usage: Usage,
+    /// The lines of interrupts and event-based branches were up when they were last looked at.
+    lines: [bool; 2],
     trace: Recorder,
     extra_pmus: ExtraPmus,
     beside: Option<Box<Beside<'a, Cpu<'a>>>>,
@@ -144,6 +150,9 @@ impl<'a> Cpu<'a> {
             last: 0,
             encoding: 0,
             ledger: Ledger::new(thread.number()),
+            deliveries: Deliveries::default(),
+            usage: Usage::default(),
+            lines: [false; 2],
             trace: Recorder::default(),
             extra_pmus: ExtraPmus::default(),
             beside: None,
@@ -191,6 +200,18 @@ impl<'a> Cpu<'a> {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The performance monitor interrupts and event-based branches that were taken.
+    #[must_use]
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// What the guest did with its counters.
+    #[must_use]
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Traces what passes between the guest and the PMU.
@@ -343,11 +364,34 @@ impl<'a> Cpu<'a> {
         Some(u32::try_from(passed).unwrap_or(u32::MAX))
     }
 
+    /// Notices a line that has come up since they were last looked at.
+    #[inline]
+    fn look_at_lines(&mut self) {
+        let lines = self.thread.lines();
+        let lines = [lines.interrupt, lines.event_based_branch];
+        if lines != self.lines {
+            self.turn(lines);
+        }
+    }
+
+    /// The lines have these levels now. A line that comes up is a request of the counters that are negative.
+    #[cold]
+    fn turn(&mut self, lines: [bool; 2]) {
+        let before = std::mem::replace(&mut self.lines, lines);
+        if let Some(counters) = raised(before, lines, &self.thread.state()) {
+            self.thread.line().note(self.thread.number(), counters);
+            self.trace.interrupt(&self.thread, counters);
+        }
+    }
+
     /// What the PMU sees of an interrupt or an event-based branch.
     fn notice_own(&mut self, notice: &Notice) {
         self.settle();
-        if self.trace.is_active() {
-            self.trace_notice(notice);
+        if matches!(notice.taken, Taken::Interrupt(vector::PERFORMANCE_MONITOR) | Taken::EventBasedBranch) {
+            self.deliveries.take(notice.address);
+            if self.trace.is_active() {
+                self.trace_delivery(notice);
+            }
         }
         self.encoding = 0;
         self.keep_up();
@@ -362,6 +406,7 @@ impl<'a> Cpu<'a> {
     fn retire_own(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.settle();
         self.instructions += 1;
+        self.deliveries.retired(step.address);
         if step.address == self.last.wrapping_add(4) {
             fusion::add(self.encoding, step.encoding, &Sink { demand: &self.own, totals: self.thread.totals() });
         }
@@ -388,6 +433,7 @@ impl<'a> Cpu<'a> {
         if self.trace.is_active() {
             self.trace_step(step);
         }
+        self.look_at_lines();
         Alerts { cycles, ..Alerts::NONE }
     }
 }
@@ -478,6 +524,7 @@ impl Observer for Cpu<'_> {
             following.follower.invalidate(Invalidation::All);
         }
         self.thread.set_context(context);
+        self.usage.moved(&self.thread, &context);
         if let Some(following) = &self.companion {
             following.follower.set_halted(cpu.waiting());
         }
@@ -521,9 +568,7 @@ impl Observer for Cpu<'_> {
         if told != lines.event_based_branch {
             self.check_bescr();
         }
-        if self.trace.is_active() {
-            self.trace.raise(&self.thread, [lines.interrupt, lines.event_based_branch]);
-        }
+        self.look_at_lines();
         Pending { interrupt: lines.interrupt, event_based: self.event_based }
     }
 

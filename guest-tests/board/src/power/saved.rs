@@ -6,9 +6,9 @@ use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology;
 
 use super::{Cpu, ExtraPmuState, Firmware, FirmwareState, Ledger};
-use crate::Lines;
 use crate::refusal::{Refusal, count};
 use crate::trace::TraceState;
+use crate::{Deliveries, Lines, Usage};
 use vm_pmu_engines::power::{self, Machine};
 
 /// The state of everything other than the engine, between two instructions.
@@ -37,6 +37,10 @@ pub struct CpuState {
     pub last: u64,
     /// What was counted.
     pub ledger: Ledger,
+    /// The interrupts that were taken.
+    pub deliveries: Deliveries,
+    /// What the guest did with its counters.
+    pub usage: Usage,
     /// What has passed between the guest and the PMU, as far as it was kept.
     pub trace: TraceState,
     /// The PMUs in addition to the guest's own.
@@ -64,6 +68,8 @@ impl Cpu<'_> {
             instructions: self.instructions,
             last: self.last,
             ledger: self.ledger.clone(),
+            deliveries: self.deliveries.clone(),
+            usage: self.usage.clone(),
             trace: self.trace.state(),
             extra_pmus: self.extra_pmus.states(self.thread.totals()),
         }
@@ -81,6 +87,7 @@ impl Cpu<'_> {
         (self.cycles, self.ticks) = (state.cycles, state.ticks);
         (self.instructions, self.last) = (state.instructions, state.last);
         self.ledger = state.ledger.clone();
+        (self.deliveries, self.usage) = (state.deliveries.clone(), state.usage.clone());
         self.trace.go_on(&state.trace);
         self.extra_pmus.restore(&state.extra_pmus, self.thread.totals());
         self.check_bescr();

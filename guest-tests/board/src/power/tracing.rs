@@ -5,8 +5,8 @@ use vm_pmu::arch::feed::Context;
 
 use super::Cpu;
 use crate::trace::{Place, Surrounding};
-use vm_pmu_engines::power::registers::{spr, vector};
-use vm_pmu_engines::power::{CpuView, Notice, Step, Taken};
+use vm_pmu_engines::power::registers::spr;
+use vm_pmu_engines::power::{CpuView, Notice, Step};
 
 impl Cpu<'_> {
     /// An access, as it ended: `written` is what the register held before and what was written.
@@ -35,11 +35,8 @@ impl Cpu<'_> {
     }
 
     #[cold]
-    pub(super) fn trace_notice(&mut self, notice: &Notice) {
+    pub(super) fn trace_delivery(&mut self, notice: &Notice) {
         self.trace.move_to(self.place(notice.address));
-        self.trace.taken(&self.thread, notice.address, || match notice.taken {
-            Taken::Interrupt(at) => at == vector::PERFORMANCE_MONITOR,
-            Taken::EventBasedBranch => true,
-        });
+        self.trace.taken(&self.thread, notice.address);
     }
 }

@@ -20,6 +20,7 @@ use vm_pmu::topology::Thread;
 
 pub use choice::{Checks, Choice, Keep, Kind, Kinds, Tracer, Until};
 pub(crate) use configuration::Bytes;
+pub(crate) use registers::raised;
 pub use registers::{frozen, sampled, update};
 pub use replay::{Replayed, replay};
 pub use sink::{BoxCount, Listener, Sample, Sink, Value};
@@ -64,7 +65,6 @@ pub struct TraceState {
     ended: bool,
     /// An interrupt was asked for and has not been taken.
     asked: bool,
-    lines: [bool; 2],
     frozen: Option<bool>,
     surrounding: Option<Surrounding>,
 }
@@ -78,8 +78,6 @@ pub(super) struct Recorder {
     left: Option<usize>,
     ended: bool,
     asked: bool,
-    /// The levels of POWER's lines when they were last looked at.
-    lines: [bool; 2],
     frozen: Option<bool>,
     surrounding: Option<Surrounding>,
     /// The part's PMU freezes as a whole.
@@ -125,8 +123,8 @@ impl Recorder {
 
     pub(super) fn state(&self) -> TraceState {
         let kept = self.kept.iter().cloned().collect();
-        let Recorder { left, ended, asked, lines, frozen, surrounding, .. } = *self;
-        TraceState { kept, over: self.tracer.is_over(), left, ended, asked, lines, frozen, surrounding }
+        let Recorder { left, ended, asked, frozen, surrounding, .. } = *self;
+        TraceState { kept, over: self.tracer.is_over(), left, ended, asked, frozen, surrounding }
     }
 
     /// Continues from what another was.
@@ -138,7 +136,7 @@ impl Recorder {
             self.tracer.end();
         }
         (self.left, self.ended, self.asked) = (state.left, state.ended, state.asked);
-        (self.lines, self.frozen, self.surrounding) = (state.lines, state.frozen, state.surrounding);
+        (self.frozen, self.surrounding) = (state.frozen, state.surrounding);
         self.due = 0;
         self.update_activity();
     }
@@ -189,7 +187,8 @@ impl Recorder {
             return;
         }
         self.place = place;
-        if let Some(action) = registers::access(self.tracer.registers(thread), address, before, wrote, answer) {
+        let after = if wrote.is_some() { registers::value(thread, address) } else { None };
+        if let Some(action) = registers::access(self.tracer.registers(thread), address, (before, after), wrote, answer) {
             self.note(thread, action);
         }
         if wrote.is_some() {
@@ -207,15 +206,6 @@ impl Recorder {
         }
     }
 
-    /// The lines of POWER, of interrupts and of event-based branches, have these levels.
-    pub(super) fn raise<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, lines: [bool; 2]) {
-        let before = std::mem::replace(&mut self.lines, lines);
-        if lines.iter().zip(before).any(|(line, before)| *line && !before) {
-            let counters = registers::negative(&thread.state()).into_iter().fold(0, |counters, number| counters | 1 << number);
-            self.interrupt(thread, counters);
-        }
-    }
-
     /// Nobody knows when the interrupt that was asked for is taken: who follows the run is told so at once, and nothing is kept of it.
     pub(super) fn leave_open<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         if self.active && std::mem::take(&mut self.asked) {
@@ -224,9 +214,9 @@ impl Recorder {
         }
     }
 
-    /// An interrupt that was asked for is taken, if `taken` says so.
-    pub(super) fn taken<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, address: u64, taken: impl FnOnce() -> bool) {
-        if self.active && self.asked && taken() {
+    /// An interrupt of the PMU is taken before the instruction at `address`.
+    pub(super) fn taken<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, address: u64) {
+        if self.active {
             self.asked = false;
             self.place.address = address;
             self.note(thread, Action::Taken);

@@ -135,25 +135,30 @@ pub fn frozen(state: &State) -> Option<bool> {
     }
 }
 
-/// The counters of POWER that are negative and whose condition is enabled, by their numbers.
-pub(super) fn negative(state: &State) -> Vec<u32> {
-    let State::Power9(state) = state else { return Vec::new() };
-    let mmcr0 = Mmcr0::written(state.mmcr0);
-    let enabled = |number: u32| if number == 1 { mmcr0.pmc1ce() } else { mmcr0.pmcjce() };
-    (1..).zip(state.counters).filter(|(number, value)| enabled(*number) && value >> 31 == 1).map(|(number, _)| number).collect()
+/// The counters that ask for an alert where one of POWER's lines comes up, from the levels `before` to `lines`; `None` where none does.
+pub(crate) fn raised(before: [bool; 2], lines: [bool; 2], state: &State) -> Option<u32> {
+    lines.iter().zip(before).any(|(line, before)| *line && !before).then(|| negative(state))
 }
 
-/// An access that a thread made, as it ended: `value` is what was written, or read.
+/// The counters of POWER that are negative and whose condition is enabled, a bit each.
+fn negative(state: &State) -> u32 {
+    let State::Power9(state) = state else { return 0 };
+    let mmcr0 = Mmcr0::written(state.mmcr0);
+    let enabled = |number: u32| if number == 1 { mmcr0.pmc1ce() } else { mmcr0.pmcjce() };
+    (1..).zip(state.counters).filter(|(number, value)| enabled(*number) && value >> 31 == 1).fold(0, |bits, (number, _)| bits | 1 << number)
+}
+
+/// An access that a thread made, as it ended: what the register held before and after it, what was written, and the answer.
 pub(super) fn access(
     registers: &[RegisterDescription],
     address: Address,
-    before: Option<u64>,
+    (before, after): (Option<u64>, Option<u64>),
     wrote: Option<u64>,
     answer: Result<u64, Fault>,
 ) -> Option<Action> {
     let register = || name(registers, address);
     Some(match (wrote, answer) {
-        (Some(value), Ok(_)) => Action::Write { register: register()?, before, value },
+        (Some(value), Ok(_)) => Action::Write { register: register()?, before, value, after: after.filter(|after| *after != value) },
         (None, Ok(value)) => Action::Read { register: register()?, value },
         (_, Err(Fault::Unclaimed | Fault::NoOperation)) => return None,
         (wrote, Err(_)) => Action::Fault { register: register()?, wrote },

@@ -11,7 +11,7 @@ use vm_pmu::irq::InterruptLine;
 use vm_pmu::litmus::{Configuration, Failure, Litmus, Step, UntileStep};
 use vm_pmu::topology::Machine;
 
-use super::{Bytes, Place, Recorder, Surrounding, Tracer};
+use super::{Bytes, Place, Recorder, Surrounding, Tracer, raised};
 use crate::report::Trace;
 
 /// What a recording showed.
@@ -62,6 +62,8 @@ impl Clock {
 struct Follower {
     recorder: Recorder,
     clock: Clock,
+    /// The levels of POWER's lines when they were last stated.
+    lines: [bool; 2],
 }
 
 /// Does again what `program` has, and traces it.
@@ -71,7 +73,8 @@ struct Follower {
 pub fn replay(program: &Litmus, tracer: &Tracer) -> Result<Replayed, Failure> {
     let mut execution = program.begin()?;
     let machine = execution.machine();
-    let begin = |number| Some(Follower { recorder: Recorder::new(tracer, &machine.thread(number)?), clock: Clock::default() });
+    let begin =
+        |number| Some(Follower { recorder: Recorder::new(tracer, &machine.thread(number)?), clock: Clock::default(), lines: [false; 2] });
     let mut followers: Vec<Follower> = (0..machine.threads()).filter_map(begin).collect();
     let mut difference = None;
     let shown = guest_statements(program);
@@ -150,7 +153,11 @@ impl Follower {
                 self.recorder.leave_open(&thread);
             }
             Step::Lines(lines) => {
-                self.recorder.raise(&thread, [lines.interrupt, lines.event_based_branch]);
+                let lines = [lines.interrupt, lines.event_based_branch];
+                let before = std::mem::replace(&mut self.lines, lines);
+                if let Some(counters) = raised(before, lines, &thread.state()) {
+                    self.recorder.interrupt(&thread, counters);
+                }
                 self.recorder.leave_open(&thread);
             }
             Step::Context(_) => self.recorder.surround(&thread, Surrounding::of(&thread.context(), None)),

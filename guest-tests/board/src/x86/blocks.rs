@@ -123,6 +123,9 @@ impl Cpu<'_> {
             add(Signal::InterruptsMaskedPendingCycles, cycles);
         }
         self.instructions += cycles;
+        if cycles != 0 {
+            self.deliveries.retired(self.block);
+        }
         self.signals.jump();
     }
 }

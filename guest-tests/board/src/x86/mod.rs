@@ -72,10 +72,10 @@ use vm_pmu::companion::{Companion, Follower, Outcome};
 use vm_pmu::topology::{Thread, Untile};
 use vm_pmu::untile::at_msr;
 
-use crate::Lines;
 use crate::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Place, Recorder, Surrounding, Tracer};
+use crate::{Deliveries, Lines, Usage};
 use vm_pmu_engines::blocks::{Facts, Sums};
 
 use following::Following;
@@ -112,7 +112,13 @@ pub struct Cpu<'a> {
     instructions: u64,
     /// The address of the instruction that comes next.
     next: u64,
+    /// The address at which blocks begin.
+    block: u64,
     ledger: Ledger,
+    deliveries: Deliveries,
+    usage: Usage,
+    /// An interrupt was asked for and has not been taken.
+    asked: bool,
     trace: Recorder,
     beside: Option<Box<Beside<'a, Cpu<'a>>>>,
 }
@@ -139,7 +145,11 @@ impl<'a> Cpu<'a> {
             masked: true,
             instructions: 0,
             next: 0,
+            block: 0,
             ledger: Ledger::new(thread.number()),
+            deliveries: Deliveries::default(),
+            usage: Usage::default(),
+            asked: false,
             trace: Recorder::default(),
             beside: None,
         };
@@ -193,6 +203,18 @@ impl<'a> Cpu<'a> {
         &self.ledger
     }
 
+    /// The interrupts of the PMU that were taken.
+    #[must_use]
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// What the guest did with its counters.
+    #[must_use]
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
     /// Traces what passes between the guest and the PMU.
     pub fn record(&mut self, tracer: &Tracer) {
         self.trace = Recorder::new(tracer, &self.thread);
@@ -224,8 +246,9 @@ impl<'a> Cpu<'a> {
         self.masked = step.interrupts_masked;
         self.update_if_stale();
         self.signals.track(step);
+        let is_delivery = self.deliver(step, cpu);
         if self.trace.is_active() {
-            self.trace_step(step, cpu);
+            self.trace_step(step, is_delivery, cpu);
         }
         if self.accompanied || step.invalidation.is_some() {
             return self.retire_accompanied(step, cpu, entered_mask);
@@ -381,6 +404,7 @@ impl<'a> Cpu<'a> {
         self.next = next;
         // Several requests before one instruction are one message to the APIC's latch, or one bit of its IRR.
         let asked = self.lines.take(self.thread.number());
+        self.asked |= asked.is_some();
         if self.trace.is_active() {
             self.trace.move_to(Place { instruction: self.instructions, address: next, ..self.trace.place() });
             if let Some(counters) = asked {
@@ -394,9 +418,29 @@ impl<'a> Cpu<'a> {
         if asked.is_some() { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
     }
 
+    /// Whether the step delivers an interrupt that the PMU asked for.
+    #[inline]
+    fn deliver(&mut self, step: &Step, cpu: &CpuView<'_>) -> bool {
+        let entry = cpu.apic().lvt_performance_counter();
+        let is_delivery = match step.kind {
+            StepKind::Interrupt { vector } => self.asked && vector == entry as u8,
+            StepKind::Nmi => self.asked && entry >> LVT_DELIVERY & 7 == LVT_NMI,
+            StepKind::Exception { .. } => false,
+            _ => {
+                self.deliveries.retired(step.rip);
+                false
+            }
+        };
+        if is_delivery {
+            self.asked = false;
+            self.deliveries.take(step.rip);
+        }
+        is_delivery
+    }
+
     /// What the trace must know of a step by itself.
     #[cold]
-    fn trace_step(&mut self, step: &Step, cpu: &CpuView<'_>) {
+    fn trace_step(&mut self, step: &Step, is_delivery: bool, cpu: &CpuView<'_>) {
         let place = Place { instruction: self.instructions, cycle: cpu.cycles(), address: step.rip };
         if let Some(cpu_boxes) = &self.cpu_boxes {
             // As other accesses are, before their instruction has retired.
@@ -407,12 +451,9 @@ impl<'a> Cpu<'a> {
             }
         }
         self.trace.move_to(place);
-        let entry = cpu.apic().lvt_performance_counter();
-        self.trace.taken(&self.thread, step.rip, || match step.kind {
-            StepKind::Interrupt { vector } => vector == entry as u8,
-            StepKind::Nmi => entry >> LVT_DELIVERY & 7 == LVT_NMI,
-            _ => false,
-        });
+        if is_delivery {
+            self.trace.taken(&self.thread, step.rip);
+        }
         for access in step.accesses().iter().filter(|access| access.is_write) {
             self.trace.stored(&self.thread, access.physical, access.size.into());
         }
@@ -457,6 +498,9 @@ impl Observer for Cpu<'_> {
         }
         let address = Address::Msr(msr);
         let answer = self.thread.read(address);
+        if answer.is_ok() {
+            self.usage.read(&self.thread, address);
+        }
         self.trace_access(address, cpu, (None, None), answer);
         Self::answer(answer)
     }
@@ -478,6 +522,9 @@ impl Observer for Cpu<'_> {
             cpu_boxes.touch(place);
         }
         self.ledger.after(msr, &self.thread);
+        if answer.is_ok() {
+            self.usage.wrote(&self.thread, address, value);
+        }
         self.trace_access(address, cpu, (before, Some(value)), answer.map(|()| value));
         Self::answer(answer)
     }
@@ -490,6 +537,9 @@ impl Observer for Cpu<'_> {
         }
         let address = Address::Rdpmc(ecx);
         let answer = self.thread.read(address);
+        if answer.is_ok() {
+            self.usage.read(&self.thread, address);
+        }
         self.trace_access(address, cpu, (None, None), answer);
         answer.map_err(|_| Gp)
     }
@@ -497,6 +547,7 @@ impl Observer for Cpu<'_> {
     fn context(&mut self, cpu: &CpuView<'_>) {
         let context = Self::context_of(cpu);
         self.thread.set_context(context);
+        self.usage.moved(&self.thread, &context);
         if self.trace.is_active() {
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.rip() });
             self.trace.surround(&self.thread, Surrounding::of(&context, Some(cpu.cr3())));
@@ -519,6 +570,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
+        self.block = cpu.rip();
         if self.beside.is_some() { None } else { self.give_headroom(cpu) }
     }
 

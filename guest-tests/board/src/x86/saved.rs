@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Cpu;
 use super::untile::CpuBoxes;
 use crate::trace::TraceState;
+use crate::{Deliveries, Usage};
 
 /// The state of [`Cpu`]. The rest of it is worked out anew from the thread's demand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,12 @@ pub struct CpuGlue {
     pub next: u64,
     /// The counts of the run.
     pub ledger: LedgerState,
+    /// The interrupts of the PMU that were taken.
+    pub deliveries: Deliveries,
+    /// One was asked for and has not been taken.
+    pub asked: bool,
+    /// What the guest did with its counters.
+    pub usage: Usage,
     /// What has passed between the guest and its PMU, as far as it is kept.
     pub trace: TraceState,
 }
@@ -76,6 +83,9 @@ impl Cpu<'_> {
             instructions: self.instructions,
             next: self.next,
             ledger: self.ledger.state(),
+            deliveries: self.deliveries.clone(),
+            asked: self.asked,
+            usage: self.usage.clone(),
             trace: self.trace.state(),
         }
     }
@@ -88,6 +98,7 @@ impl Cpu<'_> {
         self.instructions = glue.instructions;
         self.next = glue.next;
         self.ledger.go_on(&glue.ledger);
+        (self.deliveries, self.asked, self.usage) = (glue.deliveries.clone(), glue.asked, glue.usage.clone());
         self.trace.go_on(&glue.trace);
         self.cpu_boxes.iter().for_each(CpuBoxes::scan);
         self.update_demand();

@@ -131,8 +131,8 @@ pub struct RunArguments {
     /// guest then runs freely, and only cycles are counted
     #[arg(long, value_enum, default_value_t)]
     pub cycles: CycleSource,
-    /// With `--cycles tsc`, stop after so many seconds
-    #[arg(long, value_name = "COUNT", default_value_t = 60)]
+    /// Stop after so many seconds
+    #[arg(long, value_name = "COUNT", default_value_t = 120)]
     pub seconds: u64,
     /// How many CPUs a guest from a file gets
     #[arg(long, value_name = "COUNT", default_value_t = 1)]

@@ -71,6 +71,7 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     }
     counts(&report.counts, output)?;
     interrupts(report, output)?;
+    remarks(report, output)?;
     samples(&report.samples, |address| report.place(address), output)?;
     checks(&report.checks, output)?;
     registers(report, output)?;
@@ -159,14 +160,31 @@ pub fn counts(counts: &[Count], output: &mut Output<'_>) -> Result<(), Error> {
 const TITLE_PLACE: &str = "thr/ctr";
 
 fn interrupts(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
-    if report.interrupts.is_empty() {
+    if report.interrupts.is_empty() && report.delivered.is_empty() {
         return Ok(());
     }
     writeln!(output, "\nInterrupts at overflow")?;
-    let numbers: Vec<String> = report.interrupts.iter().map(|one| grouped(one.requested)).collect();
-    let number = text::widest(numbers.iter().map(String::as_str));
-    for (one, requested) in report.interrupts.iter().zip(&numbers) {
-        writeln!(output, "  {requested:>number$}  by counter {} of thread {}", one.counter, one.thread)?;
+    let requested = report.interrupts.iter().map(|one| (one.requested, format!("by counter {} of thread {}", one.counter, one.thread)));
+    let taken = report.delivered.iter().map(|one| (one.taken, format!("taken by thread {}", one.thread)));
+    let lines: Vec<(String, String)> = requested.chain(taken).map(|(count, what)| (grouped(count), what)).collect();
+    let number = text::widest(lines.iter().map(|(count, _)| count.as_str()));
+    for (count, what) in lines {
+        writeln!(output, "  {count:>number$}  {what}")?;
+    }
+    Ok(())
+}
+
+/// Shows storms of interrupts, and what somebody would remark who reads how the guest used its PMU.
+fn remarks(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    let lines = report.remarks();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(output, "\nHints")?;
+    for line in lines {
+        for line in text::hanging("  -", 4, &line, output.width) {
+            writeln!(output, "{line}")?;
+        }
     }
     Ok(())
 }

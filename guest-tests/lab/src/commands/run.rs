@@ -19,6 +19,7 @@ use crate::commands::cli::{CycleSource, Format, McdramUse, RunArguments, Switch}
 use crate::commands::{FAILED, PASSED, USAGE, litmus, metrics, render};
 use crate::dialect::select;
 use crate::error::Error;
+use crate::interrupt;
 use crate::number::counted;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -86,7 +87,7 @@ fn keep(file: &Path, report: &Report, request: &RunRequest) -> Result<String, Er
 
 /// Runs guests and sums each up.
 fn several(requests: &[RunRequest], format: Format, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let (mut passed, mut failed, mut refused) = (0, 0, 0);
+    let (mut ran, mut passed, mut failed, mut refused) = (0, 0, 0, 0);
     let mut reports = Vec::new();
     let columns = render::SummaryColumns::new(requests);
     let mut progress = Progress::new("guests", requests.len());
@@ -108,13 +109,17 @@ fn several(requests: &[RunRequest], format: Format, runner: &dyn Runner, output:
             failed += 1;
         }
         progress.finish();
+        ran += 1;
         match format {
             Format::Table => columns.line(&report, output)?,
             Format::Json => reports.push(report),
         }
+        if interrupt::is_requested() {
+            break;
+        }
     }
     match format {
-        Format::Table => writeln!(output, "\n{}: {passed} passed, {failed} failed", counted(requests.len(), "guest"))?,
+        Format::Table => writeln!(output, "\n{}: {passed} passed, {failed} failed", counted(ran, "guest"))?,
         Format::Json => output.json(&reports.iter().map(render::Whole::new).collect::<Vec<_>>())?,
     }
     Ok(match (refused, failed) {

@@ -59,6 +59,7 @@ pub(super) fn page(page: &Page<'_>, data: &Value, clock: Clock) -> String {
     shared(page, data, &mut html);
     registers(page, clock, &mut html);
     interrupts(page, clock, &mut html);
+    hints(page, &mut html);
     samples(page, data, &mut html);
     stack(page, &mut html);
     counts(page, &mut html);
@@ -105,12 +106,18 @@ fn header(page: &Page<'_>, data: &Value, html: &mut String) {
         ("shared", shared_name(page)),
         ("registers", "Registers"),
         ("interrupts", "Interrupts"),
+        ("hints", "Hints"),
         ("samples", "Samples"),
         ("stack", "Cycles"),
         ("counts", "Counts"),
         ("about", "About"),
     ];
-    for (id, name) in sections.into_iter().filter(|(id, _)| *id != "shared" || !shared_charts(data).is_empty()) {
+    let is_there = |id: &str| match id {
+        "shared" => !shared_charts(data).is_empty(),
+        "hints" => !report.remarks().is_empty(),
+        _ => true,
+    };
+    for (id, name) in sections.into_iter().filter(|(id, _)| is_there(id)) {
         add!(html, "<li><a href=\"#{id}\">{name}</a></li>");
     }
     html.push_str("</ul></nav>\n</header>\n");
@@ -290,7 +297,7 @@ fn interrupts(page: &Page<'_>, clock: Clock, html: &mut String) {
     if page.cpus.iter().any(|cpu| cpu.slowest.is_some()) {
         html.push_str("<div id=\"latency\" class=\"chart\" role=\"img\" aria-label=\"Latency of each interrupt\"></div>\n");
     }
-    html.push_str("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Interrupts of each CPU\"><table>\n<thead><tr><th scope=\"col\" class=\"n\">CPU</th><th scope=\"col\" class=\"n\">asked for</th><th scope=\"col\" class=\"n\">never taken</th><th scope=\"col\" class=\"n l\">latency in cycles: least, median, most</th><th scope=\"col\" class=\"n\">in instructions</th></tr></thead>\n<tbody>\n");
+    html.push_str("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Interrupts of each CPU\"><table>\n<thead><tr><th scope=\"col\" class=\"n\">CPU</th><th scope=\"col\" class=\"n\">asked for</th><th scope=\"col\" class=\"n\">taken</th><th scope=\"col\" class=\"n\">never taken</th><th scope=\"col\" class=\"n l\">latency in cycles: least, median, most</th><th scope=\"col\" class=\"n\">in instructions</th></tr></thead>\n<tbody>\n");
     for (number, cpu) in page.cpus.iter().enumerate().filter(|(_, cpu)| cpu.interrupts.all != 0) {
         let kept = &cpu.interrupts.kept;
         let never = kept.iter().filter(|one| one.taken.is_none()).count();
@@ -303,11 +310,25 @@ fn interrupts(page: &Page<'_>, clock: Clock, html: &mut String) {
         let (cycles, instructions) = (of(|time| time.cycle), of(|time| time.instruction));
         add!(
             html,
-            "<tr><td class=\"n\">{number}</td><td class=\"n\">{}</td><td class=\"n\">{never}</td><td class=\"n\">{cycles}</td><td class=\"n\">{instructions}</td></tr>\n",
-            grouped(cpu.interrupts.all)
+            "<tr><td class=\"n\">{number}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{never}</td><td class=\"n\">{cycles}</td><td class=\"n\">{instructions}</td></tr>\n",
+            grouped(cpu.interrupts.all),
+            grouped(page.report.delivered.iter().find(|one| one.thread == number).map_or(0, |one| one.taken))
         );
     }
     html.push_str("</tbody></table></div>\n</section>\n");
+}
+
+/// What somebody would remark who reads how the guest used its PMU.
+fn hints(page: &Page<'_>, html: &mut String) {
+    let lines = page.report.remarks();
+    if lines.is_empty() {
+        return;
+    }
+    html.push_str("<section id=\"hints\">\n<h2>Hints</h2>\n<ul>\n");
+    for line in lines {
+        add!(html, "<li>{}</li>\n", escaped(&line));
+    }
+    html.push_str("</ul>\n</section>\n");
 }
 
 fn samples(page: &Page<'_>, data: &Value, html: &mut String) {

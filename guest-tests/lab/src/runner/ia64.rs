@@ -10,7 +10,7 @@ use vm_pmu::{Part, Signal};
 use super::driven;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::traced::Traced;
-use super::{Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
+use super::{GivenUp, Options, RAM, Ran, RunError, add_conduct, begin, judge_clock, paced, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::held::{self, Driven};
 use vm_pmu_board::Lines;
@@ -111,12 +111,17 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let held = held::Ia64 { machine: &mut *rig.machine, pmus: &pmus, exit: None };
     let (driven, held) = driven::debug(held, options, stage.steps)?;
     let ended = held.exit.unwrap_or(Exit::Limit);
-    let exit = match driven {
-        Some(Driven::Ended | Driven::Killed(_)) => ended,
-        Some(Driven::Released(left)) => vm_pmu_board::ia64::run(rig.machine, Limits::steps(left)),
-        None => vm_pmu_board::ia64::run(rig.machine, Limits::steps(stage.steps)),
+    let left = if let Some(Driven::Released(left)) = driven { left } else { stage.steps };
+    let (exit, given_up) = match driven {
+        Some(Driven::Ended | Driven::Killed(_)) => {
+            let given_up = (ended == Exit::Limit).then_some(GivenUp::Steps);
+            (ended, given_up)
+        }
+        Some(Driven::Released(_)) | None => {
+            paced(options, left, &Exit::Limit, |steps| Ok(vm_pmu_board::ia64::run(rig.machine, Limits::steps(steps))))?
+        }
     };
-    if stage.save && exit == Exit::Limit {
+    if stage.save && given_up == Some(GivenUp::Steps) {
         let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
         return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
     }
@@ -135,6 +140,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part, &knows));
             report.trace.extend(cpu.trace());
+            add_conduct(&mut report, part, index, cpu.usage(), cpu.deliveries());
         }
         if let Some(thread) = pmus.thread(index) {
             report.registers.extend(registers(index, &thread));
@@ -151,7 +157,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if status.is_none() {
         report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.ip()));
     }
-    (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    (report.passed, report.ending) = verdict(status, given_up.map(|why| why.told(options)), &exit, &report.checks);
     if let Some(Driven::Killed(why)) = driven {
         why.clone_into(&mut report.ending);
     }

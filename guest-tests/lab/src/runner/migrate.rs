@@ -27,7 +27,7 @@ use crate::report::Report;
 use vm_pmu_board::Refusal;
 
 /// The version of the form of a saved run. No other is read.
-pub const RUN_VERSION: u32 = 4;
+pub const RUN_VERSION: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"VMPMURUN";
 /// Bytes before the content.

@@ -14,7 +14,7 @@ use super::Engine;
 use super::driven;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::traced::Traced;
-use super::{Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, start_recording, verdict};
+use super::{GivenUp, Options, RAM, Ran, RunError, add_conduct, begin, judge_clock, paced, positions, registers, start_recording, verdict};
 use crate::entries::known::supply;
 use crate::held::{self, Driven};
 use vm_pmu_board::Lines;
@@ -132,17 +132,18 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let (driven, held) = driven::debug(held, options, stage.steps)?;
     let ended = held.exit.unwrap_or(Exit::Limit);
     let left = if let Some(Driven::Released(left)) = driven { left } else { stage.steps };
-    let limits = Limits::steps(left);
-    let exit = match stage.engine {
-        _ if driven.is_some_and(|driven| !matches!(driven, Driven::Released(_))) => ended,
-        #[cfg(feature = "unicorn")]
-        Engine::Unicorn => {
-            let refused = |reason| RunError::Engine { engine: stage.engine, reason };
-            vm_pmu_board::power::run_on_unicorn(rig.machine, limits).map_err(refused)?
-        }
-        _ => vm_pmu_board::power::run(rig.machine, limits),
+    let (exit, given_up) = match driven {
+        Some(Driven::Ended | Driven::Killed(_)) => (ended, (ended == Exit::Limit).then_some(GivenUp::Steps)),
+        Some(Driven::Released(_)) | None => paced(options, left, &Exit::Limit, |steps| match stage.engine {
+            #[cfg(feature = "unicorn")]
+            Engine::Unicorn => {
+                let refused = |reason| RunError::Engine { engine: stage.engine, reason };
+                vm_pmu_board::power::run_on_unicorn(rig.machine, Limits::steps(steps)).map_err(refused)
+            }
+            _ => Ok(vm_pmu_board::power::run(rig.machine, Limits::steps(steps))),
+        })?,
     };
-    if stage.save && exit == Exit::Limit {
+    if stage.save && given_up == Some(GivenUp::Steps) {
         let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
         return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
     }
@@ -168,11 +169,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part, &knows));
             report.trace.extend(cpu.trace());
+            add_conduct(&mut report, part, index, cpu.usage(), cpu.deliveries());
         }
         if let Some(thread) = pmus.thread(index) {
             report.registers.extend(registers(index, &thread));
         }
     }
+    report.interrupts = pmus.line().requested();
     judge_clock(&mut report, companion.as_ref());
     (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
     report.console = String::from_utf8_lossy(&machine.console()).into_owned();
@@ -183,7 +186,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if status.is_none() {
         report.positions = positions(cpus, |index| machine.cpu(index).map(|cpu| cpu.pc()));
     }
-    (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    (report.passed, report.ending) = verdict(status, given_up.map(|why| why.told(options)), &exit, &report.checks);
     if let Some(Driven::Killed(why)) = driven {
         why.clone_into(&mut report.ending);
     }

@@ -15,7 +15,8 @@ use vm_pmu::{Part, Signal};
 use super::migrate::{self, Bytes, Outcome, Stage};
 use super::traced::Traced;
 use super::{
-    Cycles, Engine, MigrateError, Options, RAM, Ran, RunError, begin, judge_clock, positions, registers, stages, start_recording, verdict,
+    Cycles, Engine, GivenUp, MigrateError, Options, RAM, Ran, RunError, add_conduct, begin, judge_clock, paced, positions, registers,
+    stages, start_recording, verdict,
 };
 use crate::entries::known::supply;
 use crate::held::{self, Driven};
@@ -88,9 +89,9 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     if let Some(saved) = stage.from {
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
     }
-    let exit = match options.cycles {
+    let (exit, given_up) = match options.cycles {
         Cycles::Engine => match surroundings.drive(&mut machine, options, stage.steps)? {
-            Ok(exit) => exit,
+            Ok(ended) => ended,
             Err(killed) => {
                 let mut report = begin(part, name, surroundings.companion.as_deref(), stage.engine);
                 surroundings.tell(&mut machine, &mut report);
@@ -98,9 +99,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
                 return Ok(Outcome::Ended(Ran { report, ..Ran::default() }));
             }
         },
-        Cycles::Tsc => run_freely(&mut machine, job, options)?,
+        Cycles::Tsc => {
+            let exit = run_freely(&mut machine, job, options)?;
+            let given_up = (exit == Exit::Limit).then_some(GivenUp::Time);
+            (exit, given_up)
+        }
     };
-    if stage.save && exit == Exit::Limit {
+    if stage.save && given_up == Some(GivenUp::Steps) {
         return surroundings.save(&machine).map(Outcome::Saved).map_err(RunError::Migrate);
     }
     let found = (0..cpus).filter_map(|index| {
@@ -123,10 +128,6 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         }
         report.cycles = Some((0..cpus).filter_map(|index| machine.cpu(index)).map(|cpu| cpu.cycles()).sum());
     }
-    let limit = matches!(exit, Exit::Limit).then(|| match options.cycles {
-        Cycles::Engine => options.steps(),
-        Cycles::Tsc => format!("{} s", options.seconds),
-    });
     if status.is_none() {
         // Delivering a fault that nothing handles can leave the instruction that caused it.
         let fault = |index| match &exit {
@@ -135,7 +136,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         };
         report.positions = positions(cpus, |index| fault(index).or_else(|| machine.cpu(index).map(|cpu| cpu.rip())));
     }
-    (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks);
+    (report.passed, report.ending) = verdict(status, given_up.map(|why| why.told(options)), &exit, &report.checks);
     Ok(Outcome::Ended(Ran { report, found, ..Ran::default() }))
 }
 
@@ -192,6 +193,9 @@ pub struct Surroundings {
     board: Board,
     config: Config,
 }
+
+/// How a run has ended, and why it was given up if it was.
+type Ended = (Exit, Option<GivenUp>);
 
 /// What surroundings remember.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -406,15 +410,20 @@ impl Surroundings {
     }
 
     /// Runs the machine, or has somebody run it step by step; in words why the run is over, if that ended it.
-    fn drive(&self, machine: &mut Machine<Cpu<'_>>, options: &Options, steps: u64) -> Result<Result<Exit, &'static str>, RunError> {
+    fn drive(&self, machine: &mut Machine<Cpu<'_>>, options: &Options, steps: u64) -> Result<Result<Ended, &'static str>, RunError> {
         let held = held::X86 { machine: &mut *machine, pmus: &self.pmus, exit: None };
         let (driven, held) = super::driven::debug(held, options, steps)?;
         let ended = held.exit.unwrap_or(Exit::Limit);
         Ok(match driven {
-            Some(Driven::Ended) => Ok(ended),
+            Some(Driven::Ended) => {
+                let given_up = (ended == Exit::Limit).then_some(GivenUp::Steps);
+                Ok((ended, given_up))
+            }
             Some(Driven::Killed(why)) => Err(why),
-            Some(Driven::Released(left)) => Ok(vm_pmu_board::x86::run(machine, Limits::steps(left))),
-            None => Ok(vm_pmu_board::x86::run(machine, Limits::steps(steps))),
+            Some(Driven::Released(_)) | None => {
+                let left = if let Some(Driven::Released(left)) = driven { left } else { steps };
+                Ok(paced(options, left, &Exit::Limit, |steps| Ok(vm_pmu_board::x86::run(machine, Limits::steps(steps))))?)
+            }
         })
     }
 
@@ -427,6 +436,7 @@ impl Surroundings {
                 report.instructions += cpu.instructions();
                 report.counts.extend(cpu.ledger().counts(self.part, &knows));
                 report.trace.extend(cpu.trace());
+                add_conduct(report, self.part, index, cpu.usage(), cpu.deliveries());
             }
             if let Some(thread) = self.pmus.thread(index) {
                 report.registers.extend(registers(index, &thread));

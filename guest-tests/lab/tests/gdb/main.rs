@@ -186,6 +186,26 @@ fn a_guest_of_power_stops_before_an_access_to_its_pmu() {
     assert_eq!((session.register(24), session.register(512)), (5, CODE + 4));
 }
 
+// PMC1 is 3 instructions from being negative. The mtspr that starts it is counted, and then two no-operations.
+#[test]
+fn a_guest_of_power_stops_after_an_overflow() {
+    let lis = |register: u32, value: u32| 15 << 26 | register << 21 | value;
+    let mtspr = |number: u32, register: u32| 31 << 26 | register << 21 | (number & 31) << 16 | (number >> 5) << 11 | 467 << 1;
+    let addi = 14 << 26 | 3 << 21 | 3 << 16 | 0xFFFD;
+    let ori = 24 << 26 | 4 << 21 | 4 << 16 | 0x8000;
+    let nop = 24 << 26;
+    // PMC1 := 0x7FFFFFFD; MMCR1: 02h on PMC1; MMCR0: PMAE and PMC1CE.
+    let program =
+        [lis(3, 0x8000), addi, mtspr(787, 3), lis(4, 0x200), mtspr(798, 4), lis(4, 0x400), ori, mtspr(795, 4), nop, nop, nop, nop];
+    let code: Vec<u8> = program.into_iter().flat_map(u32::to_le_bytes).collect();
+    let mut session = Session::new(21, &code, &["--pmu", "power9"]);
+    session.monitor("stop overflow");
+    session.ask("vCont;c:p1.-1");
+    assert_eq!(session.register(512), CODE + 4 * 10);
+    assert!(session.monitor("pmu").contains("PMC1 = 0x80000000\n"));
+    assert_eq!(session.monitor("why"), "a counter has overflowed and asked for an interrupt\n");
+}
+
 #[test]
 fn a_step_of_ia_64_is_one_slot() {
     let mut session = Session::new(50, &IA64, &["--pmu", "montecito"]);

@@ -272,7 +272,7 @@ fn an_interruption_of_ia_64_that_nothing_handles_is_told_with_its_function_and_l
 fn position_after_ten_steps(pmu: &str, image: &Image) -> u64 {
     let options = Options { limit: 10, ..Options::default() };
     let report = run_image(pmu, "own", image, 1, Clock::Companion, &options).expect("it runs");
-    assert_eq!(report.ending, "not done after 10 steps");
+    assert_eq!(report.ending, "not done after 10 steps: --steps allows more");
     report.positions[0].address
 }
 

@@ -30,6 +30,9 @@ pub struct RecordArguments {
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,
+    /// Stop after so many seconds
+    #[arg(long, value_name = "COUNT", default_value_t = 120)]
+    pub seconds: u64,
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,

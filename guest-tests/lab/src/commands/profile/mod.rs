@@ -41,7 +41,13 @@ pub fn record(arguments: &RecordArguments, runner: &dyn Runner, output: &mut Out
     let (pmu, guest) = run::named(&arguments.guest, pmu, &runner.guests())?;
     let part = encode::revised(select::part(&pmu)?, arguments.revision.as_deref())?;
     let group = sampling(part, &arguments.event, arguments.period)?;
-    let options = Options { limit: arguments.steps, cpus: arguments.cpus, revision: arguments.revision.clone(), ..Options::default() };
+    let options = Options {
+        limit: arguments.steps,
+        seconds: arguments.seconds,
+        cpus: arguments.cpus,
+        revision: arguments.revision.clone(),
+        ..Options::default()
+    };
     let request = RunRequest { pmu, guest, engine: options.engine.name().to_owned(), options };
     let plan = Arc::new(Plan::Sample { group, period: arguments.period, most: MOST });
     let title = request.guest.title();

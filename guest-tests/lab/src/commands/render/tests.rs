@@ -144,7 +144,8 @@ fn json_has_the_report_and_the_fields_of_its_registers() {
 /// A trace with the widest there is: many fields of Knights Landing, long names, and a check.
 fn wide() -> Vec<Trace> {
     let entry = |action| Trace { thread: 0, instruction: 21_769, cycle: 0, address: 0x20_0990, action };
-    let write = |register: &str, before, value| entry(Action::Write { register: register.into(), before: Some(before), value });
+    let write =
+        |register: &str, before, value| entry(Action::Write { register: register.into(), before: Some(before), value, after: None });
     vec![
         write("IA32_PERF_GLOBAL_CTRL", 0x7_0000_0003, 0),
         write("IA32_PERFEVTSEL0", 0, 0x53_00C0),
@@ -171,8 +172,11 @@ fn a_trace_fits_into_80_columns() {
 fn changes_are_of_fields_that_differ() {
     let part = select::part("k8").unwrap();
     // 5200C0h after 4200C0h: INT, bit 20, alone.
-    let action = Action::Write { register: "PerfEvtSel0".into(), before: Some(0x42_00C0), value: 0x52_00C0 };
+    let action = Action::Write { register: "PerfEvtSel0".into(), before: Some(0x42_00C0), value: 0x52_00C0, after: None };
     let changed = changes(part, &action).unwrap();
     assert_eq!(changed.iter().map(Change::shown).collect::<Vec<_>>(), ["INT 0 → 1"]);
-    assert!(changes(part, &Action::Write { register: "PerfEvtSel0".into(), before: None, value: 1 }).is_none(), "nothing is known before");
+    assert!(
+        changes(part, &Action::Write { register: "PerfEvtSel0".into(), before: None, value: 1, after: None }).is_none(),
+        "nothing is known before"
+    );
 }

@@ -48,22 +48,40 @@ pub struct Entry<'a> {
     entry: &'a Trace,
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<Change>>,
+    /// The fields in which a register differs from what was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differs: Option<Vec<Change>>,
 }
 
 impl<'a> Entry<'a> {
     /// An entry of a guest of `part`.
     #[must_use]
     pub fn new(part: Option<Part>, entry: &'a Trace) -> Entry<'a> {
-        Entry { entry, changed: part.and_then(|part| changes(part, &entry.action)) }
+        Entry {
+            entry,
+            changed: part.and_then(|part| changes(part, &entry.action)),
+            differs: part.and_then(|part| differences(part, &entry.action)),
+        }
     }
 }
 
 /// The fields that a write of a known register changed; `None` of anything else. Reserved fields are left out.
 #[must_use]
 pub fn changes(part: Part, action: &Action) -> Option<Vec<Change>> {
-    let Action::Write { register, before: Some(before), value } = action else { return None };
+    let Action::Write { register, before: Some(before), value, .. } = action else { return None };
+    between(part, register, [*before, *value])
+}
+
+/// The fields in which a register is another behind a write than what was written.
+fn differences(part: Part, action: &Action) -> Option<Vec<Change>> {
+    let Action::Write { register, value, after: Some(after), .. } = action else { return None };
+    between(part, register, [*value, *after])
+}
+
+/// The fields in which two values of a register differ.
+fn between(part: Part, register: &str, values: [u64; 2]) -> Option<Vec<Change>> {
     let description = select::register(part, register).ok()?;
-    let [old, new] = [*before, *value].map(|value| Decoded::new(part, description, value));
+    let [old, new] = values.map(|value| Decoded::new(part, description, value));
     let pairs = old.fields.iter().zip(&new.fields).filter(|(old, new)| old.value != new.value && !new.reserved);
     let change = |(old, new): (&DecodedField, &DecodedField)| Change {
         field: new.name,
@@ -112,6 +130,14 @@ pub fn trace<'a>(
         for line in fields(part, &one.action, &changes.unwrap_or_default(), output.width - below) {
             writeln!(output, "{:below$}{line}", "")?;
         }
+        if let Action::Write { after: Some(after), .. } = one.action {
+            let differences = part.and_then(|part| differences(part, &one.action)).unwrap_or_default();
+            let lines = fields(part, &one.action, &differences, output.width - below - 4);
+            writeln!(output, "{:below$}holds {after:#x} after it", "")?;
+            for line in lines {
+                writeln!(output, "{:below$}    {line}", "")?;
+            }
+        }
     }
     Ok(())
 }
@@ -140,7 +166,7 @@ pub(crate) fn words(part: Option<Part>, action: &Action, address: u64) -> (Strin
     let refused =
         || if address == 0 { "refused: it faults".to_owned() } else { format!("refused: the instruction at {address:#x} faults") };
     match action {
-        Action::Write { register, value, before } => {
+        Action::Write { register, value, before, .. } => {
             let meaning = meaning(part, register, *value);
             let same = *before == Some(*value);
             (format!("{register} := {value:#x}"), if same && meaning.is_empty() { "as it was".to_owned() } else { meaning })

@@ -58,7 +58,13 @@ fn separated(text: &str) -> Vec<String> {
 fn request(arguments: &StatArguments, runner: &dyn Runner) -> Result<RunRequest, Error> {
     let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
     let (pmu, guest) = run::named(&arguments.guest, pmu, &runner.guests())?;
-    let options = Options { limit: arguments.steps, cpus: arguments.cpus, revision: arguments.revision.clone(), ..Options::default() };
+    let options = Options {
+        limit: arguments.steps,
+        seconds: arguments.seconds,
+        cpus: arguments.cpus,
+        revision: arguments.revision.clone(),
+        ..Options::default()
+    };
     Ok(RunRequest { pmu, guest, engine: options.engine.name().to_owned(), options })
 }
 

@@ -265,7 +265,7 @@ impl Model {
     }
 
     fn note(&mut self, Passed { entry, after }: Passed) {
-        if let (Action::Write { register, before, value }, Some(thread)) = (&entry.action, self.threads.get_mut(entry.thread)) {
+        if let (Action::Write { register, before, value, .. }, Some(thread)) = (&entry.action, self.threads.get_mut(entry.thread)) {
             let name = counter_of(register);
             if let Some(counter) = thread.counters.iter_mut().find(|counter| counter.register.name == name) {
                 counter.written(*before, after.unwrap_or(*value));
