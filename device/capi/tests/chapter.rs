@@ -34,11 +34,13 @@ fn the_program_of_the_chapter_runs() {
 }
 
 #[test]
-fn the_readme_has_the_program_of_the_chapter() {
-    let program = |text: &str| Some(text.split_once("```c\n")?.1.split_once("```")?.0.to_owned());
+fn the_chapter_and_the_readme_show_the_example() {
+    let example = std::fs::read_to_string(root().join("examples/emulator/main.c")).expect("the package has it");
     let readme = std::fs::read_to_string(root().join("README.md")).expect("the package has one");
-    let shown = program(&readme).expect("the README has a program");
-    assert_eq!(Some(shown), program(&chapter()));
+    for text in [chapter(), readme] {
+        let shown = text.split_once("```c\n").and_then(|(_, rest)| rest.split_once("```")).map(|(program, _)| program);
+        assert_eq!(shown, Some(&*example));
+    }
 }
 
 #[test]

@@ -59,6 +59,36 @@ fn compile_and_run(compiler: &str, source: &str, name: &str, standard: &str, lib
     run(&compile(compiler, source, name, &options));
 }
 
+/// Builds the example in a folder of its own with its Makefile, and runs it. What it prints is what is left of ten after an overflow at seven.
+fn make_emulator(name: &str, make: impl FnOnce(&mut Command) -> &mut Command) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    for file in ["main.c", "Makefile"] {
+        std::fs::copy(root().join("examples/emulator").join(file), folder.join(file)).expect("the example can be copied");
+    }
+    let mut command = Command::new("make");
+    let output = succeed(make(command.args(["--silent", "--always-make", "run"]).current_dir(&folder)));
+    assert_eq!(str::from_utf8(&output.stdout), Ok("3\n"));
+}
+
+#[test]
+fn the_example_is_made_with_what_is_installed_under_a_prefix() {
+    let test = "the_example_is_made_with_what_is_installed_under_a_prefix";
+    if is_there("cc", test) && is_there("make", test) {
+        make_emulator("emulator-prefix", |make| make.arg(format!("VM_PMU={}", installed().display())));
+    }
+}
+
+#[test]
+fn the_example_is_made_with_what_pkg_config_finds() {
+    let test = "the_example_is_made_with_what_pkg_config_finds";
+    if is_there("cc", test) && is_there("make", test) && is_there("pkg-config", test) {
+        let libraries = installed().join("lib");
+        let folder = libraries.join("pkgconfig");
+        make_emulator("emulator-pkg-config", |make| make.env("PKG_CONFIG_PATH", folder).env("LD_LIBRARY_PATH", libraries));
+    }
+}
+
 #[test]
 fn a_c_program_says_what_it_supplies() {
     if is_there("cc", "a_c_program_says_what_it_supplies") {

@@ -1,4 +1,4 @@
-/* The registers of the PMUs of x86. */
+/* The registers of the PMUs of x86, and their interrupts. */
 #ifndef PMU_H
 #define PMU_H
 
@@ -23,7 +23,32 @@ static inline uint64_t read_pmc(uint32_t number)
     return (uint64_t)high << 32 | low;
 }
 
-/* Has the processor call `handler`, which is `__attribute__((interrupt))`, at an interrupt. */
+/* What an interrupt pushes. */
+struct frame {
+    uint64_t rip, cs, rflags, rsp, ss;
+};
+
+/* Has the processor call `handler`, which is `__attribute__((interrupt))`, at an interrupt: 2 is the NMI. */
 void set_gate(uint8_t vector, const void *handler);
+
+/* Registers of the local APIC: it is enabled, and what it does with an overflow. */
+enum { APIC_SPURIOUS = 0xf0, APIC_LVT_PERFORMANCE = 0x340 };
+enum { APIC_ENABLED = 0x1ff, LVT_NMI = 0x400 };
+
+static inline void write_apic(uint32_t offset, uint32_t value)
+{
+    *(volatile uint32_t *)(uintptr_t)(0xfee00000 + offset) = value;
+}
+
+/* RFLAGS.IF, which an NMI does not need. */
+static inline void enable_interrupts(void)
+{
+    __asm__ volatile("sti" : : : "memory");
+}
+
+static inline void disable_interrupts(void)
+{
+    __asm__ volatile("cli" : : : "memory");
+}
 
 #endif

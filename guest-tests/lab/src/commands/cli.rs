@@ -9,6 +9,7 @@ use crate::commands::conformance::arguments::ConformanceArguments;
 use crate::commands::difference::DiffArguments;
 use crate::commands::explain::arguments::ExplainArguments;
 use crate::commands::litmus::arguments::LitmusArguments;
+use crate::commands::new::arguments::NewArguments;
 use crate::commands::profile::{AnnotateArguments, RecordArguments, ReportArguments};
 use crate::commands::replay::ReplayArguments;
 use crate::commands::run::{PageArguments, TimelineArguments, TraceArguments};
@@ -63,6 +64,8 @@ pub enum Command {
     Diff(DiffArguments),
     /// Boot Linux on QEMU with a PMU, and show what its driver does
     Boot(Box<BootArguments>),
+    /// Begin a driver or an emulator, with what builds it
+    New(NewArguments),
     /// Print what completes commands and options in a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one of each command

@@ -16,6 +16,7 @@ pub mod guests;
 pub mod list;
 pub mod litmus;
 pub mod metrics;
+pub mod new;
 pub mod profile;
 pub mod render;
 pub mod replay;
@@ -82,6 +83,7 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Diff(arguments)) => difference::diff(arguments, output),
         Some(Command::Boot(arguments)) => boot::boot(arguments, output, errors),
         Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
+        Some(Command::New(arguments)) => new::new(arguments, output),
         Some(Command::Completions(arguments)) => shell::completions(arguments, output),
         Some(Command::Man(arguments)) => shell::man(arguments, output),
         Some(Command::Record(arguments)) => profile::record(arguments, runner, output),

@@ -1,8 +1,10 @@
 //! Guests of one's own: files of every machine, built with the commands of the chapter where their compilers are, run by `pmulab`.
 
+mod begun;
 mod chains;
 #[path = "../support/elf.rs"]
 mod elf;
+mod interrupts;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

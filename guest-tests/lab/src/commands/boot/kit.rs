@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::error::Error;
+use crate::files;
 use crate::output::Output;
 
 /// The folder of the kit in the repository.
@@ -26,10 +27,7 @@ impl Kit {
                 Error::usage(format!("{} is not the kit for QEMU: it has no `boot`; in the repository it is {FOLDER}", folder.display()))
             });
         }
-        let here = std::env::current_dir().unwrap_or_default();
-        let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let folders = here.ancestors().map(Path::to_owned).chain([built]);
-        folders.map(|folder| folder.join(FOLDER)).find(is_kit).map(Kit).ok_or_else(|| {
+        files::in_repository(FOLDER, is_kit).map(Kit).ok_or_else(|| {
             Error::usage(format!(
                 "the kit for QEMU is not installed with pmulab: call it in the repository, or say with --kit where {FOLDER} is"
             ))
