@@ -1,6 +1,6 @@
 //! What a build has of the parts: those whose features are on, and nothing of the others. These tests hold for every choice of features.
 
-use vm_pmu_arch::registry::{NAMES, Part};
+use vm_pmu_arch::registry::{NAMES, Part, left_out};
 
 /// The parts in the order of the registry, with whether they are in this build.
 const PARTS: [(&str, bool); 5] = [
@@ -21,6 +21,14 @@ fn a_part_that_is_left_out_is_unknown_by_name() {
     for (name, there) in PARTS {
         assert_eq!(Part::named(name).is_some(), there, "{name}");
     }
+}
+
+#[test]
+fn a_part_that_is_left_out_names_its_feature() {
+    for (name, there) in PARTS {
+        assert_eq!(left_out(name), (!there).then_some(name));
+    }
+    assert_eq!(left_out("z80"), None);
 }
 
 #[test]

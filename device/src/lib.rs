@@ -50,7 +50,16 @@ struct Readme;
 #[doc = include_str!("../book/overview.md")]
 struct Overview;
 
-#[cfg(all(doctest, feature = "vm-device", feature = "vm-superio", feature = "eventfd"))]
+// Their programs need the features that they are about.
+#[cfg(all(
+    doctest,
+    feature = "vm-device",
+    feature = "vm-superio",
+    feature = "eventfd",
+    feature = "companion",
+    feature = "snapshot",
+    any(target_os = "linux", target_os = "android")
+))]
 #[doc = include_str!("../book/embedding.md")]
 struct Embedding;
 
@@ -62,7 +71,7 @@ struct Power9Chapter;
 #[doc = include_str!("../book/power9-nest.md")]
 struct Power9NestChapter;
 
-#[cfg(all(doctest, feature = "litmus"))]
+#[cfg(all(doctest, feature = "recording"))]
 #[doc = include_str!("../book/litmus.md")]
 struct LitmusFiles;
 

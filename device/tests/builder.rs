@@ -1,7 +1,7 @@
 //! What builders refuse, and how what they build shows itself.
 
 use vm_pmu::Part;
-use vm_pmu::irq::{InterruptLine, Unconnected};
+use vm_pmu::irq::{Flags, InterruptLine, Unconnected};
 use vm_pmu::topology::{BuildError, Builder};
 use vm_pmu::untile::{Buses, Frequencies};
 
@@ -105,6 +105,20 @@ fn only_boxes_have_frequencies() {
 }
 
 #[test]
+fn every_thread_has_a_flag_or_the_machine_is_refused() {
+    let refusal = |flags, shared: bool| {
+        let builder = Builder::of(part("k8")).packages(2).threads(2);
+        let flags = Flags::new(flags);
+        if shared { builder.build(std::sync::Arc::new(flags)).err() } else { builder.build(flags).err() }
+    };
+    for shared in [false, true] {
+        assert_eq!(refusal(3, shared), Some(BuildError::Lines { threads: 4, lines: 3 }));
+        assert_eq!(refusal(4, shared), None);
+        assert_eq!(refusal(5, shared), None);
+    }
+}
+
+#[test]
 fn a_refusal_says_in_a_line_what_there_is() {
     let (k8, knl, power9, itanium) = (part("k8"), part("knl"), part("power9"), part("itanium"));
     for (refusal, line) in [
@@ -115,6 +129,7 @@ fn a_refusal_says_in_a_line_what_there_is() {
         (BuildError::SharedCounters(power9), "power9 has no counters that its threads share: leave the option for shared counters out"),
         (BuildError::Buses(k8), "k8 has no boxes behind buses: leave the buses out"),
         (BuildError::Frequencies(k8), "k8 has no boxes with clocks of their own: leave the frequencies out"),
+        (BuildError::Lines { threads: 4, lines: 3 }, "the interrupt line is for 3 of 4 threads: give it one line for each thread"),
     ] {
         assert_eq!(refusal.to_string(), line);
     }

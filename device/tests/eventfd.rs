@@ -2,7 +2,7 @@
 
 use vm_pmu::arch::power9::{ThreadControl, spr};
 use vm_pmu::irq::{EventFdLine, InterruptLine};
-use vm_pmu::topology::{Builder, Thread};
+use vm_pmu::topology::{BuildError, Builder, Thread};
 use vm_pmu::untile::Domain;
 use vm_pmu::{Context, Lines, Signal};
 use vmm_sys_util::eventfd::{EFD_NONBLOCK, EFD_SEMAPHORE, EventFd};
@@ -47,11 +47,9 @@ fn a_descriptor_that_is_full_has_a_request_pending_already() {
 }
 
 #[test]
-fn a_thread_without_a_descriptor_is_counted_apart() {
-    let line = EventFdLine::create(1).unwrap();
-    line.raise(1, 0);
-    assert!(line.eventfd(1).is_none());
-    assert_eq!((line.astray(), line.failures(0), line.failures(1)), (1, 0, 0));
+fn a_machine_with_more_threads_than_descriptors_is_refused() {
+    let refused = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(1).unwrap()).map(drop);
+    assert_eq!(refused, Err(BuildError::Lines { threads: 2, lines: 1 }));
 }
 
 #[test]

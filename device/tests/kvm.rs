@@ -376,3 +376,104 @@ fn the_example_is_interrupted_every_ten_instructions() {
     let expected: String = turns.map(|turn| format!("interrupt in turn {turn}, PerfCtr0 reads 0\n")).concat();
     assert_eq!(kvm_guest::run().expect("KVM runs it"), expected);
 }
+
+/// What the book's chapter on embedding shows of a vCPU that is single-stepped. It needs a guest, as the example has one.
+#[allow(dead_code, reason = "it is compiled for the book")]
+mod stepped {
+    // ANCHOR: step
+    use kvm_bindings::{KVM_GUESTDBG_ENABLE, KVM_GUESTDBG_SINGLESTEP, KVM_MAX_CPUID_ENTRIES, kvm_guest_debug};
+    use kvm_ioctls::{Kvm, MsrFilterDefaultAction, MsrFilterRange, MsrFilterRangeFlags, VcpuExit};
+    use vm_pmu::kvm::{self, Answer, Delivery, MsrFilter, Requests};
+    use vm_pmu::topology::Builder;
+    use vm_pmu::{Part, Signal};
+
+    /// Runs the guest until it exits to something that is not the PMU's.
+    fn run(part: Part) -> Result<(), Box<dyn std::error::Error>> {
+        let machine = Builder::of(part).build(Requests::new(1, |_thread| {})).unwrap(); // one vCPU: no other to wake
+        let cpu = machine.thread(0).unwrap();
+
+        // The virtual machine. A KVM without a PMU refuses to turn it off, which does no harm.
+        let host = Kvm::new()?;
+        let vm = host.create_vm()?;
+        let _ = vm.enable_cap(&kvm::without_host_pmu());
+        vm.enable_cap(&kvm::user_space_msrs())?;
+        fn range(range: &kvm::FilterRange) -> MsrFilterRange<'_> {
+            let flags = MsrFilterRangeFlags::from_bits_truncate(range.flags());
+            MsrFilterRange { flags, base: range.base(), msr_count: range.count(), bitmap: range.bitmap() }
+        }
+        let filter = MsrFilter::of(part)?;
+        let ranges: Vec<_> = filter.ranges().iter().map(range).collect();
+        vm.set_msr_filter(MsrFilterDefaultAction::ALLOW, &ranges)?;
+        vm.create_irq_chip()?;
+
+        // The vCPU. The guest's memory, its code and its first registers are as for any guest.
+        let mut vcpu = vm.create_vcpu(0)?;
+        vcpu.set_cpuid2(&kvm::cpuid(part, &host.get_supported_cpuid(KVM_MAX_CPUID_ENTRIES)?)?)?;
+
+        let step = kvm_guest_debug { control: KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP, ..Default::default() };
+        loop {
+            cpu.set_context(kvm::context(&vcpu.get_regs()?, &vcpu.get_sregs()?));
+            vcpu.set_guest_debug(&step)?; // each time: taking an interrupt ends single-stepping
+            match vcpu.run()? {
+                VcpuExit::X86Rdmsr(exit) => {
+                    if kvm::rdmsr(cpu, exit.index, exit.data, exit.error) == Answer::Unclaimed {
+                        *exit.error = 1; // here: the hypervisor's own registers
+                    }
+                }
+                VcpuExit::X86Wrmsr(exit) => {
+                    if kvm::wrmsr(cpu, exit.index, exit.data, exit.error) == Answer::Unclaimed {
+                        *exit.error = 1;
+                    }
+                }
+                VcpuExit::Debug(_) => {
+                    // An instruction has been executed; one that came to user space has been completed.
+                    cpu.totals().add(Signal::InstructionsRetired, 1);
+                    cpu.totals().add(Signal::Cycles, 1);
+                    if cpu.due() {
+                        cpu.check();
+                    }
+                }
+                _ => break, // here: the hypervisor's devices
+            }
+            if machine.line().take(0) {
+                let mut lapic = vcpu.get_lapic()?;
+                let delivered = kvm::deliver(part, &mut lapic);
+                if delivered.changed {
+                    vcpu.set_lapic(&lapic)?;
+                }
+                if delivered.by == Delivery::Nmi {
+                    vcpu.nmi()?;
+                }
+            }
+        }
+        Ok(())
+    }
+    // ANCHOR_END: step
+}
+
+#[test]
+fn a_list_of_registers_saves_a_pmu() {
+    // ANCHOR: lists
+    use vm_pmu::kvm;
+    use vm_pmu::topology::Builder;
+    use vm_pmu::{Context, Signal};
+
+    let builder = Builder::new("k8").unwrap();
+    let old = builder.build(|_, _| {}).unwrap();
+    let cpu = old.thread(0).unwrap();
+    cpu.wrmsr(0xC001_0000, 0x0043_00C0).unwrap(); // PerfEvtSel0: retired instructions, USR, OS, EN
+    cpu.set_context(Context::x86(3, 0x202, 0));
+    cpu.totals().add(Signal::InstructionsRetired, 5);
+    let saved = kvm::save(cpu).unwrap(); // at whatever level the guest is
+    assert_eq!(saved.as_slice()[0].data, 5); // PerfCtr0
+
+    let new = builder.build(|_, _| {}).unwrap();
+    kvm::restore(&new, &[saved]).unwrap();
+    assert_eq!(new.thread(0).unwrap().rdmsr(0xC001_0004), Ok(5));
+
+    // A list without one of the registers is refused, and changes nothing.
+    let empty = kvm_bindings::Msrs::new(0).unwrap();
+    let refused = kvm::restore(&new, &[empty]).unwrap_err();
+    assert_eq!(refused.to_string(), "MSR 0xc0010004 of thread 0 was not saved: save all that kvm::indices names");
+    // ANCHOR_END: lists
+}

@@ -316,6 +316,8 @@ impl Demand {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
 
     #[test]
@@ -329,6 +331,16 @@ mod tests {
         assert_eq!(demand.epoch(), epoch);
         demand.replace(signals, true, Records::NONE);
         assert_ne!(demand.epoch(), epoch);
+    }
+
+    #[test]
+    fn a_demand_is_shown_by_the_names_of_its_signals() {
+        let mut demand = Demand::default();
+        demand.replace(SignalSet::from_iter([Signal::Loads, Signal::Cycles]), false, Records::NONE);
+        demand.ask(SignalSet::only(Signal::DispatchStallCycles));
+        let shown = std::format!("{demand:?}");
+        assert!(shown.starts_with("Demand { epoch: 2, signals: {Cycles, Loads}, per_cycle: false, "), "{shown}");
+        assert!(shown.ends_with(", levels: {DispatchStallCycles} }"), "{shown}");
     }
 
     #[test]

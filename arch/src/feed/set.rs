@@ -1,5 +1,7 @@
 //! A set of signals.
 
+use core::fmt;
+
 use super::Signal;
 
 /// A set of signals, one bit each.
@@ -12,8 +14,9 @@ use super::Signal;
 /// set.insert(Signal::Loads);
 /// assert!(set.contains(Signal::Loads));
 /// assert_eq!(set.iter().collect::<Vec<_>>(), [Signal::Cycles, Signal::Loads]);
+/// assert_eq!(format!("{set:?}"), "{Cycles, Loads}");
 /// ```
-#[derive(Clone, Copy, Debug, Eq)]
+#[derive(Clone, Copy, Eq)]
 pub struct SignalSet {
     words: [u64; SignalSet::WORDS],
 }
@@ -167,6 +170,12 @@ impl PartialEq for SignalSet {
     #[inline]
     fn eq(&self, other: &SignalSet) -> bool {
         self.words.iter().zip(&other.words).fold(0, |difference, (word, other)| difference | (word ^ other)) == 0
+    }
+}
+
+impl fmt::Debug for SignalSet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.iter()).finish()
     }
 }
 

@@ -40,6 +40,13 @@ macro_rules! parts {
         /// The names of the parts.
         pub const NAMES: &[&str] = &[$( #[cfg(feature = $name)] $name ),+];
 
+        /// The feature of the part of this name, if this build leaves the part out: a feature and its part have one name.
+        #[must_use]
+        pub fn left_out(name: &str) -> Option<&'static str> {
+            let known = [$( ($name, cfg!(feature = $name)) ),+];
+            known.into_iter().find(|(known, there)| *known == name && !there).map(|(known, _)| known)
+        }
+
         impl Part {
             /// The part of this name, in its usual revision.
             ///

@@ -190,7 +190,7 @@ static void forget_contexts(TcgBridgeCpu *cpu) {
 }
 
 void tcg_bridge_report_context(TcgBridgeCpu *cpu) {
-  VmPmuContext context = {sizeof(VmPmuContext)}, *reported = &cpu->context;
+  VmPmuContext context = {.size = sizeof(VmPmuContext)}, *reported = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
   remember(cpu, &context);
   /*
@@ -221,7 +221,7 @@ bool tcg_bridge_reached(const TcgBridgeCpu *cpu) {
 
 /* Reports the last completed instruction, once, if it reached a deadline: after its signals, before the deadline is served. */
 static void report_record(TcgBridgeCpu *cpu) {
-  VmPmuRecord record = {sizeof(VmPmuRecord)};
+  VmPmuRecord record = {.size = sizeof(VmPmuRecord)};
   uint64_t completed = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
   bool is_new = completed != cpu->reported;
   cpu->reported = completed;

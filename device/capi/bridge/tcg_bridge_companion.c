@@ -49,7 +49,7 @@ static void fill_in_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome,
 /* The effects of the instruction have been added to the totals. Its record is reported before deadlines are served. */
 static void delivered(void *user, const VmPmuOutcome *outcome) {
   TcgBridgeCpu *cpu = user;
-  VmPmuRecord record = {sizeof(VmPmuRecord)};
+  VmPmuRecord record = {.size = sizeof(VmPmuRecord)};
   if (!is_demanded(cpu, outcome)) return;
   record.address = cpu->instruction.address;
   record.branch = cpu->instruction.branch;

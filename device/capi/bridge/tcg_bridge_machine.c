@@ -70,7 +70,7 @@ static bool create_companion(TcgBridge *bridge, const TcgBridgeOptions *options,
 static const uint32_t between_blocks[] = {VM_PMU_SIGNAL_INTERRUPTS_TAKEN, VM_PMU_SIGNAL_EXCEPTIONS_TAKEN};
 
 TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size) {
-  VmPmuOptions machine = {sizeof(VmPmuOptions)};
+  VmPmuOptions machine = {.size = sizeof(VmPmuOptions)};
   TcgBridge *bridge;
   uint32_t packages, number;
   char reason[200];

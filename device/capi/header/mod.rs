@@ -112,7 +112,22 @@ pub(crate) fn header() -> Result<String, Box<dyn std::error::Error>> {
     }
     let mut made = Vec::new();
     builder.generate()?.write(&mut made);
-    Ok(String::from_utf8(made)?)
+    Ok(without_marks(&String::from_utf8(made)?))
+}
+
+/// The comments as C has them: the rules for pointers are at the top of the header, not at each function, and brackets need no backslash.
+fn without_marks(header: &str) -> String {
+    let mut text = String::with_capacity(header.len());
+    let mut lines = header.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.trim() == "*" && lines.peek().is_some_and(|next| next.trim() == "* # Safety") {
+            while lines.next_if(|line| line.trim() != "*/").is_some() {}
+        } else {
+            text.push_str(&line.replace("\\[", "["));
+            text.push('\n');
+        }
+    }
+    text
 }
 
 /// The version of the header.

@@ -9,7 +9,7 @@
  * - Every function that can fail returns a VmPmuStatus: 0 for success; a positive number for a fault to raise in the guest; or a negative
  *   number for misuse, which changes nothing. vm_pmu_last_error() returns a line that describes the misuse.
  * - Structs that may grow begin with their size. Set it to sizeof of the struct, and set every field that is not needed to zero:
- *       VmPmuOptions options = { sizeof(VmPmuOptions) };
+ *       VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
  * - A parameter that is a number listed in an enum (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
  * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Only one host thread may add to the
  *   totals of a guest thread.
@@ -24,8 +24,8 @@
  * given to something new of the same kind. For everything else the caller is responsible, and what it does wrong is undefined behaviour: a
  * machine that was destroyed must not be passed to any other function, nor a companion to one that takes a machine.
  * A pointer to a machine comes from vm_pmu_machine_create(), and the machine has not been destroyed; the same holds for platforms,
- * companions, traffics and snapshots. A text is UTF-8 and ends with a zero byte. Memory to be written is writable, and is not used by
- * others during the call.
+ * companions, traffics, translations, recordings and snapshots. A text is UTF-8 and ends with a zero byte. Memory to be written is
+ * writable, and is not used by others during the call.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -115,27 +115,27 @@
 #define VM_PMU_POWER_RADIX (1 << 2)
 
 /**
- * In the control word of POWER: the lowest bit of the thread's priority, the three bits of PPR\[PRI].
+ * In the control word of POWER: the lowest bit of the thread's priority, the three bits of PPR[PRI].
  */
 #define VM_PMU_POWER_PRIORITY_SHIFT 8
 
 /**
- * In the control word of POWER: FSCR\[EBB] is 0.
+ * In the control word of POWER: FSCR[EBB] is 0.
  */
 #define VM_PMU_POWER_NO_FSCR_EBB (1 << 20)
 
 /**
- * In the control word of POWER: HFSCR\[EBB] is 0.
+ * In the control word of POWER: HFSCR[EBB] is 0.
  */
 #define VM_PMU_POWER_NO_HFSCR_EBB (1 << 21)
 
 /**
- * In the control word of POWER: HFSCR\[BHRB] is 0.
+ * In the control word of POWER: HFSCR[BHRB] is 0.
  */
 #define VM_PMU_POWER_NO_HFSCR_BHRB (1 << 22)
 
 /**
- * In the control word of POWER: HFSCR\[PM] is 0.
+ * In the control word of POWER: HFSCR[PM] is 0.
  */
 #define VM_PMU_POWER_NO_HFSCR_PM (1 << 23)
 
@@ -3689,9 +3689,6 @@ const char *vm_pmu_version_text(void);
  *
  * At most `size` bytes are written to `buffer`, including the zero byte; the rest is cut off. With `size` 0 nothing is written, and
  * `buffer` may be null. Returns the length of the whole message without the zero byte; 0 if no call has failed yet.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 size_t vm_pmu_last_error(char *buffer, size_t size);
 
@@ -3703,9 +3700,6 @@ size_t vm_pmu_last_error(char *buffer, size_t size);
  *
  * Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot
  * have, shared counters on a part other than the K8, buses or frequencies of boxes, tiles or a cluster mode on a part without boxes.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options, VmPmuMachine **machine);
 
@@ -3713,17 +3707,11 @@ VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options,
  * Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, this is refused.
  *
  * No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_machine_destroy(VmPmuMachine *machine);
 
 /**
  * Writes how many packages the machine has, how many threads in all, and how many bytes it takes. Each of the pointers may be null.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_machine_shape(const VmPmuMachine *machine, uint32_t *packages, uint32_t *threads, size_t *bytes);
 
@@ -3732,9 +3720,6 @@ VmPmuStatus vm_pmu_machine_shape(const VmPmuMachine *machine, uint32_t *packages
  *
  * Returns the fault to deliver to the guest instead, if there is one; VM_PMU_STATUS_FAULT_UNCLAIMED when the register is not the PMU's.
  * Before the call the totals must include every instruction before the accessing one, and the context must be current.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_read(const VmPmuMachine *machine, uint32_t thread, uint32_t space, uint64_t number, uint64_t *value);
 
@@ -3742,17 +3727,11 @@ VmPmuStatus vm_pmu_read(const VmPmuMachine *machine, uint32_t thread, uint32_t s
  * Thread `thread` of the guest writes `value` to register `number` of address space `space` (VmPmuSpace).
  *
  * Returns as vm_pmu_read() does; with a fault nothing is written. Afterwards the demand may have changed: check vm_pmu_epoch().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_write(const VmPmuMachine *machine, uint32_t thread, uint32_t space, uint64_t number, uint64_t value);
 
 /**
  * Fills `cells` with where the totals and deadlines of thread `thread` are.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_cells(const VmPmuMachine *machine, uint32_t thread, VmPmuCells *cells);
 
@@ -3760,26 +3739,17 @@ VmPmuStatus vm_pmu_cells(const VmPmuMachine *machine, uint32_t thread, VmPmuCell
  * A deadline of thread `thread` has been reached: counts up to now, delivers what is due, sets new deadlines.
  *
  * Before it, add all signals of the instruction, and report its record if it is wanted.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_service(const VmPmuMachine *machine, uint32_t thread);
 
 /**
  * The horizon of thread `thread` has been reached: services it if a deadline has been reached, and moves the horizon on.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_check(const VmPmuMachine *machine, uint32_t thread);
 
 /**
  * Lets `cycles` go by, all of the `count` signals at `states` holding in each of them: adds to their totals and services the thread at
  * every deadline on the way. The signal of cycles is one of the states.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_advance(const VmPmuMachine *machine, uint32_t thread, uint64_t cycles, const uint32_t *states, size_t count);
 
@@ -3787,117 +3757,75 @@ VmPmuStatus vm_pmu_advance(const VmPmuMachine *machine, uint32_t thread, uint64_
  * Fills `cells` with where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
  *
  * One host thread at a time adds to them.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_device_cells(const VmPmuMachine *machine, uint32_t package, VmPmuCells *cells);
 
 /**
  * A deadline of the devices of package `package` has been reached.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_service_devices(const VmPmuMachine *machine, uint32_t package);
 
 /**
  * The horizon of the devices of package `package` has been reached: as vm_pmu_check() for a thread.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_check_devices(const VmPmuMachine *machine, uint32_t package);
 
 /**
  * Thread `thread` enters a new state. Events that were added to the totals before this call occurred in the old one.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_set_context(const VmPmuMachine *machine, uint32_t thread, const VmPmuContext *context);
 
 /**
  * vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. For one in HLT use vm_pmu_set_context() with
  * VM_PMU_CONTEXT_HALTED.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_set_context_x86(const VmPmuMachine *machine, uint32_t thread, uint32_t cpl, uint64_t rflags, uint64_t cr4);
 
 /**
  * vm_pmu_set_context() for a running POWER thread with this MSR, from which the privilege follows. `control` and `time_base` are as in
  * VmPmuContext.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_set_context_power(const VmPmuMachine *machine, uint32_t thread, uint64_t msr, uint64_t control, uint64_t time_base);
 
 /**
  * vm_pmu_set_context() for a running IA-64 thread in the foreground with this PSR, from which the privilege follows, and this DCR.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_set_context_ia64(const VmPmuMachine *machine, uint32_t thread, uint64_t psr, uint64_t dcr);
 
 /**
  * Fills `context` with the state of thread `thread` as its PMU knows it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_context(const VmPmuMachine *machine, uint32_t thread, VmPmuContext *context);
 
 /**
  * Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Report the
  * context afterwards.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_reset(const VmPmuMachine *machine, uint32_t thread, bool warm);
 
 /**
  * Writes to `levels` which requests of thread `thread` stay raised until the guest removes their cause (VM_PMU_LINE_...).
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_lines(const VmPmuMachine *machine, uint32_t thread, uint32_t *levels);
 
 /**
  * Sets a deadline at every toggle of these pins of thread `thread`, one bit each.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_watch_pins(const VmPmuMachine *machine, uint32_t thread, uint32_t pins);
 
 /**
  * Writes to `toggles` how often pin `pin` of thread `thread` has toggled; its level is the lowest bit.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_pin_toggles(const VmPmuMachine *machine, uint32_t thread, uint32_t pin, uint64_t *toggles);
 
 /**
  * Writes to `value` and `mask` which instructions the signal matched_instructions counts: those whose encoding is `value` in the bits of
  * `mask`. Writes to `any` whether it counts any. Each of the pointers may be null. When it changes, so does the epoch of the demand.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_instruction_match(const VmPmuMachine *machine, uint32_t thread, bool *any, uint64_t *value, uint64_t *mask);
 
 /**
  * Fills `demand` with what thread `thread` must report: what its own counters follow, and those of others in the whole package.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_demand(const VmPmuMachine *machine, uint32_t thread, VmPmuDemand *demand);
 
@@ -3905,9 +3833,6 @@ VmPmuStatus vm_pmu_demand(const VmPmuMachine *machine, uint32_t thread, VmPmuDem
  * Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, the signals that the counters of thread `thread`,
  * and those of others in the whole package, follow in vain at the moment, because VmPmuOptions::supplied does not name them. Such counters
  * count nothing; an emulator can warn its user.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_unsupplied(const VmPmuMachine *machine, uint32_t thread, uint64_t *signals);
 
@@ -3915,26 +3840,17 @@ VmPmuStatus vm_pmu_unsupplied(const VmPmuMachine *machine, uint32_t thread, uint
  * Supplies the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the
  * bits of the states that hold right now are set. A counter that starts within a state then does not take it for an edge. Call it before
  * any other event; if it is never called, every state is at rest.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_supply_levels(const VmPmuMachine *machine, uint32_t thread, const uint64_t *holding);
 
 /**
  * Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: a register access of another thread can change it too.
  * Compare it once per block.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_epoch(const VmPmuMachine *machine, uint32_t thread, uint32_t *epoch);
 
 /**
  * Fills `demand` with what the devices of package `package` must report.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_device_demand(const VmPmuMachine *machine, uint32_t package, VmPmuDemand *demand);
 
@@ -3942,17 +3858,11 @@ VmPmuStatus vm_pmu_device_demand(const VmPmuMachine *machine, uint32_t package, 
  * An event without a signal occurred in thread `thread` `amount` times (or for `amount` cycles). It is named as a guest would select it:
  * the event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread counted
  * it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_inject(const VmPmuMachine *machine, uint32_t thread, uint32_t select, uint32_t umask, uint64_t amount, bool *taken);
 
 /**
  * The same for an event of the whole package `package`: every thread of it that has a counter for the event counts it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_inject_package(const VmPmuMachine *machine,
                                   uint32_t package,
@@ -3964,45 +3874,30 @@ VmPmuStatus vm_pmu_inject_package(const VmPmuMachine *machine,
 /**
  * Reports one instruction of thread `thread`, where VmPmuDemand::records asks for it: after its signals have been added and, if it reached
  * a deadline, before vm_pmu_service(). More records than are demanded do no harm.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_record(const VmPmuMachine *machine, uint32_t thread, const VmPmuRecord *record);
 
 /**
  * Reports a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that
  * made it have been added.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_request(const VmPmuMachine *machine, uint32_t thread, const VmPmuRequest *request);
 
 /**
  * Writes to `number` the number of the box of this name: its unit and its number there, such as "cha12", "mc-dclk5", "ubox". The boxes of
  * a unit have consecutive numbers.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_named(const char *name, uint32_t *number);
 
 /**
  * Writes to `listens` whether any counter of box `number` listens to its events (vm_pmu_box_inject()): while none does, they need not be
  * reported. Levels of queues, and requests that enter or leave a table, must always be reported.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_listens(const VmPmuMachine *machine, uint32_t number, bool *listens);
 
 /**
  * Event `select` with sub-event `umask` occurs in box `number`, `each` times in every one of the next `clocks` clocks. Writes to `taken`,
  * which may be null, whether a counter counts it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_inject(const VmPmuMachine *machine,
                               uint32_t number,
@@ -4016,86 +3911,56 @@ VmPmuStatus vm_pmu_box_inject(const VmPmuMachine *machine,
  * The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins
  * or ends is one more or less. Always report it: a counter that starts later counts the entries that are there. Writes to `taken`, which
  * may be null, whether a counter follows it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, int64_t change, bool *taken);
 
 /**
  * The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was reported before. Writes to `taken`,
  * which may be null, whether a counter follows it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_set_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, uint64_t level, bool *taken);
 
 /**
  * Reports a request at CHA `cha`. Always report that it enters and that it leaves. Writes to `taken`, which may be null, whether a counter
  * counts it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_transact(const VmPmuMachine *machine, uint32_t cha, const VmPmuTransaction *transaction, bool *taken);
 
 /**
  * Writes to `clocks` how far `clock` (VmPmuClock, one of the three) has advanced.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_clocks(const VmPmuMachine *machine, uint32_t clock, uint64_t *clocks);
 
 /**
  * So many cycles of the CPUs' clock went by: each of the three clocks ticks as often as the machine's frequencies say, exactly, however the
  * cycles are cut. Whatever overflows on the way does so at its own tick; interrupts are raised at the end of the cycle in which that is.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_boxes_advance(const VmPmuMachine *machine, uint64_t cycles);
 
 /**
  * Advances a clock (VmPmuClock) by `clocks`, for an embedder that keeps the clocks itself. Each overflow on the way comes at its own
  * clock: its interrupts are raised there, before the rest of the clocks.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tick(const VmPmuMachine *machine, uint32_t clock, uint64_t clocks);
 
 /**
  * Writes to `counting` whether any counter of any box counts: while none does, clocks need not advance.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_boxes_count(const VmPmuMachine *machine, bool *counting);
 
 /**
  * Brings every register of the boxes to its value after power-on.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_boxes_reset(const VmPmuMachine *machine);
 
 /**
  * A read of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, numbered as VM_PMU_SPACE_PCI is, as on a bus: all ones
  * where no function of the PMU is.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_pci_read(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t *value);
 
 /**
  * A write of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, as on a bus: ignored where no function of the PMU is.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_pci_write(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t value);
 
@@ -4105,26 +3970,16 @@ VmPmuStatus vm_pmu_pci_write(const VmPmuMachine *machine, uint32_t address, uint
  *
  * No thread of the guest may run meanwhile. An interrupt that becomes due by saving is raised before this returns: save the interrupt
  * controllers afterwards.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_save(const VmPmuMachine *machine, VmPmuSnapshot **snapshot);
 
 /**
  * Writes to `bytes` and `length` where the bytes of the snapshot are, and how many. They are valid until the snapshot is destroyed.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_snapshot_bytes(const VmPmuSnapshot *snapshot, const uint8_t **bytes, size_t *length);
 
 /**
  * Destroys a snapshot. Null is allowed and does nothing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or a similar function made and that has not
- * been destroyed.
  */
 VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
 
@@ -4134,66 +3989,42 @@ VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
  *
  * Events that were added to the totals before are not counted. No thread of the guest may run meanwhile. Check the demand and the lines
  * afterwards. VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged or of another machine: then nothing is changed.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_load(const VmPmuMachine *machine, const uint8_t *bytes, size_t length);
 
 /**
  * Core `core` (a package of the machine) posts to memory from `address` on, and its engine is stopped, as by OPAL_IMC_COUNTERS_INIT.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_init(const VmPmuMachine *machine, uint32_t core, uint64_t address);
 
 /**
  * The engine of core `core` starts: events from now on are counted, and the demand of every thread of the core includes the signals that
  * they follow. Check the demand afterwards.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_start(const VmPmuMachine *machine, uint32_t core);
 
 /**
  * The engine of core `core` stops. To have all counts in memory, post them first by vm_pmu_core_post().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_stop(const VmPmuMachine *machine, uint32_t core);
 
 /**
  * Writes to `running` whether the engine of core `core` runs.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_running(const VmPmuMachine *machine, uint32_t core, bool *running);
 
 /**
  * Core `core` posts every `cycles` of its cycles from now on, at least one.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_set_interval(const VmPmuMachine *machine, uint32_t core, uint64_t cycles);
 
 /**
  * Writes to `cycles` how many cycles of core `core` there are to its next posting.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_until_posting(const VmPmuMachine *machine, uint32_t core, uint64_t *cycles);
 
 /**
  * Lets `cycles` of core `core` go by, and posts to `memory` if that comes due. What that did is told in `passed`, which may be null.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_advance(const VmPmuMachine *machine,
                                 uint32_t core,
@@ -4204,18 +4035,12 @@ VmPmuStatus vm_pmu_core_advance(const VmPmuMachine *machine,
 /**
  * Posts to `memory` everything that core `core` has counted up to now, if its engine runs. Fills `passed`, which may be null, with the
  * result.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_post(const VmPmuMachine *machine, uint32_t core, const VmPmuMemory *memory, VmPmuPassed *passed);
 
 /**
  * An event without a signal occurred `amount` times in thread `thread` of the machine: the event that its core posts `offset` bytes from
  * the start of its memory. Writes to `taken`, which may be null, whether it is counted.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_core_inject(const VmPmuMachine *machine, uint32_t thread, uint32_t offset, uint64_t amount, bool *taken);
 
@@ -4223,36 +4048,23 @@ VmPmuStatus vm_pmu_core_inject(const VmPmuMachine *machine, uint32_t thread, uin
  * Changes what CPUID returns in `leaf` and `subleaf`, so that the guest finds the PMU of the part of this name and no other. `registers`
  * are EAX, EBX, ECX and EDX as they would be otherwise. Leaf 0Ah, vendor and signature become the part's, and bits that announce a PMU of
  * other processors are cleared. VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_cpuid(const char *part, uint32_t leaf, uint32_t subleaf, uint32_t (*registers)[4]);
 
 /**
  * Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from
  * several host threads at once.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_platform_create(const VmPmuPlatformOptions *options, VmPmuPlatform **platform);
 
 /**
  * Destroys a platform. Null is allowed and does nothing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold; a platform is one that vm_pmu_platform_create() made and that has not been
- * destroyed.
  */
 VmPmuStatus vm_pmu_platform_destroy(VmPmuPlatform *platform);
 
 /**
  * Lets `cycles` of the nest go by on every chip, whose engines post to `memory` in their slots. What that did, all chips together, is told in
  * `passed`, which may be null.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_platform_advance(const VmPmuPlatform *platform,
                                     uint64_t cycles,
@@ -4261,9 +4073,6 @@ VmPmuStatus vm_pmu_platform_advance(const VmPmuPlatform *platform,
 
 /**
  * On every chip, runs the slots after which an operating system finds the engine paused: for a guest that starts after host firmware.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_platform_boot(const VmPmuPlatform *platform, const VmPmuMemory *memory, VmPmuPassed *passed);
 
@@ -4273,9 +4082,6 @@ VmPmuStatus vm_pmu_platform_boot(const VmPmuPlatform *platform, const VmPmuMemor
  *
  * Calls about cores go to those of `machine`, whose threads are those of the PIRs in their order; without a machine (null) they succeed
  * and do nothing. VM_PMU_STATUS_FAULT_UNCLAIMED for every other number: the call belongs to another component.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_platform_call(const VmPmuPlatform *platform,
                                  const VmPmuMachine *machine,
@@ -4289,85 +4095,55 @@ VmPmuStatus vm_pmu_platform_call(const VmPmuPlatform *platform,
 /**
  * Writes to `offset` where the counter of the event of this name is posted, in bytes from the start of a chip's region, such as
  * "PM_PB_CYC" or "PM_MCS01_64B_RD_DISP_PORT01": for vm_pmu_chip_add(). Clocks and counts of updates are not such events.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_event_named(const char *name, uint32_t *offset);
 
 /**
  * The event that is posted at `offset` occurred `amount` times on chip `chip`. It takes no lock: any host thread may call it at any time.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_add(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t amount);
 
 /**
  * Posts to `memory` everything that chip `chip` has counted, if its engine runs: for an embedder that posts when the guest reads. Fills
  * `passed`, which may be null, with the result.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_post(const VmPmuPlatform *platform, uint32_t chip, const VmPmuMemory *memory, VmPmuPassed *passed);
 
 /**
  * Writes to `cycles` how many cycles of the nest there are to the next slot of chip `chip`.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_until_slot(const VmPmuPlatform *platform, uint32_t chip, uint64_t *cycles);
 
 /**
  * Writes to `running` whether the engine of chip `chip` posts.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_running(const VmPmuPlatform *platform, uint32_t chip, bool *running);
 
 /**
  * Writes to `value` the value of the register whose first counter is posted `offset` bytes from the start of the region of chip `chip`.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_register(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t *value);
 
 /**
  * Writes to `address` and `bytes` the start and the length of the region that chip `chip` posts into. An operating system must not use it
  * as its own memory, so a device tree must reserve it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_region(const VmPmuPlatform *platform, uint32_t chip, uint64_t *address, uint64_t *bytes);
 
 /**
  * Brings chip `chip` to its state at power-on.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_reset(const VmPmuPlatform *platform, uint32_t chip);
 
 /**
  * Saves everything that chip `chip` remembers: counters, engine, clocks, home, units, and totals. What it has posted is in the guest's
  * memory and saved with that. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_save(const VmPmuPlatform *platform, uint32_t chip, VmPmuSnapshot **snapshot);
 
 /**
  * Makes chip `chip` remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a chip of the same number.
  * VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged or of something else: then nothing is changed.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const uint8_t *bytes, size_t length);
 
@@ -4376,9 +4152,6 @@ VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const
  * `bytes` of memory from `address` on. It does so by requests that end at multiples of `limit` bytes: Max_Read_Request_Size or
  * Max_Payload_Size, a power of two from 128 to 4096; 0 is 512 for reads and 256 for writes. How many requests that is is told in
  * `requests`, which may be null. The companion is told by itself.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_dma(const VmPmuPlatform *platform,
                             uint32_t chip,
@@ -4392,18 +4165,12 @@ VmPmuStatus vm_pmu_chip_dma(const VmPmuPlatform *platform,
 /**
  * A device behind PCIe host bridge `bridge`, 0 to 5, of the chip of this number answers `loads` loads of a processor from its registers or
  * memory.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_loads_answered(const VmPmuPlatform *platform, uint32_t chip, uint32_t bridge, uint64_t loads);
 
 /**
  * Over NVLink `link`, 0 to 5, of the chip of this number `bytes` from `address` on are transferred in the way of `transfer`, a
  * VmPmuNvLinkTransfer. An atomic operation, and a line that is given back, have no address and no length: both are ignored.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_chip_nvlink(const VmPmuPlatform *platform,
                                uint32_t chip,
@@ -4415,18 +4182,11 @@ VmPmuStatus vm_pmu_chip_nvlink(const VmPmuPlatform *platform,
 /**
  * Makes the translations of one chip, with nothing cached and no process. They are written to `translations` and live until
  * vm_pmu_translations_destroy(). They may be used from several host threads at once.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_create(VmPmuTranslations **translations);
 
 /**
  * Destroys translations. Null is allowed and does nothing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold; translations are those that vm_pmu_translations_create() made and that have not
- * been destroyed.
  */
 VmPmuStatus vm_pmu_translations_destroy(VmPmuTranslations *translations);
 
@@ -4434,9 +4194,6 @@ VmPmuStatus vm_pmu_translations_destroy(VmPmuTranslations *translations);
  * Device `device` addresses page `page`, on chip `chip`: writes to `found` whether a translation control entry (TCE) translates it, and if so
  * its real page to `real`. Where none is cached, `entry` reads it from the device's table, with `user`. It is called with no lock held: it may
  * call every function of this header except vm_pmu_translations_destroy() and vm_pmu_platform_destroy().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_by_entry(const VmPmuTranslations *translations,
                                          const VmPmuPlatform *platform,
@@ -4450,18 +4207,12 @@ VmPmuStatus vm_pmu_translations_by_entry(const VmPmuTranslations *translations,
 
 /**
  * The entry of the page at `page` in the table of device `device` has changed, or every entry of it if `page` is null.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_forget_entry(const VmPmuTranslations *translations, uint32_t device, const uint64_t *page);
 
 /**
  * The accelerators whose bits are set in `accelerators` work for process `process` from now on; none with 0. Writes to `known`, which may be
  * null, whether there was room: 16 processes with accelerators are known.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_bind(const VmPmuTranslations *translations,
                                      uint32_t process,
@@ -4472,9 +4223,6 @@ VmPmuStatus vm_pmu_translations_bind(const VmPmuTranslations *translations,
  * An accelerator checks out the translation of page `page` of process `process`, on chip `chip`: writes to `found` whether there is one, and
  * if so its real page to `real`. Where it is not checked out already, `walk` walks the tables of the process, with `user`; the rules for `entry`
  * of vm_pmu_translations_by_entry() apply to it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_check_out(const VmPmuTranslations *translations,
                                           const VmPmuPlatform *platform,
@@ -4489,9 +4237,6 @@ VmPmuStatus vm_pmu_translations_check_out(const VmPmuTranslations *translations,
 /**
  * A processor invalidates the translation of the page at `page` of process `process` (tlbie), or all of the process if `page` is null, on chip
  * `chip`. Writes to `accelerators`, which may be null, to which of them a shootdown is sent, one bit each.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_invalidate(const VmPmuTranslations *translations,
                                            const VmPmuPlatform *platform,
@@ -4502,18 +4247,12 @@ VmPmuStatus vm_pmu_translations_invalidate(const VmPmuTranslations *translations
 
 /**
  * Saves everything that the translations remember. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_save(const VmPmuTranslations *translations, VmPmuSnapshot **snapshot);
 
 /**
  * Makes translations remember what was saved, all of it or nothing: `length` bytes at `bytes`. VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are
  * damaged or of something else: then nothing is changed.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_translations_load(const VmPmuTranslations *translations,
                                      const uint8_t *bytes,
@@ -4523,9 +4262,6 @@ VmPmuStatus vm_pmu_translations_load(const VmPmuTranslations *translations,
  * Writes to `tiles` which tiles a usual Knights Landing with `count` of them has: a bit for each place, of which there are 38. Parts of 32,
  * 34 and 36 tiles lack some in between; of any other number the first places have tiles. The tile of the n-th bit that is set is package
  * n of a machine, beside the CHA with the number of the bit.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tiles_usual(uint32_t count, uint64_t *tiles);
 
@@ -4535,36 +4271,23 @@ VmPmuStatus vm_pmu_tiles_usual(uint32_t count, uint64_t *tiles);
  * `options` may be null, for one package of one thread. The companion is written to `companion` and lives until
  * vm_pmu_companion_destroy(). Later allocations for it are only what vm_pmu_companion_save() returns, and the list of places, at the first
  * call that takes them. It may be used from several host threads at once, but only one at a time follows a thread of the guest.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_create(const char *name, const VmPmuCompanionOptions *options, VmPmuCompanion **companion);
 
 /**
  * Lists the signals that a companion of the part of this name supplies with the VmPmuClockOwner `clock`, for VmPmuOptions::supplied.
  * Writes their numbers in order to `signals`, at most `capacity` of them, and to `count`, which may be null, how many there are.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_supplied(const char *part, uint32_t clock, uint32_t *signals, uint32_t capacity, uint32_t *count);
 
 /**
  * Destroys a companion. Null is allowed and does nothing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and that has not been
- * destroyed.
  */
 VmPmuStatus vm_pmu_companion_destroy(VmPmuCompanion *companion);
 
 /**
  * Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The
  * snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion, VmPmuSnapshot **snapshot);
 
@@ -4574,9 +4297,6 @@ VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion, VmPmuSnapshot
  *
  * VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
  * nothing is changed, and the embedder can start with cold caches instead.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion, const uint8_t *bytes, size_t length);
 
@@ -4586,9 +4306,6 @@ VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion, const uint8_t
  * the same package; on POWER9, where a package of the machine is a core, and on Knights Landing, where it is a tile, it is any of those.
  * Each line counts as an access. Writes to `modified`, which may be null, which of the lines a cache had modified: bit 0 is the first, and
  * 64 lines at most are taken. One host thread at a time calls it for a package.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_device(const VmPmuCompanion *companion,
                                     const VmPmuMachine *machine,
@@ -4601,9 +4318,6 @@ VmPmuStatus vm_pmu_companion_device(const VmPmuCompanion *companion,
  * `physical` on: caches drop what it writes and answer what it reads. The events are added to the totals of the package's devices, and
  * their deadlines are compared. At most 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a
  * package.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
                                            const VmPmuMachine *machine,
@@ -4615,18 +4329,12 @@ VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
 /**
  * Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
  * ignored. Call vm_pmu_follow_deliver() next.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow(const VmPmuCompanion *companion, uint32_t thread, const VmPmuInstruction *instruction);
 
 /**
  * Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion supplies for thread `thread` and that hold right
  * now; the other bits stay. For vm_pmu_supply_levels(); the companion knows them while it keeps time.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_levels(const VmPmuCompanion *companion, uint32_t thread, uint64_t *holding);
 
@@ -4635,12 +4343,10 @@ VmPmuStatus vm_pmu_follow_levels(const VmPmuCompanion *companion, uint32_t threa
  * deadline on the way. Writes to `cycles`, which may be null, how many cycles elapsed: 0 unless the companion keeps time.
  *
  * `events` is called once, after the companion's events have been added, with the outcome of the last instruction. There an embedder adds
- * the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events. It
- * may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and except
+ * the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events, in
+ * this order. While vm_pmu_follow_requests() finds requests it leaves out the last: every deadline is compared after they have been
+ * reported. It may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and except
  * those that destroy the companion or the machine. It must return: no C++ exception and no longjmp may leave it. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_deliver(const VmPmuCompanion *companion,
                                   const VmPmuMachine *machine,
@@ -4654,18 +4360,12 @@ VmPmuStatus vm_pmu_follow_deliver(const VmPmuCompanion *companion,
 /**
  * The follower of thread `thread` reads what `machine` counts now. Call it at the beginning and whenever vm_pmu_epoch() has changed, with
  * everything delivered. Writes to `active`, which may be null, whether instructions need to be reported.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_sync(const VmPmuCompanion *companion, const VmPmuMachine *machine, uint32_t thread, bool *active);
 
 /**
  * Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_sync() has changed, since the last vm_pmu_follow_sync(),
  * whether places are watched: the next vm_pmu_follow_sync() of thread `thread` takes that into account.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_is_stale(const VmPmuCompanion *companion, uint32_t thread, bool *stale);
 
@@ -4673,9 +4373,6 @@ VmPmuStatus vm_pmu_follow_is_stale(const VmPmuCompanion *companion, uint32_t thr
  * Thread `thread` is halted, or runs again. The threads of a core compete where the companion has a model of that: a thread that runs has its
  * share of what they have in common, whether it is followed or not. At first no thread runs; one that is followed does from its first
  * vm_pmu_follow() on. So call it when the thread halts, and when it goes on.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
                                      uint32_t thread,
@@ -4683,18 +4380,12 @@ VmPmuStatus vm_pmu_follow_set_halted(const VmPmuCompanion *companion,
 
 /**
  * Writes to `supplies` whether the follower of thread `thread` supplies signal `signal` at the moment: then the embedder must not add it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thread, uint32_t signal, bool *supplies);
 
 /**
  * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE
  * or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
 
@@ -4702,54 +4393,36 @@ VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t t
  * The embedder changes the threads of the core of thread `thread` when one misses the third-level cache, as Montecito does: with its
  * pipeline, vm_pmu_follow_deliver() then reports cycles only up to the one in which a miss is known. There the embedder asks for the miss
  * by vm_pmu_follow_third_level_miss(); the next delivery goes on. Off at first, and not part of what is saved.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_watch_third_level(const VmPmuCompanion *companion, uint32_t thread, bool watched);
 
 /**
  * Writes to `missed` whether the last delivery of thread `thread` ended at a miss of the third-level cache that has not been asked for,
  * and then to `returns`, which may be null, the cycles until its data come. Each miss is told once.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_third_level_miss(const VmPmuCompanion *companion, uint32_t thread, bool *missed, uint64_t *returns);
 
 /**
  * While misses of the third-level cache are watched, deliveries of thread `thread` report no more than so many cycles from now on, or as
  * many as there are with VM_PMU_ALL_CYCLES. What the thread waits for beyond is not over then, and may go on in the background.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_report_at_most(const VmPmuCompanion *companion, uint32_t thread, uint64_t cycles);
 
 /**
  * Writes to `known` whether a pipeline that keeps time knows how many cycles ago, at the last delivery, thread `thread` completed an
  * instruction, and then to `cycles`, which may be null, how many.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_idle(const VmPmuCompanion *companion, uint32_t thread, bool *known, uint64_t *cycles);
 
 /**
  * Thread `thread` comes back to the foreground of its core after `background` cycles, in which what it waited for went on. With a pipeline
  * the change itself takes the cycles that the part needs, before the next instruction. More than 2^32 cycles count as 2^32.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_resume(const VmPmuCompanion *companion, uint32_t thread, uint64_t background);
 
 /**
  * Sets whether the follower of thread `thread` keeps requests even while the thread's own PMU does not want them: for other components
  * that count them, such as agents of Knights Landing's mesh. It takes effect at the next vm_pmu_follow_sync(), and is in no snapshot.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_keep_requests(const VmPmuCompanion *companion, uint32_t thread, bool on);
 
@@ -4761,9 +4434,6 @@ VmPmuStatus vm_pmu_follow_keep_requests(const VmPmuCompanion *companion, uint32_
  *
  * `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and except
  * those that destroy the companion. It must return: no C++ exception and no longjmp may leave it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
                                    uint32_t thread,
@@ -4776,9 +4446,6 @@ VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
  * the untile by the machine's frequencies. Its messages cross the mesh. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
  * a counter counts it. Opcodes are those of the server parts before this one; an embedder that knows the real ones calls
  * vm_pmu_box_transact() instead.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
                                uint32_t cha,
@@ -4791,17 +4458,11 @@ VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
  * Turns on or off that controllers and channels of memory, and interconnects, count separately, for vm_pmu_companion_take_places() and
  * vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_sync() on;
  * vm_pmu_follow_is_stale() returns whether that is due. Counts that have not been taken when this changes are dropped.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_watch_places(const VmPmuCompanion *companion, bool on);
 
 /**
  * Writes to `has` whether any place has something to report.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_has_places(const VmPmuCompanion *companion, bool *has);
 
@@ -4812,17 +4473,11 @@ VmPmuStatus vm_pmu_companion_has_places(const VmPmuCompanion *companion, bool *h
  *
  * `tell` is called with no lock held: it may call every function except vm_pmu_companion_destroy(). It must return: no C++ exception and
  * no longjmp may leave it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_take_places(const VmPmuCompanion *companion, void (*tell)(void *user, const VmPmuPlace *place), void *user);
 
 /**
  * Writes to `has` whether any package's interconnect has something to report.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_has_interconnects(const VmPmuCompanion *companion, bool *has);
 
@@ -4831,9 +4486,6 @@ VmPmuStatus vm_pmu_companion_has_interconnects(const VmPmuCompanion *companion, 
  * places, it is kept while they are watched, and dropped when that changes.
  *
  * The rules for the function of vm_pmu_companion_take_places() apply to this one.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_take_interconnects(const VmPmuCompanion *companion,
                                                 void (*tell)(void *user, const VmPmuInterconnect *interconnect),
@@ -4842,9 +4494,6 @@ VmPmuStatus vm_pmu_companion_take_interconnects(const VmPmuCompanion *companion,
 /**
  * Writes to `agent` which agent orders accesses to the line with the physical address `physical`: on Knights Landing the number of one of
  * 38 CHAs, as vm_pmu_box_transact() takes it; 0 on other parts.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion, uint64_t physical, uint32_t *agent);
 
@@ -4852,18 +4501,12 @@ VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion, uint64_t phys
  * Writes which box of Knights Landing counts what memory did at `place`, as vm_pmu_companion_take_places() reports it: to `number` the
  * number of the box, and to `select` and `umask` its event and sub-event, for vm_pmu_box_inject() with `place->amount`. `amount` is not
  * looked at. VM_PMU_STATUS_ERROR_UNSUPPORTED where no box counts it; then nothing is written.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_of_place(const VmPmuPlace *place, uint32_t *number, uint8_t *select, uint8_t *umask);
 
 /**
  * Writes to `listens` whether any counter listens to a stop of the mesh, to M2PCIe or to the IRP: while none does, messages need not be
  * reported by vm_pmu_box_carry().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_boxes_listen_to_mesh(const VmPmuMachine *machine, bool *listens);
 
@@ -4871,9 +4514,6 @@ VmPmuStatus vm_pmu_boxes_listen_to_mesh(const VmPmuMachine *machine, bool *liste
  * A message on ring `ring` (VmPmuRing) crosses the mesh from now on, from `agent` (VmPmuAgent) at the stop of box `from` to the stop of box
  * `to`. Its route, its waits and what the stops count of it follow from the floor plan and from what crosses the mesh already. Messages of
  * requests that vm_pmu_box_request() reports, and of accesses that vm_pmu_box_device() reports, are not reported a second time.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_carry(const VmPmuMachine *machine, uint32_t from, uint32_t agent, uint32_t to, uint32_t ring);
 
@@ -4881,9 +4521,6 @@ VmPmuStatus vm_pmu_box_carry(const VmPmuMachine *machine, uint32_t from, uint32_
  * A device makes `access` (VmPmuDeviceAccess) to the line at `physical`, which CHA `cha` orders (vm_pmu_companion_home()); a tile has the
  * line modified if `modified`, as vm_pmu_companion_device() returns it. The request comes to the CHA by PRQ, its messages cross the mesh, and
  * M2PCIe and the IRP count it. Caches learn of it by vm_pmu_companion_device().
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_box_device(const VmPmuMachine *machine,
                               uint32_t cha,
@@ -4894,18 +4531,11 @@ VmPmuStatus vm_pmu_box_device(const VmPmuMachine *machine,
 /**
  * Makes a traffic from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
  * vm_pmu_traffic_destroy(). It may be used from several host threads at once.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_traffic_create(const VmPmuCompanion *companion, const VmPmuPlatform *platform, VmPmuTraffic **traffic);
 
 /**
  * Destroys a traffic. Null is allowed and does nothing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and that has not been
- * destroyed.
  */
 VmPmuStatus vm_pmu_traffic_destroy(VmPmuTraffic *traffic);
 
@@ -4914,35 +4544,23 @@ VmPmuStatus vm_pmu_traffic_destroy(VmPmuTraffic *traffic);
  * stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). Then call vm_pmu_follow_sync() for
  * each follower that this makes stale (vm_pmu_follow_is_stale()). Writes to `watches`, which may be null, whether places are watched;
  * while they are not, traffic is not counted.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_traffic_sync(const VmPmuTraffic *traffic, const VmPmuCompanion *companion, const VmPmuPlatform *platform, bool *watches);
 
 /**
  * Reports to the chips what has moved since the last call. Call it after each access, or after a block of them, and before the nest
  * advances. Any host thread may call it; nothing is reported twice. While nothing has moved it costs two loads.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_traffic_flush(const VmPmuTraffic *traffic, const VmPmuCompanion *companion, const VmPmuPlatform *platform);
 
 /**
  * Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. Transfers that are not
  * complete yet are in no chip's snapshot, so save this in addition.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_traffic_moved(const VmPmuTraffic *traffic, VmPmuMoved *moved, size_t count);
 
 /**
  * Continues from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_traffic_restore(const VmPmuTraffic *traffic, const VmPmuMoved *moved, size_t count);
 
@@ -4957,9 +4575,6 @@ VmPmuStatus vm_pmu_traffic_restore(const VmPmuTraffic *traffic, const VmPmuMoved
  *
  * VM_PMU_STATUS_ERROR_ARGUMENT if a chip cannot be described, for example because its home is not a multiple of 1 MiB, or if there are too
  * few phandles: then nothing is written.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tree_counters(const VmPmuPlatform *platform,
                                  const VmPmuCounterNodes *nodes,
@@ -4970,9 +4585,6 @@ VmPmuStatus vm_pmu_tree_counters(const VmPmuPlatform *platform,
  * Writes a catalogue of the counters that post themselves into the open node, which is the root of a separate tree: for firmware that runs
  * in the guest, which loads it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be
  * null; first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tree_catalogue(const VmPmuCounterNodes *nodes, const VmPmuTreeWriter *writer);
 
@@ -4980,52 +4592,34 @@ VmPmuStatus vm_pmu_tree_catalogue(const VmPmuCounterNodes *nodes, const VmPmuTre
  * Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; the latter has the property
  * "isa" with the value VM_PMU_TREE_ISA. If a tree has that node, an operating system finds the PMU of the core by its child
  * performance-monitor-power9, else by the PVR alone.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tree_performance_monitor(const VmPmuTreeWriter *writer);
 
 /**
  * Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of
  * 32 bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_tree_cpu_version(const VmPmuTreeWriter *writer, uint32_t version);
 
 /**
  * Writes to `layout`, whose `size` is set, a usual machine of the part of this name, as it was sold: two K8 of two cores, a Knights Landing
  * of 68 cores, two POWER9 of 22, two Montecito, two of the first Itanium, with all threads of each core.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_layout_usual(const char *part, VmPmuLayout *layout);
 
 /**
  * Writes to `cpus` how many CPUs a machine of this layout has.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_layout_cpus(const char *part, const VmPmuLayout *layout, uint32_t *cpus);
 
 /**
  * Sets `packages`, `threads`, `tiles`, `cluster_mode`, `memory_mode`, `mcdram` and `memory` of `options`, so that vm_pmu_machine_create()
  * makes the PMUs of this layout: CPU n has those of thread n. Those of the die are not 0 only on Knights Landing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_layout_options(const char *part, const VmPmuLayout *layout, VmPmuOptions *options);
 
 /**
  * Sets what `options` says of the layout, so that vm_pmu_companion_create() makes its companion: it follows CPU n as thread n.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_layout_companion_options(const char *part, const VmPmuLayout *layout, VmPmuCompanionOptions *options);
 
@@ -5033,9 +4627,6 @@ VmPmuStatus vm_pmu_layout_companion_options(const char *part, const VmPmuLayout 
  * Changes what CPUID returns in CPU `cpu`, as vm_pmu_cpuid() does, so that it says the layout too: in leaves 1 and 0Bh of Intel, and 1,
  * 8000_0001h and 8000_0008h of AMD. The APIC ID of the CPU is then in bits 31:24 of EBX of leaf 1, and whole in EDX of leaf 0Bh.
  * VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_layout_cpuid(const char *part,
                                 const VmPmuLayout *layout,
@@ -5047,50 +4638,32 @@ VmPmuStatus vm_pmu_layout_cpuid(const char *part,
 /**
  * Writes to `pir` what PIR reads in CPU `cpu` of a machine of POWER9, as VmPmuPlatformOptions::pirs takes it; bits from 8 on are the number
  * of its chip, VmPmuChip::id. VM_PMU_STATUS_ERROR_UNSUPPORTED for another part.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_layout_pir(const char *part, const VmPmuLayout *layout, uint32_t cpu, uint32_t *pir);
 
 /**
  * Writes to `name` the name of part `number`, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_part_name(uint32_t number, VmPmuText *name);
 
 /**
  * Fills `event` with entry `number` of the catalogue of the part of this name, counted from 0: each event is followed by its unit masks.
  * VM_PMU_STATUS_ERROR_RANGE when there are no more.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_event(const char *part, uint32_t number, VmPmuEvent *event);
 
 /**
  * Fills `event` with the event or unit mask of this name, EVENT or EVENT.MASK, in upper or lower case; an event may be named by an alias.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_event_named(const char *part, const char *name, VmPmuEvent *event);
 
 /**
  * Writes to `number` the number of the signal of this name, such as "instructions_retired".
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_signal_named(const char *name, uint32_t *number);
 
 /**
  * Writes to `name` and `summary` the name and the description of signal `number`.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_signal(uint32_t number, VmPmuText *name, VmPmuText *summary);
 
@@ -5100,9 +4673,6 @@ VmPmuStatus vm_pmu_signal(uint32_t number, VmPmuText *name, VmPmuText *summary);
  *
  * VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when an expectation failed;
  * vm_pmu_last_error() then returns its line, what was observed, and what was expected.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked);
 
@@ -5112,9 +4682,6 @@ VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked
  * every call takes longer.
  *
  * VM_PMU_STATUS_ERROR_SNAPSHOT when what the machine remembers cannot be saved: the recording begins with it.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_recording_start(const VmPmuMachine *machine, size_t most);
 
@@ -5122,9 +4689,6 @@ VmPmuStatus vm_pmu_recording_start(const VmPmuMachine *machine, size_t most);
  * Stops recording, and writes to `recording` what was recorded. It lives until vm_pmu_recording_destroy().
  *
  * VM_PMU_STATUS_ERROR_ARGUMENT when the machine does not record.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_recording_stop(const VmPmuMachine *machine, VmPmuRecording **recording);
 
@@ -5132,9 +4696,6 @@ VmPmuStatus vm_pmu_recording_stop(const VmPmuMachine *machine, VmPmuRecording **
  * Writes to `text` and `length` where the text of the recording is, a litmus file without a byte of value 0 at its end, and how many bytes it
  * has. They are valid until the recording is destroyed. Writes to `left_out`, which may be null, how many calls it lacks, for which litmus
  * files have no statement, and to `is_cut`, which may be null, whether it ends early.
- *
- * # Safety
- * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_recording_text(const VmPmuRecording *recording,
                                   const char **text,
@@ -5144,10 +4705,6 @@ VmPmuStatus vm_pmu_recording_text(const VmPmuRecording *recording,
 
 /**
  * Destroys a recording. Null is allowed and does nothing.
- *
- * # Safety
- * The rules for pointers at the top of the header hold; a recording is one that vm_pmu_recording_stop() made and that has not been
- * destroyed.
  */
 VmPmuStatus vm_pmu_recording_destroy(VmPmuRecording *recording);
 

@@ -248,8 +248,9 @@ pub const VM_PMU_MOST_HELD: usize = 48;
 /// deadline on the way. Writes to `cycles`, which may be null, how many cycles elapsed: 0 unless the companion keeps time.
 ///
 /// `events` is called once, after the companion's events have been added, with the outcome of the last instruction. There an embedder adds
-/// the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events. It
-/// may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and except
+/// the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events, in
+/// this order. While vm_pmu_follow_requests() finds requests it leaves out the last: every deadline is compared after they have been
+/// reported. It may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and except
 /// those that destroy the companion or the machine. It must return: no C++ exception and no longjmp may leave it. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
 ///
 /// # Safety

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -27,10 +28,39 @@ fn the_program_of_the_chapter_runs() {
     std::fs::copy(libraries().join("libvm_pmu_capi.so"), folder.join("libvm_pmu.so.0")).expect("the library can be copied");
     let binary = place.with_extension("run");
     let mut compiler = Command::new("cc");
-    compiler.args(["-std=c11", "-Wall", "-Werror", "-I"]).arg(root().join("include")).arg(&place).arg(folder.join("libvm_pmu.so.0"));
+    compiler
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
+        .arg(root().join("include"))
+        .arg(&place)
+        .arg(folder.join("libvm_pmu.so.0"));
     succeed(compiler.arg("-o").arg(&binary));
     let output = succeed(Command::new(&binary).env("LD_LIBRARY_PATH", &folder));
     assert_eq!(output.stdout, b"3\n");
+}
+
+/// The names in a text that begin as those of the interface do.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').filter(|word| word.starts_with("vm_pmu_"))
+}
+
+#[test]
+fn the_functions_that_the_chapter_calls_inline_are_those_that_are() {
+    let header = std::fs::read_to_string(root().join("include/vm_pmu.h")).expect("the header is checked in");
+    let inline: BTreeSet<&str> =
+        header.lines().filter(|line| line.starts_with("static inline ")).filter_map(|line| names(line).next()).collect();
+    let chapter = chapter();
+    let called: BTreeSet<&str> = chapter.lines().filter_map(|line| line.split_once("inline: ")).flat_map(|(_, list)| names(list)).collect();
+    assert_eq!(called, inline);
+}
+
+#[test]
+fn the_functions_that_the_chapter_names_are_in_the_header() {
+    let header = std::fs::read_to_string(root().join("include/vm_pmu.h")).expect("the header is checked in");
+    let known: BTreeSet<&str> = names(&header).collect();
+    let chapter = chapter().replace("_...", "...");
+    let is_begun = |name: &str| chapter.contains(&format!("{name}...")) && known.iter().any(|full| full.starts_with(name));
+    let missing: Vec<&str> = names(&chapter).filter(|name| !known.contains(name) && !is_begun(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
@@ -55,7 +85,10 @@ fn the_functions_of_the_chapter_compile() {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chapter-{number}.c"));
         std::fs::write(&place, piece).expect("a file for the compiler can be written");
         let mut compiler = Command::new("cc");
-        compiler.args(["-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-I"]).arg(root().join("include")).arg(&place);
+        compiler
+            .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-I"])
+            .arg(root().join("include"))
+            .arg(&place);
         succeed(&mut compiler);
     }
 }

@@ -4,6 +4,15 @@
 mod header;
 
 #[test]
+fn the_header_has_no_marks_of_rustdoc() {
+    let made = header::header().expect("the header can be made");
+    for mark in ["# Safety", "# Errors", "# Panics", "\\[", "[`", "```"] {
+        let line = made.lines().find(|line| line.contains(mark));
+        assert_eq!(line, None, "{mark}");
+    }
+}
+
+#[test]
 fn the_header_is_that_of_the_sources() {
     let made = header::header().expect("the header can be made");
     let kept = std::fs::read_to_string(header::place()).expect("the header is checked in");

@@ -38,10 +38,17 @@ fn machines_are_made_of_the_parts_that_are_there() {
 }
 
 #[test]
-fn who_asks_for_another_part_is_told_which_there_are() {
-    for part in ["k8", "knl", "power9", "itanium", "montecito", "z80"].into_iter().filter(|part| !NAMES.contains(part)) {
-        assert_eq!(create(part, 1), Err(format!("there is no part \"{part}\": there are {}", NAMES.join(", "))));
+fn who_asks_for_a_part_that_is_left_out_is_told_its_feature() {
+    for part in ["k8", "knl", "power9", "itanium", "montecito"].into_iter().filter(|part| !NAMES.contains(part)) {
+        let there = NAMES.join(", ");
+        let error = format!("this build leaves out the part \"{part}\": its feature `{part}` is off; there are {there}");
+        assert_eq!(create(part, 1), Err(error));
     }
+}
+
+#[test]
+fn who_asks_for_an_unknown_part_is_told_which_there_are() {
+    assert_eq!(create("z80", 1), Err(format!("there is no part \"z80\": there are {}", NAMES.join(", "))));
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn installed() -> &'static Path {
 fn compile(compiler: &str, source: &str, name: &str, options: &[&str]) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut command = Command::new(compiler);
-    command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-missing-field-initializers", "-O1", "-g", "-pthread"]);
+    command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g", "-pthread"]);
     command.arg("-I").arg(installed().join("include")).arg(root().join("tests/c").join(source)).arg("-o").arg(&program);
     succeed(command.args(options));
     program

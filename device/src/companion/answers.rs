@@ -1,7 +1,6 @@
 //! What a package answers to a snoop once all of its cores have answered.
 
 use super::line::LineState;
-use super::profile::Microarchitecture;
 use super::system::System;
 
 /// The answers of the clusters to one snoop, which are asked package by package.
@@ -27,7 +26,7 @@ impl Answers {
     /// The last package has been asked.
     pub(super) fn end(&mut self, system: &System) {
         // Montecito alone counts what both of its cores answer together.
-        if system.profile.pipeline != Microarchitecture::Montecito {
+        if !system.profile.pipeline.is_montecito() {
             return;
         }
         let Some(package) = self.package.take() else { return };

@@ -22,11 +22,11 @@ impl Follower<'_> {
     ///
     /// Cycles come first, then events. The cycles are those that dispatch took since the last call, often 0, since several instructions are
     /// dispatched together. `events` is called after the companion's events have been added, with the outcome of the last instruction. There an embedder adds the events
-    /// that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its events. Deadlines of
-    /// the companion's events are served later, so the record is reported before them. Requests that left the
-    /// core's caches are reported after the closure, and then every deadline is compared. If there are [`requests`](Follower::requests),
-    /// the closure should not compare deadlines: a freeze would come before requests of the same instruction. `held` are states of the
-    /// embedder, 48 at most, that hold in all of these cycles, such as masked interrupts.
+    /// that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its events, in this
+    /// order. While there are [`requests`](Follower::requests) it leaves out the last: `deliver` reports them after the closure and then
+    /// compares every deadline, so that no freeze comes before a request of the same instruction. Deadlines of the companion's events are
+    /// served at the end in any case. `held` are states of the embedder, 48 at most, that hold in all of these cycles, such as masked
+    /// interrupts.
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, their events are reported as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {

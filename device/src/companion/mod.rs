@@ -73,6 +73,10 @@ mod memory;
 mod nested;
 mod outcome;
 pub mod parts;
+#[cfg_attr(
+    not(all(feature = "k8", feature = "knl", feature = "power9", feature = "itanium", feature = "montecito")),
+    allow(dead_code, unused_imports, reason = "a build makes no core of a part that it leaves out")
+)]
 mod pipeline;
 mod places;
 mod predictor;

@@ -190,33 +190,64 @@ pub struct PredictorGeometry {
     pub bundles: Bundles,
 }
 
-/// A pipeline that the companion has a model of. Sizes, units and latencies are part of the model.
+/// A pipeline that the companion has a model of. Sizes, units and latencies are part of the model. A build has those of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Microarchitecture {
     /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
+    #[cfg(feature = "k8")]
     K8,
     /// Intel Knights Landing: two micro-operations a cycle, stations for two integer, two vector ports and memory, out of order. Four threads
     /// of a core compete.
+    #[cfg(feature = "knl")]
     Knl,
     /// IBM POWER9: six internal operations a cycle to four slices, out of order. Four threads of a core compete.
+    #[cfg(feature = "power9")]
     Power9,
     /// Intel Montecito: groups of six instructions in two bundles, in order. Two threads of a core take turns. It needs the [bundle](super::Instruction::bundle) of every instruction, and the numbers of
     /// [`ia64_register`](super::ia64_register) in its operations.
+    #[cfg(feature = "montecito")]
     Montecito,
     /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs what Montecito's needs.
+    #[cfg(feature = "itanium")]
     Itanium,
+}
+
+macro_rules! parts {
+    ($( $feature:literal $variant:ident: $is:ident; )+) => {
+        impl Microarchitecture {
+            $(
+                /// Whether it is the part's; no pipeline is that of a part that the build leaves out.
+                #[inline]
+                pub(super) fn $is(self) -> bool {
+                    #[cfg(feature = $feature)]
+                    let is = self == Microarchitecture::$variant;
+                    #[cfg(not(feature = $feature))]
+                    let is = false;
+                    is
+                }
+            )+
+        }
+    };
+}
+
+parts! {
+    "k8" K8: is_k8;
+    "knl" Knl: is_knl;
+    "power9" Power9: is_power9;
+    "montecito" Montecito: is_montecito;
+    "itanium" Itanium: is_itanium;
 }
 
 impl Microarchitecture {
     /// Whether it has local APICs.
     pub(super) fn is_x86(self) -> bool {
-        matches!(self, Microarchitecture::K8 | Microarchitecture::Knl)
+        self.is_k8() || self.is_knl()
     }
 
     /// Whether it is that of an Itanium.
     pub(super) fn is_ia64(self) -> bool {
-        matches!(self, Microarchitecture::Montecito | Microarchitecture::Itanium)
+        self.is_montecito() || self.is_itanium()
     }
 }
 

@@ -8,7 +8,7 @@ use super::cluster::Level;
 use super::hypertransport::{OF_LINKS, is_of_link};
 use super::mail::{ANSWERS, FINDINGS};
 use super::pipeline::Pipeline;
-use super::profile::{Fill, Microarchitecture, Profile, Protocol, SecondLevel, WritePolicy};
+use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
@@ -454,7 +454,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
         (profile.pipeline.is_ia64(), BUS),
         (profile.pipeline.is_ia64(), CODE_PREFETCHER),
-        (profile.pipeline == Microarchitecture::Montecito, SIGNS_OFF),
+        (profile.pipeline.is_montecito(), SIGNS_OFF),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
         (profile.prefetcher.is_some() && !exclusive && third == Some(Fill::Victims), PREFETCHED),

@@ -38,7 +38,7 @@ pub struct EventFdLine {
 }
 
 impl EventFdLine {
-    /// One descriptor per thread, in the order of the threads' numbers. They should be made with `EFD_NONBLOCK`: without it a descriptor
+    /// One descriptor per thread, in the order of the threads' numbers; a machine with more threads is refused. They should be made with `EFD_NONBLOCK`: without it a descriptor
     /// blocks the CPU once its sum is at its maximum.
     pub fn new(eventfds: impl IntoIterator<Item = EventFd>) -> EventFdLine {
         EventFdLine { requests: Requests::new(eventfds) }
@@ -64,12 +64,6 @@ impl EventFdLine {
     pub fn failures(&self, thread: usize) -> u64 {
         self.requests.failures(thread)
     }
-
-    /// How many requests were lost because they came from threads without a descriptor.
-    #[must_use]
-    pub fn astray(&self) -> u64 {
-        self.requests.astray()
-    }
 }
 
 impl InterruptLine for EventFdLine {
@@ -79,6 +73,10 @@ impl InterruptLine for EventFdLine {
 
     fn lines(&self, thread: usize, lines: Lines) {
         self.requests.level(thread, lines.interrupt, add_one);
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(self.requests.threads())
     }
 }
 

@@ -28,7 +28,7 @@ use super::InterruptLine;
 pub struct Flags(Box<[AtomicBool]>);
 
 impl Flags {
-    /// The flags of `threads` threads, counted through all packages. A thread without a flag loses its requests.
+    /// The flags of `threads` threads, counted through all packages. A machine with more threads is refused.
     #[must_use]
     pub fn new(threads: usize) -> Flags {
         Flags((0..threads).map(|_| AtomicBool::new(false)).collect())
@@ -61,5 +61,9 @@ impl Flags {
 impl InterruptLine for Flags {
     fn raise(&self, thread: usize, _counter: u32) {
         self.set(thread);
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(self.0.len())
     }
 }

@@ -75,6 +75,12 @@ pub trait InterruptLine {
     fn late(&self, thread: usize, events: u64) {
         let _ = (thread, events);
     }
+
+    /// How many threads it takes requests of; `None`, the default, of any number. A machine with more threads is
+    /// [refused](crate::topology::BuildError::Lines).
+    fn threads(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl<F: Fn(usize, u32)> InterruptLine for F {
@@ -98,6 +104,10 @@ impl<L: InterruptLine + ?Sized> InterruptLine for Arc<L> {
 
     fn late(&self, thread: usize, events: u64) {
         (**self).late(thread, events);
+    }
+
+    fn threads(&self) -> Option<usize> {
+        (**self).threads()
     }
 }
 

@@ -22,14 +22,13 @@ struct Taker<T> {
 #[derive(Debug)]
 pub(super) struct Requests<T> {
     takers: Box<[Taker<T>]>,
-    astray: Kind,
     failing: Kind,
 }
 
 impl<T> Requests<T> {
     pub(super) fn new(targets: impl IntoIterator<Item = T>) -> Requests<T> {
         let taker = |target| Taker { target, level: AtomicBool::new(false), failures: AtomicU64::new(0) };
-        Requests { takers: targets.into_iter().map(taker).collect(), astray: Kind::default(), failing: Kind::default() }
+        Requests { takers: targets.into_iter().map(taker).collect(), failing: Kind::default() }
     }
 
     pub(super) fn target(&self, thread: usize) -> Option<&T> {
@@ -41,20 +40,14 @@ impl<T> Requests<T> {
         self.takers.get(thread).map_or(0, |taker| taker.failures.load(Relaxed))
     }
 
-    /// How many requests came from threads that have no target.
-    pub(super) fn astray(&self) -> u64 {
-        self.astray.count()
+    /// How many threads have a target.
+    pub(super) fn threads(&self) -> usize {
+        self.takers.len()
     }
 
     /// Passes one request on. Returns whether it was taken.
     pub(super) fn advance<E: Debug>(&self, thread: usize, send: impl FnOnce(&T) -> Result<(), E>) -> bool {
-        let Some(taker) = self.takers.get(thread) else {
-            if let Some(left_out) = self.astray.another() {
-                let takers = self.takers.len();
-                log::warn!("thread {thread} asks for an interrupt, but only {takers} threads were given something to take it{left_out}");
-            }
-            return false;
-        };
+        let Some(taker) = self.takers.get(thread) else { return false };
         match send(&taker.target) {
             Ok(()) => true,
             Err(error) => {

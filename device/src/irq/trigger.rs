@@ -49,7 +49,7 @@ pub struct TriggerLine<T> {
 }
 
 impl<T: Trigger> TriggerLine<T> {
-    /// One trigger per thread, in the order of the threads' numbers.
+    /// One trigger per thread, in the order of the threads' numbers; a machine with more threads is refused.
     pub fn new(triggers: impl IntoIterator<Item = T>) -> TriggerLine<T> {
         TriggerLine { requests: Requests::new(triggers) }
     }
@@ -65,12 +65,6 @@ impl<T: Trigger> TriggerLine<T> {
     pub fn failures(&self, thread: usize) -> u64 {
         self.requests.failures(thread)
     }
-
-    /// How many requests were lost because they came from threads without a trigger.
-    #[must_use]
-    pub fn astray(&self) -> u64 {
-        self.requests.astray()
-    }
 }
 
 impl<T: Trigger> InterruptLine for TriggerLine<T> {
@@ -80,5 +74,9 @@ impl<T: Trigger> InterruptLine for TriggerLine<T> {
 
     fn lines(&self, thread: usize, lines: Lines) {
         self.requests.level(thread, lines.interrupt, T::trigger);
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(self.requests.threads())
     }
 }

@@ -35,7 +35,7 @@ pub struct Requests<K> {
 
 impl<K: Fn(usize)> Requests<K> {
     /// Requests for `threads` threads, counted through all packages; none is pending. `kick` is called with the number of a thread that now
-    /// has one pending, on the host thread that noticed it. A thread beyond these loses its requests.
+    /// has one pending, on the host thread that noticed it. A machine with more threads is refused.
     #[must_use]
     pub fn new(threads: usize, kick: K) -> Requests<K> {
         Requests { flags: Flags::new(threads), kick }
@@ -66,6 +66,10 @@ impl<K: Fn(usize)> Requests<K> {
 impl<K: Fn(usize)> InterruptLine for Requests<K> {
     fn raise(&self, thread: usize, _counter: u32) {
         self.set(thread);
+    }
+
+    fn threads(&self) -> Option<usize> {
+        self.flags.threads()
     }
 }
 

@@ -116,10 +116,15 @@ impl Builder {
     /// returns.
     ///
     /// # Errors
-    /// [`BuildError`] when the part does not have what the builder was asked for. No value is silently brought into range.
+    /// [`BuildError`] when the part does not have what the builder was asked for, or `line` is for fewer threads. No value is silently brought
+    /// into range.
     pub fn build<L: InterruptLine>(self, line: L) -> Result<Machine<L>, BuildError> {
         self.check()?;
-        let cores = (0..self.packages * self.threads).map(|number| {
+        let threads = self.packages * self.threads;
+        if let Some(lines) = line.threads().filter(|lines| *lines < threads) {
+            return Err(BuildError::Lines { threads, lines });
+        }
+        let cores = (0..threads).map(|number| {
             let pmu = self.part.build();
             Core {
                 source: Source::new(self.pace),

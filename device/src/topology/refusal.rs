@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use vm_pmu_arch::registry::{NAMES, Part};
+use vm_pmu_arch::registry::{NAMES, Part, left_out};
 
 /// The most packages of a machine, and the most threads of a package.
 pub(super) const MOST: usize = u16::MAX as usize;
 
-/// No part has this name.
+/// No part of this build has this name.
 ///
 /// ```
 /// use vm_pmu::topology::Builder;
@@ -32,11 +32,22 @@ impl UnknownPart {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// The feature that a build with the part has on; `None` if there is no such part at all.
+    #[must_use]
+    pub fn feature(&self) -> Option<&'static str> {
+        left_out(&self.name)
+    }
 }
 
 impl fmt::Display for UnknownPart {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "there is no part {:?}: there are ", self.name)?;
+        match self.feature() {
+            Some(feature) => {
+                write!(formatter, "this build leaves out the part {:?}: its feature `{feature}` is off; there are ", self.name)
+            }
+            None => write!(formatter, "there is no part {:?}: there are ", self.name),
+        }?;
         list(formatter, NAMES, ", ")
     }
 }
@@ -78,6 +89,14 @@ pub enum BuildError {
     Frequencies(Part),
     /// `Builder::die` for a part without tiles.
     Die(Part),
+    /// The interrupt line is for fewer threads than the machine has, so requests of the others would be lost: see
+    /// [`InterruptLine::threads`](crate::irq::InterruptLine::threads).
+    Lines {
+        /// How many threads the machine was to have, in all its packages.
+        threads: usize,
+        /// How many threads the line takes requests of.
+        lines: usize,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -106,6 +125,9 @@ impl fmt::Display for BuildError {
             BuildError::Die(part) => write!(formatter, "{} has no tiles: leave the die out", part.name()),
             BuildError::Frequencies(part) => {
                 write!(formatter, "{} has no boxes with clocks of their own: leave the frequencies out", part.name())
+            }
+            BuildError::Lines { threads, lines } => {
+                write!(formatter, "the interrupt line is for {lines} of {threads} threads: give it one line for each thread")
             }
         }
     }

@@ -7,6 +7,7 @@ mod cpus;
 mod metrics;
 mod pictures;
 mod posted;
+mod quoted;
 mod reasons;
 mod registers;
 mod units;
@@ -28,17 +29,18 @@ use vm_pmu_lab::entries::known::Known;
 use vm_pmu_lab::entries::placing;
 
 /// Every made page and picture: its file within `docs/src` and its text. `suites` is the folder of the litmus suites, `drawings` that of the
-/// pictures' texts.
+/// pictures' texts, `book` that of the pages, some of which quote files.
 ///
 /// # Errors
-/// When a litmus file cannot be read or understood, or a drawing cannot be read.
-pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+/// When a litmus file cannot be read or understood, or a drawing, a page or what it quotes cannot be read.
+pub fn pages(suites: &Path, drawings: &Path, book: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance::page(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
     pages.push((PathBuf::from("injected-events.md"), reasons::page()));
     pages.extend(metrics::pages());
     pages.extend(registers::pages());
     pages.extend(pictures::pages(drawings)?);
+    pages.extend(quoted::pages(book)?);
     pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
     pages.extend(posted::page().map(|page| (PathBuf::from("power9-nest-events.md"), page)));
     pages.extend(

@@ -40,10 +40,11 @@ fn main() -> ExitCode {
 }
 
 fn write(arguments: &Arguments) -> Result<(), String> {
-    let pages = vm_pmu_book::pages(&arguments.suites, &arguments.drawings)
-        .map_err(|error| format!("cannot read {} or {}: {error}", arguments.suites.display(), arguments.drawings.display()))?;
-    for (name, text) in pages {
-        let file = arguments.pages.join(name);
+    let Arguments { suites, drawings, pages, .. } = arguments;
+    let made = vm_pmu_book::pages(suites, drawings, pages)
+        .map_err(|error| format!("cannot read {}, {} or {}: {error}", suites.display(), drawings.display(), pages.display()))?;
+    for (name, text) in made {
+        let file = pages.join(name);
         std::fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         println!("{}", file.display());
     }

@@ -43,7 +43,14 @@ fn run(source: &str, name: &str) -> Option<(u8, String)> {
     let (program, file) = (folder.join(name), folder.join(format!("{name}.c")));
     fs::write(&file, source).expect("a file can be written");
     Command::new("gcc").arg("--version").stdout(Stdio::null()).status().ok()?;
-    let status = Command::new("gcc").args(flags).arg("-Wall").arg("-Werror").arg("-o").arg(&program).arg(&file).status().expect("GCC runs");
+    let status = Command::new("gcc")
+        .args(flags)
+        .args(["-Wall", "-Wextra", "-Werror"])
+        .arg("-o")
+        .arg(&program)
+        .arg(&file)
+        .status()
+        .expect("GCC runs");
     assert!(status.success(), "{line}");
     let (mut shown, mut errors) = (Vec::new(), Vec::new());
     let arguments = ["pmulab".into(), "run".into(), "--guest".into(), program.into_os_string()];
@@ -56,7 +63,7 @@ fn run(source: &str, name: &str) -> Option<(u8, String)> {
 fn its_driver_fails_and_passes_when_one_line_is_changed() {
     let page = page();
     let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("    wrmsr(PERF_CTR0, ") && line.ends_with("period */")).collect();
-    let [wrong, right] = lines[..] else { panic!("the page shows the line twice: {lines:?}") };
+    let [.., wrong, right] = lines[..] else { panic!("the page shows the line twice: {lines:?}") };
     let source = fs::read_to_string(root().join("docs/first-hour/driver.c")).expect("the driver is there");
     assert!(source.contains(wrong));
     for (source, name, status, end) in [(source.clone(), "wrong", 1, "FAIL\n"), (source.replace(wrong, right), "right", 0, "PASS\n")] {

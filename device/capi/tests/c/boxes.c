@@ -6,7 +6,7 @@
 
 static void a_channel_counts_what_happens(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   uint32_t channel, value;
   uint64_t clocks, dword;
   bool answer;
@@ -42,7 +42,7 @@ static void a_channel_counts_what_happens(void) {
   EXPECT_OK(vm_pmu_boxes_count(machine, &answer));
   EXPECT(!answer);
 
-  VmPmuTransaction request = {sizeof(VmPmuTransaction)};
+  VmPmuTransaction request = {.size = sizeof(VmPmuTransaction)};
   request.opcode = 0x182;
   request.stage = 2;
   request.clocks = 10;
@@ -64,7 +64,7 @@ static void the_clocks_tick_beside_the_cpus(void) {
   static const uint64_t usual[3] = {17, 9, 12}, chosen[3] = {28, 7, 0};
   for (int own = 0; own < 2; own++) {
     VmPmuMachine *machine = NULL;
-    VmPmuOptions options = {sizeof(VmPmuOptions)};
+    VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
     if (own) {
       options.flags = VM_PMU_OPTION_FREQUENCIES;
       options.cpu_frequency = 2;

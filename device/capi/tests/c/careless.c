@@ -69,8 +69,8 @@ static void raise_and_call(void *user, uint32_t thread, uint32_t counter) {
 
 static void callbacks_that_call_the_machine(void) {
   Caller caller = {0};
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   options.user = &caller;
   options.raise = raise_and_call;
   EXPECT_OK(vm_pmu_machine_create("k8", &options, &caller.machine));
@@ -109,7 +109,7 @@ static bool add(void *user, uint64_t address, uint64_t amount) {
 static void memory_that_calls_the_machine(void) {
   Caller caller = {0};
   VmPmuMemory memory = {sizeof(VmPmuMemory), &caller, load, store, add};
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   EXPECT_OK(vm_pmu_machine_create("power9", NULL, &caller.machine));
   EXPECT_OK(vm_pmu_core_init(caller.machine, 0, 0x8000));
   EXPECT_OK(vm_pmu_core_start(caller.machine, 0));

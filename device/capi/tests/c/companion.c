@@ -33,7 +33,7 @@ struct seen {
 static void events(void *user, const VmPmuOutcome *outcome) {
   struct seen *seen = user;
   bool supplies;
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   EXPECT(outcome->size >= sizeof(VmPmuOutcome));
   EXPECT_OK(vm_pmu_cells(seen->machine, 0, &cells));
   vm_pmu_add(&cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, 1);
@@ -55,7 +55,7 @@ static void walk(void *user, uint32_t thread, uint64_t address, VmPmuWalk *walk)
 /* Loads eight bytes. */
 static void load(struct seen *seen, uint64_t address) {
   VmPmuAccess access = {0};
-  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
   access.address = access.physical = address;
   access.bytes = 8;
   instruction.address = instruction.physical = 0x1000;
@@ -67,7 +67,7 @@ static void load(struct seen *seen, uint64_t address) {
 }
 
 static VmPmuCompanion *made(struct seen *seen) {
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
   bool active = false, supplies = false;
   options.user = seen;
   options.walk = walk;
@@ -130,8 +130,8 @@ static void what_is_saved_goes_on_as_warm(void) {
 
 static void the_companion_keeps_the_clock(void) {
   VmPmuMachine *machine = counting(0x00420076); /* cycles */
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
-  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
+  VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
   VmPmuCompanion *companion = NULL;
   uint64_t cycles = 0, holding[VM_PMU_SIGNAL_WORDS] = {0};
   const uint32_t held[] = {VM_PMU_SIGNAL_INTERRUPTS_MASKED_CYCLES};
@@ -164,8 +164,8 @@ static void the_companion_keeps_the_clock(void) {
 static uint64_t taken(uint8_t instruction_class, bool operation, size_t size) {
   static const uint16_t addresses[] = {3}, reads[] = {0, 2}, writes[] = {0, 2, 16};
   VmPmuMachine *machine = counting(0x00420076); /* cycles */
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
-  VmPmuInstruction instruction = {size};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
+  VmPmuInstruction instruction = {.size = size};
   VmPmuCompanion *companion = NULL;
   uint64_t cycles = 0;
   options.clock = VM_PMU_CLOCK_OWNER_COMPANION;
@@ -230,8 +230,8 @@ static uint64_t read_spr(VmPmuMachine *machine, uint32_t number) {
 static void a_guest_has_a_host(void) {
   VmPmuMachine *machine = NULL;
   VmPmuCompanion *companion = NULL;
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
-  VmPmuDemand demand = {sizeof(VmPmuDemand)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
+  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
   options.nested = nested;
   options.host = host;
   EXPECT_OK(vm_pmu_machine_create("power9", NULL, &machine));
@@ -244,7 +244,7 @@ static void a_guest_has_a_host(void) {
   EXPECT_OK(vm_pmu_follow_sync(companion, machine, 0, NULL));
   for (uint64_t page = 0; page < 2; page++) {
     VmPmuAccess access = {0};
-    VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+    VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
     access.address = page << 12;
     access.physical = access.address + (4 << 20);
     access.bytes = 8;
@@ -262,8 +262,8 @@ static void a_guest_has_a_host(void) {
 
 static void misuse(void) {
   VmPmuMachine *machine = counting(MISSES);
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
-  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
+  VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
   VmPmuAccess access = {0};
   VmPmuCompanion *companion = NULL;
   const uint32_t unknown[] = {1u << 30};

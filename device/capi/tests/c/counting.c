@@ -19,7 +19,7 @@ static void raise_interrupt(void *user, uint32_t thread, uint32_t counter) {
 }
 
 static VmPmuMachine *two_threads(struct apic *apic) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;
   uint32_t packages, threads;
   size_t bytes;
@@ -35,7 +35,7 @@ static VmPmuMachine *two_threads(struct apic *apic) {
 static void counts_to_an_overflow(void) {
   struct apic apic = {0, 0, 0};
   VmPmuMachine *machine = two_threads(&apic);
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   uint64_t value = 0;
   EXPECT_OK(vm_pmu_cells(machine, 1, &cells));
   EXPECT_OK(vm_pmu_write(machine, 1, MSR, 0xC0010004, 0 - (uint64_t)100));
@@ -87,7 +87,7 @@ static void answers_with_faults(void) {
   EXPECT_OK(vm_pmu_read(machine, 0, RDPMC, 0, &value));
   EXPECT(value == 0);
 
-  VmPmuContext context = {sizeof(VmPmuContext)};
+  VmPmuContext context = {.size = sizeof(VmPmuContext)};
   EXPECT_OK(vm_pmu_context(machine, 0, &context));
   EXPECT(context.privilege == 3 && context.machine_state == 0x202 && context.control == 1 << 8 && context.flags == 0);
   context.privilege = 0;
@@ -105,8 +105,8 @@ static void answers_with_faults(void) {
 static void tells_the_demand(void) {
   struct apic apic = {0, 0, 0};
   VmPmuMachine *machine = two_threads(&apic);
-  VmPmuDemand demand = {sizeof(VmPmuDemand)};
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   uint32_t before, after;
   bool taken = false;
   EXPECT_OK(vm_pmu_cells(machine, 0, &cells));

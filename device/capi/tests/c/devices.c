@@ -10,9 +10,9 @@ static uint64_t posted(const char *event) {
 }
 
 int main(void) {
-  VmPmuChip chip = {sizeof chip};
+  VmPmuChip chip = {.size = sizeof chip};
   const VmPmuChip *each[] = {&chip};
-  VmPmuPlatformOptions options = {sizeof options};
+  VmPmuPlatformOptions options = {.size = sizeof options};
   VmPmuPlatform *platform = NULL;
   uint64_t requests = 0;
   chip.slot_cycles = SLOT;

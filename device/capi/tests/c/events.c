@@ -19,7 +19,7 @@ static void every_part_is_named(void) {
 }
 
 static void events_are_found_by_name(void) {
-  VmPmuEvent event = {sizeof(VmPmuEvent)};
+  VmPmuEvent event = {.size = sizeof(VmPmuEvent)};
   VmPmuText name, summary;
   uint32_t signal;
   EXPECT_OK(vm_pmu_event_named("k8", "cpu_clk_unhalted", &event));
@@ -41,7 +41,7 @@ static void events_are_found_by_name(void) {
 }
 
 static void a_catalogue_is_read_to_its_end(void) {
-  VmPmuEvent event = {sizeof(VmPmuEvent)};
+  VmPmuEvent event = {.size = sizeof(VmPmuEvent)};
   uint32_t events = 0, masks = 0;
   VmPmuStatus status;
   for (uint32_t number = 0; (status = vm_pmu_event("k8", number, &event)) == VM_PMU_STATUS_OK; number++) {
@@ -57,7 +57,7 @@ static void levels_are_told_where_they_are_asked_for(void) {
   const uint32_t states[] = {VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES};
   for (int told = 0; told < 2; told++) {
     VmPmuMachine *machine = NULL;
-    VmPmuDemand demand = {sizeof(VmPmuDemand)};
+    VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
     uint64_t holding[VM_PMU_SIGNAL_WORDS] = {0}, value;
     EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
     /* PerfEvtSel0: decoder empty, edges, OS, EN. */
@@ -81,8 +81,8 @@ static void levels_are_told_where_they_are_asked_for(void) {
 /* Montecito captures advanced loads' checks that fail: data and instruction addresses of the record. */
 static void records_are_captured(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuDemand demand = {sizeof(VmPmuDemand)};
-  VmPmuRecord record = {sizeof(VmPmuRecord)};
+  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
+  VmPmuRecord record = {.size = sizeof(VmPmuRecord)};
   uint64_t value;
   EXPECT_OK(vm_pmu_machine_create("montecito", NULL, &machine));
   EXPECT_OK(vm_pmu_set_context_ia64(machine, 0, 1 << 2, 0));
@@ -112,7 +112,7 @@ static void records_are_captured(void) {
   EXPECT(value == 0x4019);
 
   /* chk.a accesses nothing. */
-  VmPmuRecord check = {sizeof(VmPmuRecord)};
+  VmPmuRecord check = {.size = sizeof(VmPmuRecord)};
   check.cycles = 1;
   check.address = 0x4020;
   check.slot = 2;
@@ -141,8 +141,8 @@ static void records_are_captured(void) {
 /* MSR_OFFCORE_RESP0 of Knights Landing: data reads that near memory answers with no snoop. */
 static void requests_are_counted(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuDemand demand = {sizeof(VmPmuDemand)};
-  VmPmuRequest request = {sizeof(VmPmuRequest)};
+  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
+  VmPmuRequest request = {.size = sizeof(VmPmuRequest)};
   uint64_t value;
   EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
   EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0x186, 0x4301B7));

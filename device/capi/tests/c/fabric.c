@@ -17,7 +17,7 @@ static bool told(const char *part) {
 }
 
 static VmPmuMachine *machine_of(const char *part, uint32_t packages) {
-  VmPmuOptions options = {sizeof options};
+  VmPmuOptions options = {.size = sizeof options};
   VmPmuMachine *machine = NULL;
   options.packages = packages;
   EXPECT_OK(vm_pmu_machine_create(part, &options, &machine));
@@ -26,7 +26,7 @@ static VmPmuMachine *machine_of(const char *part, uint32_t packages) {
 
 /* Nodes of K8 with one core and 1 MiB each. */
 static VmPmuCompanionOptions nodes(uint32_t packages) {
-  VmPmuCompanionOptions options = {sizeof options};
+  VmPmuCompanionOptions options = {.size = sizeof options};
   options.packages = packages;
   options.memory_per_package = MEMORY;
   return options;
@@ -56,7 +56,7 @@ static uint64_t counted(const VmPmuMachine *machine, uint32_t number) {
 
 /* A device behind the first node, whose package of the machine is the first too. Returns the lines that a cache had modified. */
 static uint64_t device(const VmPmuCompanion *companion, const VmPmuMachine *machine, uint64_t physical, uint64_t bytes, uint32_t operation) {
-  VmPmuDeviceRequest request = {sizeof request};
+  VmPmuDeviceRequest request = {.size = sizeof request};
   uint64_t modified = UINT64_MAX;
   request.physical = physical;
   request.bytes = bytes;
@@ -91,10 +91,10 @@ static void devices_reach_memory_and_io_of_either_node(void) {
 
 /* The second line of three is modified in the core's cache. */
 static void a_device_is_told_which_lines_were_modified(void) {
-  VmPmuCompanionOptions options = {sizeof options};
+  VmPmuCompanionOptions options = {.size = sizeof options};
   VmPmuMachine *machine = machine_of("k8", 1);
   VmPmuCompanion *companion;
-  VmPmuInstruction instruction = {sizeof instruction};
+  VmPmuInstruction instruction = {.size = sizeof instruction};
   VmPmuAccess access = {0};
   bool active;
   options.flags = VM_PMU_COMPANION_ALWAYS;
@@ -117,7 +117,7 @@ static void a_device_is_told_which_lines_were_modified(void) {
 
 /* EEh: two accesses of a device to one page of the aperture, of which the first misses. */
 static void accesses_to_the_aperture_are_counted(void) {
-  VmPmuCompanionOptions options = {sizeof options};
+  VmPmuCompanionOptions options = {.size = sizeof options};
   VmPmuMachine *machine = machine_of("k8", 1);
   VmPmuCompanion *companion;
   options.aperture = 0xD0000000;
@@ -205,7 +205,7 @@ static void impossible_devices_are_refused(void) {
   VmPmuCompanionOptions options = nodes(2);
   VmPmuMachine *machine = machine_of("k8", 2);
   VmPmuCompanion *companion = companion_of("k8", &options);
-  VmPmuDeviceRequest request = {sizeof request};
+  VmPmuDeviceRequest request = {.size = sizeof request};
   request.bytes = 64;
   request.package = 2;
   EXPECT(vm_pmu_companion_device(companion, machine, 0, &request, NULL) == VM_PMU_STATUS_ERROR_RANGE && told("companion has 2"));
@@ -223,9 +223,9 @@ static void impossible_devices_are_refused(void) {
 
 /* Four nodes of a gibibyte: the first of them has CHAs 0 to 9. */
 static void a_die_is_said_once_for_boxes_and_companion(void) {
-  VmPmuLayout layout = {sizeof layout};
-  VmPmuOptions options = {sizeof options};
-  VmPmuCompanionOptions followed = {sizeof followed};
+  VmPmuLayout layout = {.size = sizeof layout};
+  VmPmuOptions options = {.size = sizeof options};
+  VmPmuCompanionOptions followed = {.size = sizeof followed};
   VmPmuMachine *machine = NULL;
   VmPmuCompanion *companion = NULL;
   uint64_t tiles = 0, line;
@@ -260,16 +260,16 @@ static void a_die_is_said_once_for_boxes_and_companion(void) {
   layout.tiles = 3;
   EXPECT(vm_pmu_layout_options("knl", &layout, &options) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_tiles_usual(39, &tiles) == VM_PMU_STATUS_ERROR_ARGUMENT);
-  options = (VmPmuOptions){sizeof options};
+  options = (VmPmuOptions){.size = sizeof options};
   options.cluster_mode = VM_PMU_CLUSTER_MODE_QUADRANT;
   EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED);
 }
 
 /* A gibibyte of DDR, and all of 16 GiB of MCDRAM above it. */
 static void flat_memory_is_said_once_for_boxes_and_companion(void) {
-  VmPmuLayout layout = {sizeof layout};
-  VmPmuOptions options = {sizeof options};
-  VmPmuCompanionOptions followed = {sizeof followed};
+  VmPmuLayout layout = {.size = sizeof layout};
+  VmPmuOptions options = {.size = sizeof options};
+  VmPmuCompanionOptions followed = {.size = sizeof followed};
   layout.cores = 68;
   layout.memory_mode = VM_PMU_MEMORY_MODE_FLAT;
   layout.mcdram = UINT64_C(16) << 30;

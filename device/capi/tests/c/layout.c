@@ -315,7 +315,7 @@ static void signals_keep_their_numbers(void) {
 /* Every cell of the totals is that of its signal, and the cells of the deadlines follow a counter. */
 static void cells_are_where_they_are_said_to_be(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
   EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
   EXPECT(cells.signals > 407 && (uintptr_t)cells.totals % 64 == 0);

@@ -13,7 +13,7 @@ static bool told(const char *part) {
 
 static void machines(void) {
   VmPmuMachine *machine = (VmPmuMachine *)&message;
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   EXPECT(vm_pmu_machine_create("z80", NULL, &machine) == VM_PMU_STATUS_ERROR_NAME);
   EXPECT(told("\"z80\"") && told("k8"));
   EXPECT(machine == (VmPmuMachine *)&message); /* nothing is written */
@@ -44,7 +44,7 @@ static void machines(void) {
 /* What the part does not have is refused, and the message says what it has. */
 static void what_the_part_does_not_have(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   options.threads = 5;
   EXPECT(vm_pmu_machine_create("power9", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("1, 2 or 4 threads, not 5"));
   options.threads = 0;

@@ -100,7 +100,7 @@ static void a_device_reads_a_line_of_knights_landing(void) {
 
 /* Two chips of 1 MiB and eight threads each. */
 static VmPmuCompanion *two_chips(void) {
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
   VmPmuCompanion *companion = NULL;
   options.packages = 2;
   options.threads = 8;
@@ -111,7 +111,7 @@ static VmPmuCompanion *two_chips(void) {
 
 /* Consecutive lines go to controllers, channels and ports in turn. */
 static void a_device_reads_sixteen_lines_of_power9(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;
   VmPmuCompanion *companion = two_chips();
   struct heard heard;
@@ -137,11 +137,11 @@ static void a_device_reads_sixteen_lines_of_power9(void) {
 
 /* Nothing is counted, but places are watched: the thread is followed. */
 static void a_thread_reads_memory_of_the_other_chip(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;
   VmPmuCompanion *companion = two_chips();
   VmPmuAccess access = {0};
-  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
   bool stale, active;
   struct heard heard;
   options.packages = 4;
@@ -178,7 +178,7 @@ static void a_thread_reads_memory_of_the_other_chip(void) {
 
 /* Whether the box of this name counts a signal of a place, by this event and sub-event. */
 static bool counts(const char *box, uint32_t kind, uint32_t controller, uint32_t channel, uint32_t signal, uint8_t select, uint8_t umask) {
-  VmPmuPlace place = {sizeof place};
+  VmPmuPlace place = {.size = sizeof place};
   uint32_t expected, number;
   uint8_t events[2];
   place.kind = kind;
@@ -198,7 +198,7 @@ static void each_count_of_a_place_has_a_box(void) {
 }
 
 static void what_has_no_box_is_refused(void) {
-  VmPmuPlace place = {sizeof place};
+  VmPmuPlace place = {.size = sizeof place};
   uint32_t number = 7;
   uint8_t select = 7, umask = 7;
   place.kind = VM_PMU_PLACE_KIND_CHANNEL;

@@ -57,16 +57,16 @@ static bool told(const char *part) {
 }
 
 static void retire(VmPmuMachine *machine, uint64_t instructions) {
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
   vm_pmu_add(&cells, RETIRED, instructions);
 }
 
 /* CPM_INST is at 20h and counts in steps of 512. */
 static void cores_post(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL, *k8 = NULL;
-  VmPmuPassed passed = {sizeof(VmPmuPassed)};
+  VmPmuPassed passed = {.size = sizeof(VmPmuPassed)};
   uint64_t cycles;
   bool running, taken;
   options.threads = 4;
@@ -118,10 +118,10 @@ static void cores_post(void) {
 }
 
 static VmPmuPlatform *platform_of(uint32_t id) {
-  VmPmuChip chip = {sizeof(VmPmuChip)};
+  VmPmuChip chip = {.size = sizeof(VmPmuChip)};
   const VmPmuChip *chips[] = {&chip};
   const uint32_t pirs[] = {0, 1, 2, 3};
-  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuPlatformOptions options = {.size = sizeof(VmPmuPlatformOptions)};
   VmPmuPlatform *platform = NULL;
   chip.home = HOME;
   chip.id = id;
@@ -138,7 +138,7 @@ static VmPmuPlatform *platform_of(uint32_t id) {
 static void chips_post_and_are_saved(void) {
   VmPmuPlatform *old = platform_of(8), *new = platform_of(8), *other = platform_of(0);
   VmPmuSnapshot *snapshot = NULL;
-  VmPmuPassed passed = {sizeof(VmPmuPassed)};
+  VmPmuPassed passed = {.size = sizeof(VmPmuPassed)};
   const uint8_t *bytes;
   size_t length;
   uint32_t pump;
@@ -182,7 +182,7 @@ static void chips_post_and_are_saved(void) {
 }
 
 static void calls_start_and_stop(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuPlatform *platform = platform_of(0);
   VmPmuMachine *machine = NULL;
   int64_t result = 1;
@@ -210,9 +210,9 @@ static void calls_start_and_stop(void) {
 }
 
 static void platforms_that_cannot_be(void) {
-  VmPmuChip first = {sizeof(VmPmuChip)}, second = {sizeof(VmPmuChip)};
+  VmPmuChip first = {.size = sizeof(VmPmuChip)}, second = {.size = sizeof(VmPmuChip)};
   const VmPmuChip *chips[] = {&first, &second};
-  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuPlatformOptions options = {.size = sizeof(VmPmuPlatformOptions)};
   VmPmuPlatform *platform = NULL;
   EXPECT(vm_pmu_platform_create(NULL, &platform) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_platform_create(&options, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
@@ -249,9 +249,9 @@ static bool reentering_add(void *user, uint64_t address, uint64_t amount) {
 
 /* The lock of the chip is held: a call that took it would not return. */
 static void memory_that_calls_the_library_is_refused(void) {
-  VmPmuChip chip = {sizeof(VmPmuChip)};
+  VmPmuChip chip = {.size = sizeof(VmPmuChip)};
   const VmPmuChip *chips[] = {&chip};
-  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuPlatformOptions options = {.size = sizeof(VmPmuPlatformOptions)};
   VmPmuMemory reentering = memory;
   uint64_t cycles = 0;
   memset(ram, 0, sizeof ram);

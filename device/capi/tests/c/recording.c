@@ -6,7 +6,7 @@
 int main(void) {
   VmPmuMachine *machine = NULL;
   VmPmuRecording *recording = NULL;
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   const char *text;
   size_t length;
   uint64_t value, left_out = 7, checked = 0;

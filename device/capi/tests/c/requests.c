@@ -49,7 +49,7 @@ static void never(void *user, const VmPmuRequest *request) {
 /* Loads eight bytes. */
 static void load(struct seen *seen, uint64_t address) {
   VmPmuAccess access = {0};
-  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
   access.address = access.physical = address;
   access.bytes = 8;
   instruction.accesses = &access;
@@ -112,7 +112,7 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
 /* Bits 36h and 31h: how long requests of tiles are in the table, in its clocks. */
 static void a_request_stays_for_its_latency_in_clocks_of_the_untile(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuRequest request = {sizeof(VmPmuRequest)};
+  VmPmuRequest request = {.size = sizeof(VmPmuRequest)};
   uint64_t clocks;
   EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
   EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xE01, 0x403136));
@@ -129,7 +129,7 @@ static void a_request_stays_for_its_latency_in_clocks_of_the_untile(void) {
 /* Tile 0 reads a line of CHA 6 that tile 3 has, one row above CHA 6: the snoop goes up one hop, if the tile is told. */
 static void a_snoop_goes_to_the_tile_that_has_the_line(void) {
   VmPmuMachine *machine = NULL;
-  VmPmuRequest request = {sizeof(VmPmuRequest)};
+  VmPmuRequest request = {.size = sizeof(VmPmuRequest)};
   uint64_t hops;
   EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
   /* VERT_RING_IV_IN_USE, up, of CHA 3. */
@@ -148,7 +148,7 @@ static void a_snoop_goes_to_the_tile_that_has_the_line(void) {
 static void misuse(void) {
   VmPmuMachine *machine = NULL, *k8 = NULL;
   VmPmuCompanion *companion = NULL;
-  VmPmuRequest request = {sizeof(VmPmuRequest)};
+  VmPmuRequest request = {.size = sizeof(VmPmuRequest)};
   bool taken = true;
   EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
   EXPECT_OK(vm_pmu_machine_create("k8", NULL, &k8));

@@ -6,7 +6,7 @@
 #define RETIRED VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED
 
 static VmPmuMachine *made(uint32_t threads) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;
   options.threads = threads;
   EXPECT_OK(vm_pmu_machine_create("k8", &options, &machine));
@@ -14,7 +14,7 @@ static VmPmuMachine *made(uint32_t threads) {
 }
 
 static void add(VmPmuMachine *machine, uint64_t amount) {
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   EXPECT_OK(vm_pmu_cells(machine, 1, &cells));
   vm_pmu_add(&cells, RETIRED, amount);
 }

@@ -26,9 +26,9 @@ static VmPmuMachine *make(const char *part, VmPmuOptions options) {
 }
 
 static void waits_for_nothing_else(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
-  VmPmuCells cells = {sizeof(VmPmuCells)};
-  VmPmuDemand demand = {sizeof(VmPmuDemand)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
+  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
   uint64_t signals[VM_PMU_SIGNAL_WORDS];
   options.supplied = own;
   options.supplied_count = 2;
@@ -53,8 +53,8 @@ static void count_interrupt(void *user, uint32_t thread, uint32_t counter) {
 
 /* The event of retired instructions counts interrupts, too. */
 static void looks_once_a_period(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   const uint32_t supplied[] = {RETIRED, CYCLES, VM_PMU_SIGNAL_INTERRUPTS_TAKEN};
   unsigned looks = 0;
   options.pace_single = own;
@@ -88,8 +88,8 @@ static void looks_once_a_period(void) {
 }
 
 static void demands_only_records_that_are_told(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
-  VmPmuDemand demand = {sizeof(VmPmuDemand)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
+  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
   const uint64_t sample_enable = 1;
   const uint32_t told[] = {0, VM_PMU_RECORDS_NEVER, VM_PMU_RECORDS_MEMORY, VM_PMU_RECORDS_EVERY};
   for (unsigned index = 0; index < 4; index++) {
@@ -105,7 +105,7 @@ static void demands_only_records_that_are_told(void) {
 }
 
 static void knows_what_a_companion_adds(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   uint64_t signals[VM_PMU_SIGNAL_WORDS];
   uint32_t count = 0, again = 0, few[2] = {0, 77};
   EXPECT_OK(vm_pmu_companion_supplied("k8", VM_PMU_CLOCK_OWNER_EMBEDDER, NULL, 0, &count));
@@ -132,7 +132,7 @@ static void knows_what_a_companion_adds(void) {
 }
 
 static void misuse(void) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;
   const uint32_t unknown = 1u << 30;
   options.supplied = &unknown;

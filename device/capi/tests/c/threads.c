@@ -45,7 +45,7 @@ static void raise_by_thread(void *user, uint32_t thread, uint32_t counter) {
 
 static void *run(void *argument) {
   Runner *runner = argument;
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   EXPECT_OK(vm_pmu_cells(runner->machine, runner->thread, &cells));
   for (int round = 0; round < ROUNDS; round++) {
     VmPmuSnapshot *snapshot = NULL;
@@ -69,7 +69,7 @@ static void *run(void *argument) {
 static void threads_that_use_the_same_machine(void) {
   Runner runners[2] = {{0}, {0}};
   pthread_t threads[2];
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;
   options.threads = 2;
   options.user = runners;

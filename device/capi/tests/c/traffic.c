@@ -15,9 +15,9 @@ static bool told(const char *part) {
 
 /* Platforms with that many chips. */
 static VmPmuPlatform *platform_of(size_t count) {
-  VmPmuChip chips[2] = {{sizeof(VmPmuChip)}, {sizeof(VmPmuChip)}};
+  VmPmuChip chips[2] = {{.size = sizeof(VmPmuChip)}, {.size = sizeof(VmPmuChip)}};
   const VmPmuChip *each[] = {&chips[0], &chips[1]};
-  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuPlatformOptions options = {.size = sizeof(VmPmuPlatformOptions)};
   VmPmuPlatform *platform = NULL;
   chips[0].home = HOME;
   chips[1].home = REGION_END;
@@ -39,7 +39,7 @@ struct rig {
 /* A chip whose engine posts, and its traffic. */
 static struct rig made(void) {
   struct rig rig = {0};
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
   bool watches, stale, active;
   memset(cells, 0, sizeof cells);
   options.threads = 8;

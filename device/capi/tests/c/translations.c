@@ -102,9 +102,9 @@ static void misuse(void) {
 }
 
 int main(void) {
-  VmPmuChip chip = {sizeof chip};
+  VmPmuChip chip = {.size = sizeof chip};
   const VmPmuChip *each[] = {&chip};
-  VmPmuPlatformOptions options = {sizeof options};
+  VmPmuPlatformOptions options = {.size = sizeof options};
   chip.slot_cycles = SLOT;
   options.chips = each;
   options.chip_count = 1;

@@ -133,9 +133,9 @@ static void interpreter_late(void *user, uint32_t thread, uint64_t events) {
 }
 
 static void interpret(struct machine *machine) {
-  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *pmu;
-  VmPmuCells cells = {sizeof(VmPmuCells)};
+  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
   uint64_t value;
   options.user = machine;
   options.raise = interpreter_raise;

@@ -66,9 +66,9 @@ static void anew(int most) {
 static bool has(const char *lines) { return strstr(text.lines, lines) != NULL; }
 
 static VmPmuPlatform *platform_of(uint64_t home) {
-  VmPmuChip first = {sizeof(VmPmuChip)}, second = {sizeof(VmPmuChip)};
+  VmPmuChip first = {.size = sizeof(VmPmuChip)}, second = {.size = sizeof(VmPmuChip)};
   const VmPmuChip *chips[] = {&first, &second};
-  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuPlatformOptions options = {.size = sizeof(VmPmuPlatformOptions)};
   VmPmuPlatform *platform = NULL;
   first.home = home;
   second.home = UINT64_C(0x123456700000);
@@ -82,7 +82,7 @@ static VmPmuPlatform *platform_of(uint64_t home) {
 /* The interconnect: the same properties as from firmware, in the same order. */
 static void nodes_of_the_nest_are_handed_over(void) {
   VmPmuPlatform *platform = platform_of(0x400000);
-  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  VmPmuCounterNodes nodes = {.size = sizeof(VmPmuCounterNodes)};
   uint32_t next = 0;
   uint64_t address, bytes;
   anew(1 << 20);
@@ -118,7 +118,7 @@ static void nodes_of_the_nest_are_handed_over(void) {
 
 static void cores_threads_and_the_other_mode_are_asked_for(void) {
   VmPmuPlatform *platform = platform_of(0x400000);
-  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  VmPmuCounterNodes nodes = {.size = sizeof(VmPmuCounterNodes)};
   uint32_t usual = 0, all = 0;
   anew(1 << 20);
   EXPECT_OK(vm_pmu_tree_counters(platform, NULL, &writer, &usual));
@@ -133,7 +133,7 @@ static void cores_threads_and_the_other_mode_are_asked_for(void) {
 }
 
 static void a_catalogue_leaves_chips_to_firmware(void) {
-  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  VmPmuCounterNodes nodes = {.size = sizeof(VmPmuCounterNodes)};
   anew(1 << 20);
   EXPECT_OK(vm_pmu_tree_catalogue(NULL, &writer));
   /* Its content is in the root. */
@@ -158,7 +158,7 @@ static void a_catalogue_leaves_chips_to_firmware(void) {
 /* Events that are never reported are left out of a machine's own tree, too. */
 static void only_what_is_told_is_described(void) {
   VmPmuPlatform *platform = platform_of(0x400000);
-  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  VmPmuCounterNodes nodes = {.size = sizeof(VmPmuCounterNodes)};
   nodes.flags = VM_PMU_COUNTER_NODES_TOLD_BY_NEST;
   anew(1 << 20);
   EXPECT_OK(vm_pmu_tree_counters(platform, &nodes, &writer, NULL));
@@ -195,9 +195,9 @@ static void a_function_that_asks_to_stop_is_heard(void) {
 
 static void what_cannot_be_described_writes_nothing(void) {
   VmPmuPlatform *askew = platform_of(0x1238), *platform = platform_of(0);
-  VmPmuPlatformOptions options = {sizeof(VmPmuPlatformOptions)};
+  VmPmuPlatformOptions options = {.size = sizeof(VmPmuPlatformOptions)};
   VmPmuPlatform *none = NULL;
-  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  VmPmuCounterNodes nodes = {.size = sizeof(VmPmuCounterNodes)};
   VmPmuTreeWriter without = writer;
   uint32_t next = 7;
   anew(1 << 20);

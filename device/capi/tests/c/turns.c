@@ -10,7 +10,7 @@ static VmPmuCompanion *companion;
 
 /* An instruction alone in its group, whose code is at hand. */
 static void follow(const VmPmuAccess *access, const uint16_t *read, const uint16_t *written) {
-  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuInstruction instruction = {.size = sizeof(VmPmuInstruction)};
   instruction.flags = VM_PMU_INSTRUCTION_OPERATION;
   instruction.width = 8;
   instruction.accesses = access;
@@ -103,7 +103,7 @@ static void misuse(void) {
 }
 
 int main(void) {
-  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuCompanionOptions options = {.size = sizeof(VmPmuCompanionOptions)};
   options.clock = VM_PMU_CLOCK_OWNER_COMPANION;
   options.flags = VM_PMU_COMPANION_ALWAYS;
   EXPECT_OK(vm_pmu_machine_create("montecito", NULL, &machine));

@@ -5,6 +5,7 @@
 //! after it, since nothing can change it afterwards; instructions in flight are reported before they have completed.
 //! `docs/notes/pipelines.md` has the plan, and one note a part the rules.
 
+mod absent;
 mod account;
 mod ahead;
 mod bus;
@@ -171,14 +172,44 @@ impl Found {
     }
 }
 
-/// The core of one part, in as much memory as it needs.
-#[derive(Clone, Debug)]
-enum Core {
-    K8(Box<k8::Core>),
-    Knl(Box<knl::Core>),
-    Power9(Box<power9::Core>),
-    Montecito(Box<montecito::Core>),
-    Itanium(Box<itanium::Core>),
+macro_rules! cores {
+    ($( $feature:literal: $variant:ident = $module:ident; )+) => {
+        $(
+            #[cfg(feature = $feature)]
+            type $variant = Box<$module::Core>;
+            #[cfg(not(feature = $feature))]
+            type $variant = absent::Absent<$module::Core>;
+        )+
+
+        /// The core of one part, in as much memory as it needs.
+        #[derive(Clone, Debug)]
+        enum Core {
+            $( $variant($variant), )+
+        }
+
+        impl Core {
+            fn new(model: Microarchitecture) -> Core {
+                match model {
+                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => Core::$variant(boxed($module::Core::new)), )+
+                }
+            }
+        }
+
+        /// The signals of the states of a part, and those of its events.
+        fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
+            match model {
+                $( #[cfg(feature = $feature)] Microarchitecture::$variant => (&$module::STATES, &$module::EVENTS), )+
+            }
+        }
+    };
+}
+
+cores! {
+    "k8": K8 = k8;
+    "knl": Knl = knl;
+    "power9": Power9 = power9;
+    "montecito": Montecito = montecito;
+    "itanium": Itanium = itanium;
 }
 
 impl Core {
@@ -212,20 +243,9 @@ impl Core {
     }
 }
 
-/// The signals of the states of a part, and those of its events.
-fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
-    match model {
-        Microarchitecture::K8 => (&k8::STATES, &k8::EVENTS),
-        Microarchitecture::Knl => (&knl::STATES, &knl::EVENTS),
-        Microarchitecture::Power9 => (&power9::STATES, &power9::EVENTS),
-        Microarchitecture::Montecito => (&montecito::STATES, &montecito::EVENTS),
-        Microarchitecture::Itanium => (&itanium::STATES, &itanium::EVENTS),
-    }
-}
-
 /// Whether the threads of a core compete in this pipeline.
 pub(super) fn competes(model: Microarchitecture) -> bool {
-    matches!(model, Microarchitecture::Knl | Microarchitecture::Power9)
+    model.is_knl() || model.is_power9()
 }
 
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
@@ -278,25 +298,23 @@ pub(super) fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
 impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
-        let core = match model {
-            Microarchitecture::K8 => Core::K8(boxed(k8::Core::new)),
-            Microarchitecture::Knl => Core::Knl(boxed(knl::Core::new)),
-            Microarchitecture::Power9 => Core::Power9(boxed(power9::Core::new)),
-            Microarchitecture::Montecito => Core::Montecito(boxed(montecito::Core::new)),
-            Microarchitecture::Itanium => Core::Itanium(boxed(itanium::Core::new)),
-        };
-        Pipeline { core, offset: 0, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
+        Pipeline {
+            core: Core::new(model),
+            offset: 0,
+            found: Found::NONE,
+            states: signals(model).0,
+            wanted: 0,
+            reasons_wanted: false,
+            last_reason: None,
+        }
     }
 
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
         let (states, events) = signals(model);
-        let more = match model {
-            Microarchitecture::Power9 => power9::has_reason_of(signal),
-            Microarchitecture::Montecito => montecito::QUEUE.contains(&signal) || ia64::bus::supplies(signal),
-            Microarchitecture::Itanium => itanium::bus::supplies(signal),
-            Microarchitecture::K8 | Microarchitecture::Knl => false,
-        };
+        let more = model.is_power9() && power9::has_reason_of(signal)
+            || model.is_montecito() && (montecito::QUEUE.contains(&signal) || ia64::bus::supplies(signal))
+            || model.is_itanium() && itanium::bus::supplies(signal);
         signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || more
     }
 
@@ -306,7 +324,8 @@ impl Pipeline {
         self.wanted = self.states.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
         self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
         if let Core::Power9(core) = &mut self.core {
-            core.reasons.take(core.account.passed());
+            let passed = core.account.passed();
+            core.reasons.take(passed);
             core.account.clear();
             core.account.last = core.account.last.filter(|_| runs);
             core.watches = power9::is_watched(self.wanted);

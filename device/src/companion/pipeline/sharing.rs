@@ -54,8 +54,8 @@ pub(in super::super) struct Sharing {
 impl Sharing {
     /// Of a core without a model of what its threads share, nothing.
     pub(in super::super) fn new(model: Microarchitecture) -> Sharing {
-        let units = (model == Microarchitecture::Knl).then(|| boxed(knl::Units::new));
-        let power9 = (model == Microarchitecture::Power9).then(|| boxed(power9::Shared::new));
+        let units = model.is_knl().then(|| boxed(knl::Units::new));
+        let power9 = model.is_power9().then(|| boxed(power9::Shared::new));
         let lag = if power9.is_some() { LAG_POWER9 } else { LAG };
         Sharing { followed: 0, clocks: [0; THREADS], stalls: [Stalls::NONE; THREADS], lag, units, power9 }
     }
