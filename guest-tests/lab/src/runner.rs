@@ -11,7 +11,7 @@ pub mod x86;
 
 pub use engine::Engine;
 pub use error::RunError;
-pub(crate) use error::refused;
+pub(crate) use error::{parts_of, refused};
 use migrate::stages;
 pub use migrate::{MigrateError, RUN_VERSION};
 
@@ -211,7 +211,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
             Ok((ran.report, ran.counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
-            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+            Err(RunError::NotForEngine { option: "--metric", pmu: pmu.to_owned() })
         }
     }
 }
@@ -234,7 +234,7 @@ pub fn count_image(
             power::run_image(&job, options).map(|ran| (ran.report, ran.counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
-            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+            Err(RunError::NotForEngine { option: "--metric", pmu: pmu.to_owned() })
         }
     }
 }
