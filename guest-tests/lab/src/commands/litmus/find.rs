@@ -9,11 +9,11 @@ use vm_pmu::litmus::Litmus;
 
 use super::arguments::Wanted;
 use super::wrong::Mistake;
-use super::{FAIL, Failed, OK, Outcome, WRONG};
+use super::{FAIL, Failed, OK, Outcome, WRONG, text_of};
 use crate::dialect::select;
 use crate::error::Error;
+use crate::suggest;
 use crate::suite::{self, File, Index};
-use crate::{files, suggest};
 
 /// How the name of a litmus file ends.
 const EXTENSION: &str = "litmus";
@@ -74,8 +74,7 @@ pub(super) fn sources(paths: &[PathBuf], wanted: &Wanted) -> Result<Vec<Source>,
     for path in paths {
         collect(path, &mut found)?;
     }
-    sources
-        .extend(found.iter().map(|path| Source::of(path.display().to_string(), files::read_text(path).map_err(|error| error.to_string()))));
+    sources.extend(found.iter().map(|path| Source::of(path.display().to_string(), text_of(path))));
     let before = sources.len();
     sources.retain(|source| filter.takes(source));
     if sources.is_empty() && before > 0 {
