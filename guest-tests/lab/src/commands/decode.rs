@@ -189,7 +189,7 @@ fn show(decoded: &Decoded, output: &mut Output<'_>) -> Result<(), Error> {
     let part = select::part(decoded.pmu)?;
     let heading = heading(select::register(part, decoded.register)?, decoded.value);
     match &decoded.event {
-        Some(event) => writeln!(output, "{heading}   {event}")?,
+        Some(event) => output.line(4, &format!("{heading}   {event}"))?,
         None => writeln!(output, "{heading}")?,
     }
     fields(decoded, 2, |field| !field.reserved || !field.meaning.is_empty(), output)

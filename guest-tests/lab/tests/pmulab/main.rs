@@ -11,11 +11,13 @@ mod litmus;
 mod moved;
 mod nest;
 mod profile;
+mod refused;
 mod shell;
 mod stat;
 mod timeline;
 mod top;
 mod traced;
+mod width;
 
 use std::process::Output;
 
