@@ -28,12 +28,16 @@ pub fn wrap_unbroken(text: &str, width: usize) -> Vec<String> {
     wrapped(text.split(' ').filter(|word| !word.is_empty()), width)
 }
 
+/// The columns that a text behind a lead has at least.
+const LEAST: usize = 24;
+
 /// `lead` and then `text`, whose further lines begin below its first, at column `indent`.
 ///
 /// Where `lead` reaches beyond `indent`, or leaves too little room, the text begins on the next line.
 #[must_use]
 pub fn hanging(lead: &str, indent: usize, text: &str, width: usize) -> Vec<String> {
-    let wrapped = wrap(text, width.saturating_sub(indent).max(24));
+    let indent = indent.min(width.saturating_sub(LEAST));
+    let wrapped = wrap(text, width.saturating_sub(indent));
     let mut lines = Vec::with_capacity(wrapped.len() + 1);
     let mut wrapped = wrapped.into_iter();
     if columns(lead) < indent {

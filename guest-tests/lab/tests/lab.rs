@@ -189,10 +189,22 @@ fn the_demonstration_tells_what_was_programmed_and_what_came_of_it() {
 }
 
 #[test]
-fn guests_are_listed() {
+fn guests_are_listed_by_part() {
     let (status, text, _) = pmulab(&["guests"]);
     assert_eq!(status, 0);
-    assert!(text.starts_with("guest     pmu  threads  what it shows\noverflow  k8         1  Shows overflow.\n"), "{text}");
+    let expected = "\
+k8: AMD Athlon 64 and AMD Opteron (family 0Fh), 4 guests
+  overflow  Shows overflow.
+  broken    Shows broken.
+  refused   Shows refused.
+  both      Shows both.
+
+z80, 1 guest
+  both      Shows both.
+
+Run one with `pmulab run NAME --pmu PMU`, or every one with `pmulab run all`.
+";
+    assert_eq!(text, expected, "\n{text}");
 }
 
 proptest! {

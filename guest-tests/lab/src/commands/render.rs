@@ -145,7 +145,7 @@ pub fn counts(counts: &[Count], output: &mut Output<'_>) -> Result<(), Error> {
     writeln!(output, "\n{}", head.trim_end())?;
     for ((count, number_text), place_text) in counts.iter().zip(&numbers).zip(&places) {
         let lead = format!("{number_text:>number$}  {:<unit$}  {:<event$}  {place_text:>place$}", count.unit, count.event);
-        let mut lead = text::folded(&lead, number + unit + 6, output.width);
+        let mut lead = text::folded(&lead, 8, output.width);
         let last = lead.pop().unwrap_or_default();
         let driven = if count.driven_by.is_empty() { count.fidelity.clone() } else { format!("{}: {}", count.fidelity, count.driven_by) };
         output.lines(lead.into_iter().chain(text::hanging(&last, indent, &driven, output.width)))?;
@@ -238,13 +238,12 @@ pub fn checks(checks: &[Check], output: &mut Output<'_>) -> Result<(), Error> {
     let name = text::widest(checks.iter().map(|check| check.name.as_str())).min(room);
     for (check, seen) in checks.iter().zip(&seen) {
         let word = if check.passed() { output.good("pass") } else { output.bad("FAIL") };
-        let values = format!("seen {seen:>width$}, expected {}", expected(check));
-        let line = format!("  {word}  {}  {values}", text::padded(&check.name, name));
-        if text::columns(&line) > output.width || text::columns(&check.name) > name {
-            output.line(8, &format!("  {word}  {}", check.name))?;
-            output.line(12, &format!("          {values}"))?;
+        let said = expected(check);
+        let aligned = format!("  {word}  {}  seen {seen:>width$}, expected {said}", text::padded(&check.name, name));
+        if text::columns(&aligned) <= output.width {
+            writeln!(output, "{aligned}")?;
         } else {
-            writeln!(output, "{line}")?;
+            output.line(10, &format!("  {word}  {}  seen {seen}, expected {said}", check.name))?;
         }
     }
     Ok(())

@@ -47,15 +47,13 @@ impl Counts {
             }
             return Ok(counts);
         }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .comment(Some(b'#'))
-            .trim(csv::Trim::All)
-            .from_reader(text.as_bytes());
-        for (place, row) in reader.records().enumerate() {
-            let row = row.map_err(|error| error.to_string())?;
-            let line = row.position().map_or(0, csv::Position::line);
+        let is_said = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let mut is_first = true;
+        for (number, text) in text.lines().enumerate().filter(|(_, line)| is_said(line)) {
+            let line = number + 1;
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(text.as_bytes());
+            let row = reader.records().next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
+            let may_be_header = std::mem::take(&mut is_first);
             let cell = |at: usize| row.get(at).unwrap_or_default();
             let number = |at: usize| cell(at).parse::<f64>().ok().filter(|count| is_count(*count));
             let hexadecimal = |at: usize| number::parse(cell(at)).filter(|_| !cell(at).starts_with('-')).map(|count| count as f64);
@@ -64,8 +62,8 @@ impl Counts {
             match (number(0), number(1).or_else(|| hexadecimal(1))) {
                 (Some(count), _) if row.len() > 2 => counts.add(cell(2), count, catalogue),
                 (None, Some(count)) => counts.add(cell(0), count, catalogue),
-                _ if is_not_counted(&row) || place == 0 && is_header(&row) => {}
-                _ if row.len() < 2 => return Err(format!("line {line}: `{}` has no count; {FORMS}", cell(0))),
+                _ if is_not_counted(&row) || may_be_header && is_header(&row) => {}
+                _ if row.len() < 2 => return Err(format!("line {line}: `{}` has no count; {FORMS}", cell(0).escape_debug())),
                 _ if is_named_first => return Err(format!("line {line}: {}", no_count(cell(0), cell(1)))),
                 _ => return Err(format!("line {line}: {}", no_count(cell(2), cell(0)))),
             }
@@ -90,7 +88,7 @@ fn is_count(number: f64) -> bool {
 }
 
 fn no_count(name: &str, word: &str) -> String {
-    format!("`{word}` of `{name}` is no count: write a number, as 1000")
+    format!("`{}` of `{}` is no count: write a number, as 1000", word.escape_debug(), name.escape_debug())
 }
 
 /// Whether a line of perf says that something was not counted, or has a metric alone.

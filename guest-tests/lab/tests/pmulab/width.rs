@@ -36,7 +36,7 @@ fn what_is_known_of_the_parts_fits() {
         "litmus --pmu k8",
         "explain cycles --long",
         "explain PerfEvtSel0 MMCR0 MMCRA SIER PMC4 PMC38 FC56 FC4H UMASK loads RUN_CPI PM_CYC 0x530076 --long",
-        "explain IA32_PERFEVTSEL0 MSR_OFFCORE_RSP0 cha0::TOR_INSERTS.IRQ L3_READS.ALL.ALL --long",
+        "explain IA32_PERFEVTSEL0 MSR_OFFCORE_RESP0 cha0::TOR_INSERTS.IRQ L3_READS.ALL.ALL --long",
         "metrics",
         "metrics --counts counts.csv",
         "metrics --pmu montecito",
@@ -48,7 +48,7 @@ fn what_is_known_of_the_parts_fits() {
 fn events_that_are_programmed_fit() {
     all_fit([
         "encode --pmu k8 CPU_CLK_UNHALTED:k:int DATA_CACHE_REFILLS PROBE:MISS:k",
-        "encode --pmu knl BR_INST_RETIRED.CALL:u INST_RETIRED.ANY OFFCORE_RESPONSE_0:rsp=DMND_DATA_RD+ANY_RESPONSE",
+        "encode --pmu knl BR_INST_RETIRED.CALL:u INST_RETIRED.ANY OFFCORE_RESPONSE_0:rsp=DEMAND_DATA_RD+ANY_RESPONSE",
         "encode --pmu power9 PM_INST_CMPL:u:int:period=1000 PM_RUN_CYC 0x34340401e0 nest::PM_PB_CYC",
         "encode --pmu power9 --groups 0x10002 0x1001e",
         "encode --pmu montecito LOADS_RETIRED:u:code=0x4000000000001000+0x1000 L3_READS.ALL.ALL",

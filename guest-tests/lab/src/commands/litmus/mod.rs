@@ -117,10 +117,9 @@ fn show(outcome: &Outcome, source: &find::Source, failures: bool, output: &mut O
     Ok(())
 }
 
-/// The text of a litmus file or a recording.
-pub(super) fn text_of(file: &Path) -> Result<String, String> {
-    const RIGHT: &str = "recordings are what `pmulab run GUEST -o FILE` writes";
-    files::read_kind(file, Some(FileKind::Litmus), RIGHT).map_err(|error| error.to_string())
+/// The text of a litmus file or a recording; of a file of another kind, what it is and what is `right`.
+fn text_of(file: &Path, right: &str) -> Result<String, String> {
+    files::read_kind(file, Some(FileKind::Litmus), right).map_err(|error| error.to_string())
 }
 
 /// The program of a file, and its text.
@@ -129,7 +128,8 @@ pub(super) fn read_with_text(file: &Path) -> Result<(Litmus, String), Error> {
         Ok(litmus) => Ok((litmus, text)),
         Err(error) => Err(error.to_string()),
     };
-    text_of(file).and_then(parsed).map_err(|error| Error::usage(format!("{}: {error}", file.display())))
+    const RIGHT: &str = "recordings are what `pmulab run GUEST -o FILE` writes";
+    text_of(file, RIGHT).and_then(parsed).map_err(|error| Error::usage(format!("{}: {error}", file.display())))
 }
 
 /// The program of a file.
