@@ -88,6 +88,19 @@ macro_rules! parts {
                 }
             }
 
+            /// The letters of the part's revisions, the oldest first.
+            ///
+            /// ```
+            /// use vm_pmu_arch::registry::Part;
+            ///
+            /// assert!(Part::named("k8").unwrap().revision_letters().eq(["C", "D", "E"]));
+            /// ```
+            pub fn revision_letters(self) -> impl Iterator<Item = &'static str> + Clone {
+                (0..).map_while(move |index| match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$revision>::ALL.get(index).map(|revision| revision.letter()), )+
+                })
+            }
+
             /// What CPUID shows of the part, if it is an x86.
             #[must_use]
             pub const fn cpuid(self) -> Option<CpuidIdentity> {

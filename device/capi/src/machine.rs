@@ -388,7 +388,9 @@ pub unsafe extern "C" fn vm_pmu_machine_create(
             // SAFETY: the caller's promise.
             let letter = unsafe { text(options.revision, "the revision") }?;
             part.revision(letter).ok_or_else(|| {
-                misuse(VmPmuStatus::ErrorName, format!("{} has no revision \"{letter}\": the usual one is {part}", part.name()))
+                let letters: Vec<&str> = part.revision_letters().collect();
+                let (name, letters) = (part.name(), letters.join(", "));
+                misuse(VmPmuStatus::ErrorName, format!("{name} has no revision \"{letter}\": there are {letters}"))
             })?
         };
         // SAFETY: the caller's promise.

@@ -239,7 +239,10 @@ impl Header {
     fn finish(&mut self) -> Result<Litmus, String> {
         let part = self.part.ok_or("the header lacks a line `pmu: NAME`")?;
         let part = match &self.revision {
-            Some(letter) => part.revision(letter).ok_or(format!("{} has no revision `{letter}`", part.name()))?,
+            Some(letter) => part.revision(letter).ok_or_else(|| {
+                let letters: Vec<&str> = part.revision_letters().collect();
+                format!("{} has no revision `{letter}`: there are {}", part.name(), letters.join(", "))
+            })?,
             None => part,
         };
         let (packages, threads) = (self.packages.unwrap_or(1), self.threads.unwrap_or(1));

@@ -176,6 +176,13 @@ enum ByteOrder {
     Either,
 }
 
+/// The `e_machine` of an ELF file; nothing of any other file.
+#[must_use]
+pub fn machine(file: &[u8]) -> Option<u16> {
+    let little_endian = file.get(5).is_none_or(|data| *data != elf::ELFDATA2MSB.0);
+    if file.starts_with(b"\x7fELF") { machine_of(file, little_endian) } else { None }
+}
+
 /// The file's `e_machine`, at the same place in files of 32 bits and of 64.
 fn machine_of(file: &[u8], little_endian: bool) -> Option<u16> {
     let bytes = [*file.get(18)?, *file.get(19)?];

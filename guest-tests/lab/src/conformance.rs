@@ -211,7 +211,7 @@ fn fields(part: Part, index: &Index) -> Covered {
         let Some(first) = members.first() else { continue };
         let means = |field: &&Field| field.name != "Reserved" && matches!(field.access, FieldAccess::ReadWrite | FieldAccess::ReadOnly);
         for field in fields.iter().filter(means) {
-            let is_set = members.iter().any(|register| index.of_field(register.address, field.low).next().is_some());
+            let is_set = members.iter().any(|register| index.of_field(register.address, field).next().is_some());
             covered.note(&format!("{}.{}", first.name, field.name), is_set);
         }
     }

@@ -228,9 +228,7 @@ pub fn table(computed: &[Computed], output: &mut Output<'_>) -> Result<(), Error
             let replaced: Vec<String> = one.replaced.iter().map(Replaced::to_string).collect();
             says = format!("{says} ({})", replaced.join("; "));
         }
-        for line in text::hanging(&lead, indent, &says, output.width) {
-            writeln!(output, "{line}")?;
-        }
+        output.lines(text::hanging(&lead, indent, &says, output.width))?;
     }
     Ok(())
 }

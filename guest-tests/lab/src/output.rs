@@ -6,9 +6,12 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::text;
 
 /// The width of text that goes to a file or a pipe.
-const DEFAULT_WIDTH: usize = 100;
+pub const DEFAULT_WIDTH: usize = 80;
+/// The least and the most columns of text on a terminal.
+const TERMINAL_WIDTHS: (usize, usize) = (60, 120);
 
 /// The destination of a command's text.
 ///
@@ -33,7 +36,11 @@ impl<'a> Output<'a> {
     /// colours if standard output is none.
     pub fn to_terminal(writer: &'a mut dyn Write) -> Output<'a> {
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-        Output { width: width.clamp(72, 120), colours: io::stdout().is_terminal() && wants_colours(), ..Output::new(writer) }
+        Output {
+            width: width.clamp(TERMINAL_WIDTHS.0, TERMINAL_WIDTHS.1),
+            colours: io::stdout().is_terminal() && wants_colours(),
+            ..Output::new(writer)
+        }
     }
 
     /// The same output with or without colours.
@@ -62,6 +69,28 @@ impl<'a> Output<'a> {
 
     fn dressed(&self, word: &str, style: Style) -> String {
         if self.colours { format!("{style}{word}{style:#}") } else { word.to_owned() }
+    }
+
+    /// The verdict on a run.
+    #[must_use]
+    pub fn verdict(&self, passed: bool) -> String {
+        if passed { self.good("PASS") } else { self.bad("FAIL") }
+    }
+
+    /// Writes a line, folded where it is too wide; what follows begins at column `indent`.
+    ///
+    /// # Errors
+    /// The text could not be written.
+    pub fn line(&mut self, indent: usize, line: &str) -> io::Result<()> {
+        self.lines(text::folded(line, indent, self.width))
+    }
+
+    /// Writes lines.
+    ///
+    /// # Errors
+    /// The text could not be written.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
+        lines.into_iter().try_for_each(|line| writeln!(self, "{line}"))
     }
 
     /// Writes `value` as indented JSON.

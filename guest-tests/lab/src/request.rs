@@ -83,7 +83,7 @@ pub trait Runner {
     /// # Errors
     /// Why the guest could not be run, or why nothing can be counted in addition, in one line.
     fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
-        Err(format!("the engine {} counts only what the guest programs: leave out `--metrics`", request.engine))
+        Err(format!("the engine {} counts only what the guest programs: leave out `--metric`", request.engine))
     }
 
     /// As [`count`](Runner::count), with each event on its counter: for parts whose events are chosen by a counter's own register.
@@ -91,7 +91,7 @@ pub trait Runner {
     /// # Errors
     /// Why the guest could not be run, or why nothing can be counted in addition, in one line.
     fn count_placed(&self, request: &RunRequest, _runs: &[Vec<metrics::Placed>]) -> Result<(Report, Vec<Vec<u64>>), String> {
-        Err(format!("the engine {} counts only what the guest programs on {}: leave out `--metrics`", request.engine, request.pmu))
+        Err(format!("the engine {} counts only what the guest programs on {}: leave out `--metric`", request.engine, request.pmu))
     }
 
     /// Runs a guest with a PMU of the same part beside the guest's own, which counts by `plan`. Returns what it found of each thread.

@@ -12,7 +12,7 @@ pub mod x86;
 
 pub use engine::Engine;
 pub use error::RunError;
-pub(crate) use error::refused;
+pub(crate) use error::{parts_of, refused};
 use migrate::stages;
 pub use migrate::{MigrateError, RUN_VERSION};
 use paced::{GivenUp, paced};
@@ -43,6 +43,8 @@ use vm_pmu_board::{Deliveries, Usage};
 use vm_pmu_engines::x86::Image;
 use vm_pmu_guests::{self as guests, Guest};
 
+/// After how many seconds a run is given up, if nothing else is said.
+pub const SECONDS: u64 = 120;
 /// Bytes of memory, as far as no part needs more.
 const RAM: u64 = 32 << 20;
 
@@ -101,7 +103,7 @@ impl Default for Options {
             parallel: false,
             limit: 1_000_000_000,
             cycles: Cycles::default(),
-            seconds: 120,
+            seconds: SECONDS,
             revision: None,
             cpus: 1,
             share_counters: false,
@@ -215,7 +217,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> R
             Ok((ran.report, ran.counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
-            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+            Err(RunError::NotForEngine { option: "--metric", pmu: pmu.to_owned() })
         }
     }
 }
@@ -238,7 +240,7 @@ pub fn count_image(
             power::run_image(&job, options).map(|ran| (ran.report, ran.counts))
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
-            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+            Err(RunError::NotForEngine { option: "--metric", pmu: pmu.to_owned() })
         }
     }
 }

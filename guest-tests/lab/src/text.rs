@@ -28,28 +28,59 @@ pub fn wrap_unbroken(text: &str, width: usize) -> Vec<String> {
     wrapped(text.split(' ').filter(|word| !word.is_empty()), width)
 }
 
+/// The columns that a text behind a lead has at least.
+const LEAST: usize = 24;
+
 /// `lead` and then `text`, whose further lines begin below its first, at column `indent`.
 ///
 /// Where `lead` reaches beyond `indent`, or leaves too little room, the text begins on the next line.
 #[must_use]
 pub fn hanging(lead: &str, indent: usize, text: &str, width: usize) -> Vec<String> {
-    let wrapped = wrap(text, width.saturating_sub(indent).max(24));
+    let indent = indent.min(width.saturating_sub(LEAST));
+    let wrapped = wrap(text, width.saturating_sub(indent));
     let mut lines = Vec::with_capacity(wrapped.len() + 1);
     let mut wrapped = wrapped.into_iter();
     if columns(lead) < indent {
         let first = wrapped.next().unwrap_or_default();
         lines.push(format!("{}{first}", padded(lead, indent)).trim_end().to_owned());
     } else {
-        lines.push(lead.trim_end().to_owned());
+        lines.extend(folded(lead, indent, width));
     }
     lines.extend(wrapped.map(|line| format!("{:indent$}{line}", "")));
     lines
 }
 
-/// The columns that `text` takes on a terminal: letters of East Asia have two, accents that are set on another letter none.
+/// `text` in lines of at most `width` columns, broken at blanks; all but the first begin at column `indent`. Blanks within a line stay as
+/// they are.
+#[must_use]
+pub fn folded(text: &str, indent: usize, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    // A line that has its indent alone takes any word.
+    let mut is_empty = true;
+    for piece in text.trim_end().split_inclusive(' ') {
+        if !is_empty && columns(&line) + columns(piece.trim_end()) > width {
+            lines.push(line.trim_end().to_owned());
+            line = " ".repeat(indent);
+            is_empty = true;
+        }
+        if lines.is_empty() || !is_empty || piece != " " {
+            line.push_str(piece);
+        }
+        is_empty &= piece == " ";
+    }
+    lines.push(line.trim_end().to_owned());
+    lines
+}
+
+/// The columns that `text` takes on a terminal: letters of East Asia have two, accents that are set on another letter none, and colours
+/// none.
 #[must_use]
 pub fn columns(text: &str) -> usize {
-    text.width()
+    let mut pieces = text.split('\x1b');
+    let first = pieces.next().map_or(0, |piece| piece.width());
+    // What follows ESC to the m is ECMA-48's SGR.
+    first + pieces.map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest).width()).sum::<usize>()
 }
 
 /// `text` and blanks, so many columns together; longer text as it is.
@@ -99,9 +130,19 @@ mod tests {
     }
 
     #[test]
+    fn a_line_is_folded_at_blanks_and_keeps_its_columns() {
+        assert_eq!(folded("  name   one two", 4, 13), ["  name   one", "    two"]);
+        assert_eq!(folded("  name   one   two", 4, 13), ["  name   one", "    two"]);
+        assert_eq!(folded("a/path/that/is/long and short", 2, 9), ["a/path/that/is/long", "  and", "  short"]);
+        assert_eq!(folded("fits  as it is", 2, 14), ["fits  as it is"]);
+        assert_eq!(folded("", 2, 14), [""]);
+    }
+
+    #[test]
     fn columns_are_those_of_a_terminal() {
         // Two letters of two columns each; e and the accent that is set on it.
         assert_eq!((columns("漢字"), columns("e\u{301}"), columns("abc")), (4, 1, 3));
+        assert_eq!(columns("\x1b[1m\x1b[31mFAIL\x1b[0m"), 4);
         assert_eq!(padded("漢字", 6), "漢字  ");
         assert_eq!(hanging("漢", 4, "text", 36), ["漢  text"]);
     }

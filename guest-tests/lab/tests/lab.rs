@@ -92,8 +92,9 @@ fn several_guests_have_a_line_each() {
     let (status, text, _) = pmulab(&["run", "--guest", "overflow", "--guest", "broken"]);
     assert_eq!(status, 1);
     let expected = "\
-PASS  overflow  k8         12,345 instructions  1 of 1 check
-FAIL  broken    k8         12,345 instructions  0 of 1 check  The guest ended by itself.
+PASS  overflow  k8       12,345 instructions  1 of 1 check
+FAIL  broken    k8       12,345 instructions  0 of 1 check
+      The guest ended by itself.
       count after the interrupt: seen 4, expected 3
 
 2 guests: 1 passed, 1 failed
@@ -103,6 +104,29 @@ FAIL  broken    k8         12,345 instructions  0 of 1 check  The guest ended by
     assert_eq!(status, 2, "one could not be run");
     assert!(text.contains("not run: it asks for too many"), "{text}");
     assert!(text.ends_with("4 guests: 2 passed, 2 failed\n"), "{text}");
+}
+
+#[test]
+fn verdicts_have_a_colour_where_colours_are_wanted_and_nothing_else_changes() {
+    let coloured = |arguments: &[&str]| {
+        let mut bytes = Vec::new();
+        let mut output = Output::new(&mut bytes).with_colours(true);
+        vm_pmu_lab::commands::main([&["pmulab"], arguments].concat(), &Double, &mut output, &mut Vec::new());
+        String::from_utf8(bytes).unwrap()
+    };
+    // ECMA-48, SGR: 32 is green, 31 red, 1 bold, 0 neither.
+    let (green, red, end) = ("\x1b[32m", "\x1b[1m\x1b[31m", "\x1b[0m");
+    let passing = coloured(&["run", "overflow"]);
+    assert!(passing.ends_with(&format!("\n{green}PASS{end}\n")), "{passing}");
+    assert!(passing.contains(&format!("\n  {green}pass{end}  count after the interrupt")), "{passing}");
+    let failing = coloured(&["run", "broken"]);
+    assert!(failing.ends_with(&format!("\n{red}FAIL{end}\n")) && failing.contains(&format!("\n  {red}FAIL{end}  count")), "{failing}");
+    let several = coloured(&["run", "overflow", "broken"]);
+    assert!(several.starts_with(&format!("{green}PASS{end}  overflow")) && several.contains(&format!("\n{red}FAIL{end}  broken")));
+    for arguments in [&["run", "overflow"][..], &["run", "broken"], &["run", "overflow", "broken"]] {
+        let plain = ["\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"].iter().fold(coloured(arguments), |text, code| text.replace(code, ""));
+        assert_eq!(plain, pmulab(arguments).1, "{arguments:?}");
+    }
 }
 
 #[test]
@@ -165,10 +189,22 @@ fn the_demonstration_tells_what_was_programmed_and_what_came_of_it() {
 }
 
 #[test]
-fn guests_are_listed() {
+fn guests_are_listed_by_part() {
     let (status, text, _) = pmulab(&["guests"]);
     assert_eq!(status, 0);
-    assert!(text.starts_with("guest     pmu  threads  what it shows\noverflow  k8         1  Shows overflow.\n"), "{text}");
+    let expected = "\
+k8: AMD Athlon 64 and AMD Opteron (family 0Fh), 4 guests
+  overflow  Shows overflow.
+  broken    Shows broken.
+  refused   Shows refused.
+  both      Shows both.
+
+z80, 1 guest
+  both      Shows both.
+
+Run one with `pmulab run NAME --pmu PMU`, or every one with `pmulab run all`.
+";
+    assert_eq!(text, expected, "\n{text}");
 }
 
 proptest! {

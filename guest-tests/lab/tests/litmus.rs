@@ -366,7 +366,7 @@ fn a_wrong_header_is_answered_by_the_right_ones() {
          supplies, supplies_records, recording, frequencies, die, buses, state"
     );
     assert!(complaint("pmu: z80\n").starts_with("line 1: no PMU is called `z80`: there are k8"), "{}", complaint("pmu: z80\n"));
-    assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`");
+    assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`: there are C, D, E");
     assert_eq!(complaint("share_counters: perhaps\n"), "line 1: `perhaps` is neither yes nor no");
     assert_eq!(complaint("threads: 4097\n"), "line 1: `4097` is too many: 1024 is the most");
     assert_eq!(complaint("packages: 0\n"), "line 1: `0` is too few: 1 is the least");

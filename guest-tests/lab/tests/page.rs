@@ -78,6 +78,16 @@ fn as_many_interrupts_and_samples_are_shown_as_the_guest_expects() {
 }
 
 #[test]
+fn latencies_have_a_chart_where_an_interrupt_waited() {
+    // POWER9 takes an interrupt before the next instruction, and the K8's cycle in which a counter overflows ends after it.
+    let (still, waiting) = (of_guest("power9", "overflow").2, of_guest("k8", "profile").2);
+    let chart = "<div id=\"latency\"";
+    assert!(still.contains("all latencies are 0.") && !still.contains(chart));
+    assert_eq!(data(&still)["interrupts"], Value::Null);
+    assert!(waiting.contains(chart) && !waiting.contains("all latencies are 0."));
+}
+
+#[test]
 fn a_freeze_is_drawn_where_the_guest_has_the_pmu_freeze() {
     let data = data(&of_guest("knl", "freeze").2);
     let moments = data["cpus"][0]["moments"].as_array().unwrap();
@@ -304,7 +314,7 @@ fn a_page_is_of_one_run_and_goes_with_no_metrics() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    assert_eq!(said(&["--guest", "all", "--report", "run.html"]), "pmulab: a page is of one run: name one guest with `--guest`\n");
+    assert_eq!(said(&["--guest", "all", "--report", "run.html"]), "pmulab: a page is of one run: name one\n");
     let missing = said(&["--pmu", "k8", "--guest", "count", "--report", "/nowhere/run.html"]);
     assert!(missing.starts_with("pmulab: /nowhere/run.html cannot be written: "), "{missing}");
     assert!(said(&["--pmu", "power9", "--guest", "count", "--metrics", "RUN_CPI", "--report", "run.html"]).contains("cannot be used with"));
@@ -353,6 +363,8 @@ fn framed(folder: &Path, width: u32) -> String {
                 && one.getBoundingClientRect().right > root.clientWidth + 1).map((one) => one.tagName + '#' + one.id);\
             const text = page.querySelector('#counters .xtick text');\
             const lines = () => page.querySelectorAll('#shared path.js-line').length;\
+            page.querySelectorAll('details').forEach((one) => one.open = true);\
+            const cut = [...page.querySelectorAll('.wide')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel);\
             const names = [...page.querySelectorAll('#shared .lines button')], shared = lines();\
             names.slice(0, 1).forEach((name) => name.click());\
             Object.assign(document.body.dataset, {\
@@ -361,7 +373,8 @@ fn framed(folder: &Path, width: u32) -> String {
                 bars: page.querySelectorAll('#counters .bars .point path').length,\
                 boxes: page.querySelectorAll('#flame path.surface').length,\
                 shared, names: names.length, left: lines(), hidden: page.querySelectorAll('#shared [aria-pressed=false]').length,\
-                page: root.scrollWidth, window: root.clientWidth, wide: wide.join(' '),\
+                page: root.scrollWidth, window: root.clientWidth, wide: wide.join(' '), cut: cut.join(' '),\
+                checks: page.querySelector('#checks td:last-child').getBoundingClientRect().right <= root.clientWidth ? 'whole' : 'cut',\
                 back: frame.contentWindow.getComputedStyle(page.body).backgroundColor,\
                 text: text ? frame.contentWindow.getComputedStyle(text).fill : ''\
             });\
@@ -382,6 +395,7 @@ fn a_browser_draws_the_page_of_every_part_within_a_narrow_window_and_without_a_m
         let of = |name: &str| attribute(&document, "body", name);
         assert_eq!((of("data-errors").as_str(), of("data-drawn").as_str()), ("", "yes"), "{pmu}");
         assert_eq!((of("data-window").as_str(), of("data-page").as_str(), of("data-wide").as_str()), ("360", "360", ""), "{pmu}");
+        assert_eq!((of("data-cut").as_str(), of("data-checks").as_str()), ("", "whole"), "{pmu}: columns of tables");
         for drawn in ["data-lines", "data-bars", "data-boxes"] {
             assert!(of(drawn).parse::<u32>().unwrap() > 0, "{pmu}: {drawn}");
         }

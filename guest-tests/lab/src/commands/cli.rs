@@ -16,10 +16,11 @@ use crate::commands::run::{PageArguments, TimelineArguments, TraceArguments};
 use crate::commands::shell::{CompletionsArguments, ManArguments};
 use crate::commands::stat::StatArguments;
 use crate::commands::top::TopArguments;
+use crate::runner::SECONDS;
 
 /// Drives and explains the performance monitoring units of vm-pmu.
 #[derive(Debug, Parser)]
-#[command(name = "pmulab", version, max_term_width = 100)]
+#[command(name = "pmulab", version, max_term_width = 80)]
 #[command(after_help = "Without a command, a short guided demonstration runs.")]
 pub struct Cli {
     /// What to do.
@@ -97,20 +98,23 @@ pub enum RowsFormat {
 /// Arguments of `pmulab run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The PMU that the guest drives; if left out, the only one that the guest knows, and k8 for a file
+    /// A guest's name, the path of an ELF file, or `all`; there may be several
+    #[arg(value_name = "NAME|ELF|all", required_unless_present = "guest_options")]
+    guests: Vec<String>,
+    /// Further guests, as options
+    #[arg(long = "guest", value_name = "NAME|ELF|all", hide = true)]
+    guest_options: Vec<String>,
+    /// The PMU; if left out, the only one that a guest knows or that executes the file, and k8 for a file of x86
     #[arg(long)]
     pub pmu: Option<String>,
-    /// A guest's name, the path of an ELF file, or `all`; may be given several times
-    #[arg(long = "guest", value_name = "NAME|ELF", required = true)]
-    pub guests: Vec<String>,
     /// The engine that executes the guest: interpreter or, if this build has them, kvm (the host's processor) or unicorn
     #[arg(long, default_value = "interpreter")]
     pub engine: String,
     /// Write what is done with the PMUs into FILE, a litmus file with what the guest saw: `pmulab replay` does the same again
-    #[arg(long, value_name = "FILE", conflicts_with = "save_at")]
-    pub record: Option<PathBuf>,
+    #[arg(short, long, alias = "record", value_name = "FILE", conflicts_with = "save_at")]
+    pub output: Option<PathBuf>,
     /// The most statements of such a recording
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, requires = "record")]
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, requires = "output", value_parser = at_least_one)]
     pub record_most: usize,
     /// What is traced.
     #[command(flatten)]
@@ -135,23 +139,23 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t)]
     pub cycles: CycleSource,
     /// Stop after so many seconds
-    #[arg(long, value_name = "COUNT", default_value_t = 120)]
+    #[arg(long, value_name = "COUNT", default_value_t = SECONDS)]
     pub seconds: u64,
-    /// How many CPUs a guest from a file gets
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    pub cpus: usize,
+    /// How many CPUs a guest from a file gets; 1 if left out
+    #[arg(long, value_name = "COUNT")]
+    pub cpus: Option<usize>,
     /// How many POWER chips with nests and host firmware a guest from a file gets, or nodes of K8 with memory; its CPUs are divided among them
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub chips: usize,
-    /// How many POWER chips make a group; all of them if 0
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub chips_per_group: usize,
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
+    pub chips: Option<usize>,
+    /// How many POWER chips make a group; all of them if left out
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
+    pub chips_per_group: Option<usize>,
     /// Put memory buffers with a fourth level on POWER chips
     #[arg(long)]
     pub buffered: bool,
     /// What a Knights Landing uses MCDRAM as, for a guest from a file: memory of MCDRAM is the highest of the machine
-    #[arg(long, value_enum, default_value_t)]
-    pub memory_mode: McdramUse,
+    #[arg(long, value_enum)]
+    pub memory_mode: Option<McdramUse>,
     /// Run each CPU on its own host thread, instead of in turn
     #[arg(long)]
     pub parallel: bool,
@@ -168,11 +172,23 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t)]
     pub companion: Switch,
     /// Count what this metric or category of metrics needs, and compute it; `all` for every metric. May be given several times
-    #[arg(long, value_name = "NAME|CATEGORY|all", conflicts_with = "timeline")]
+    #[arg(short = 'M', long = "metric", alias = "metrics", value_name = "NAME|CATEGORY|all", conflicts_with_all = ["timeline", "output", "trace", "trace_last", "trace_around_failure"])]
     pub metrics: Vec<String>,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+impl RunArguments {
+    /// The words for the guests.
+    pub fn guests(&self) -> impl Iterator<Item = &str> {
+        self.guests.iter().chain(&self.guest_options).map(String::as_str)
+    }
+}
+
+/// A number from 1 up.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number != 0).ok_or_else(|| "write a number from 1 up".to_owned())
 }
 
 /// Where cycles come from.

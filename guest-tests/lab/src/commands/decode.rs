@@ -189,11 +189,14 @@ fn show(decoded: &Decoded, output: &mut Output<'_>) -> Result<(), Error> {
     let part = select::part(decoded.pmu)?;
     let heading = heading(select::register(part, decoded.register)?, decoded.value);
     match &decoded.event {
-        Some(event) => writeln!(output, "{heading}   {event}")?,
+        Some(event) => output.line(4, &format!("{heading}   {event}"))?,
         None => writeln!(output, "{heading}")?,
     }
     fields(decoded, 2, |field| !field.reserved || !field.meaning.is_empty(), output)
 }
+
+/// The columns that what fields say has at least.
+const LEAST: usize = 30;
 
 /// The fields of a register that `is_shown`, in columns that begin at `indent`.
 ///
@@ -204,11 +207,12 @@ pub fn fields(decoded: &Decoded, indent: usize, is_shown: impl Fn(&DecodedField)
     let bits = text::widest(shown.iter().map(|field| field.bits.as_str()));
     let names = text::widest(shown.iter().map(|field| field.name));
     let digits = text::widest(shown.iter().map(|field| field.digits()).collect::<Vec<_>>().iter().map(String::as_str));
+    // What a field says stands below where a long name leaves little room.
+    let beside = indent + bits + names + digits + 6;
+    let column = if beside + LEAST > output.width { indent + bits + 4 } else { beside };
     for field in shown {
         let lead = format!("{:indent$}{:>bits$}  {:<names$}  {:>digits$}", "", field.bits, field.name, field.digits());
-        for line in text::hanging(&lead, indent + bits + names + digits + 6, &field.meaning, output.width) {
-            writeln!(output, "{line}")?;
-        }
+        output.lines(text::hanging(&lead, column, &field.meaning, output.width))?;
     }
     Ok(())
 }

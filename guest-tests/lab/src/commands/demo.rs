@@ -36,9 +36,9 @@ const STACK: &str = "A guest of POWER9 loads from every level. The companion mod
     counters do:";
 
 const NEXT: [(&str, &str); 8] = [
-    ("pmulab run --pmu k8 --guest overflow", "the whole report of the guest above"),
-    ("pmulab run --guest chase", "cache and memory events and their expected counts"),
-    ("pmulab run --pmu power9 --guest ebb", "another part: event-based branches on POWER9"),
+    ("pmulab run --pmu k8 overflow", "the whole report of the guest above"),
+    ("pmulab run chase", "cache and memory events and their expected counts"),
+    ("pmulab run --pmu power9 ebb", "another part: event-based branches on POWER9"),
     ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
     ("pmulab encode --pmu k8 CPU_CLK_UNHALTED:k:int", "the register write that counts an event"),
@@ -70,16 +70,17 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
         writeln!(output)?;
         let cycles = stack::draw(&request, runner, output)?;
         writeln!(output)?;
-        let all = "`pmulab run --pmu power9 --guest latency --metrics CPI_Breakdown` divides them further.";
+        let all = "`pmulab run --pmu power9 latency -M CPI_Breakdown` divides them further.";
         say(&format!("That is {cycles:.2} cycles for each instruction; {all}"), output)?;
     }
     writeln!(output, "\nWhat to try next (`cargo run --release --` stands for `pmulab`):\n")?;
     let width = text::widest(NEXT.iter().map(|(command, _)| *command));
     for (command, purpose) in NEXT {
-        writeln!(output, "  {command:<width$}  {purpose}")?;
+        output.lines(text::hanging(&format!("  {command}"), width + 4, purpose, output.width))?;
     }
     if !interrupted.passed {
-        writeln!(output, "\nThis run did not show what it should: {}", interrupted.ending)?;
+        writeln!(output)?;
+        say(&format!("This run did not show what it should: {}", interrupted.ending), output)?;
     }
     Ok(if interrupted.passed { PASSED } else { FAILED })
 }

@@ -1,11 +1,14 @@
 //! `pmulab diff`: where two recordings differ.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use similar::{Algorithm, ChangeTag, TextDiff};
+use serde::Serialize;
+use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
+use vm_pmu::litmus::Litmus;
 
+use crate::commands::cli::Format;
 use crate::commands::{FAILED, PASSED, litmus};
 use crate::error::Error;
 use crate::number::counted;
@@ -29,6 +32,9 @@ pub struct DiffArguments {
     /// The most stretches that are shown
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub most: usize,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// How long lines are aligned before what is left is taken as different.
@@ -37,44 +43,119 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 /// Compares two recordings.
 ///
 /// # Errors
-/// A file cannot be read.
+/// A file cannot be read, or they are of two parts.
 pub fn diff(arguments: &DiffArguments, output: &mut Output<'_>) -> Result<u8, Error> {
-    let DiffArguments { left, right, all, context, most } = arguments;
-    let (one, other) = (accesses(left, *all)?, accesses(right, *all)?);
+    let DiffArguments { left, right, all, context, most, format } = arguments;
+    let (first, second) = (litmus::read(left)?, litmus::read(right)?);
+    let (pmu, other) = (first.part.name(), second.part.name());
+    if pmu != other {
+        let (left, right) = (left.display(), right.display());
+        return Err(Error::usage(format!("{left} is of {pmu} and {right} of {other}: give two recordings of one part")));
+    }
+    let (one, other) = (accesses(&first, *all), accesses(&second, *all));
     let (before, after): (Vec<&str>, Vec<&str>) = (one.iter().map(String::as_str).collect(), other.iter().map(String::as_str).collect());
     let compared = TextDiff::configure().algorithm(Algorithm::Patience).timeout(PATIENCE).diff_slices(&before, &after);
     let groups = compared.grouped_ops(*context);
-    if groups.is_empty() {
-        writeln!(
-            output,
-            "the same in both: {}",
-            if *all { counted(one.len(), "statement") } else { counted(one.len(), "line") + " of accesses and interrupts" }
-        )?;
-        return Ok(PASSED);
+    let stretch = |group: &Vec<DiffOp>| -> Vec<Line> {
+        let changes = group.iter().flat_map(|step| compared.iter_changes(step));
+        changes
+            .map(|change| Line {
+                number: [change.old_index(), change.new_index()].map(|index| index.map(|index| index + 1)),
+                of: change.tag().into(),
+                statement: change.value().to_owned(),
+            })
+            .collect()
+    };
+    let found = Difference {
+        left: left.display().to_string(),
+        right: right.display().to_string(),
+        pmu,
+        same: groups.is_empty(),
+        lines: [one.len(), other.len()],
+        differences: groups.len(),
+        stretches: groups.iter().take(*most).map(stretch).collect(),
+    };
+    match format {
+        Format::Json => output.json(&found)?,
+        Format::Table => found.show(*all, output)?,
     }
-    writeln!(output, "- {}\n+ {}", left.display(), right.display())?;
-    for group in groups.iter().take(*most) {
-        writeln!(output)?;
-        for change in group.iter().flat_map(|step| compared.iter_changes(step)) {
-            let mark = match change.tag() {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
-            };
-            let number = change.old_index().or(change.new_index()).map_or(0, |index| index + 1);
-            writeln!(output, "{mark} {number:>7}  {}", change.value())?;
+    Ok(if found.same { PASSED } else { FAILED })
+}
+
+/// Where two recordings differ, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+struct Difference {
+    left: String,
+    right: String,
+    pmu: &'static str,
+    same: bool,
+    /// How many lines of each are compared.
+    lines: [usize; 2],
+    /// How many stretches differ.
+    differences: usize,
+    /// Those that are shown, line by line.
+    stretches: Vec<Vec<Line>>,
+}
+
+/// A line of one recording or of both.
+#[derive(Clone, Debug, Serialize)]
+struct Line {
+    /// Its number in each.
+    number: [Option<usize>; 2],
+    of: Whose,
+    statement: String,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Whose {
+    Both,
+    Left,
+    Right,
+}
+
+impl From<ChangeTag> for Whose {
+    fn from(tag: ChangeTag) -> Whose {
+        match tag {
+            ChangeTag::Equal => Whose::Both,
+            ChangeTag::Delete => Whose::Left,
+            ChangeTag::Insert => Whose::Right,
         }
     }
-    let left_out = groups.len().saturating_sub(*most);
-    if left_out != 0 {
-        writeln!(output, "\n{} more; --most shows them", counted(left_out, "difference"))?;
+}
+
+impl Difference {
+    fn show(&self, all: bool, output: &mut Output<'_>) -> Result<(), Error> {
+        let [compared, _] = self.lines;
+        if self.same {
+            let compared = if all { counted(compared, "statement") } else { counted(compared, "line") + " of accesses and interrupts" };
+            output.line(2, &format!("{} in both: {compared}", output.good("the same")))?;
+            return Ok(());
+        }
+        writeln!(output, "- {}\n+ {}", self.left, self.right)?;
+        for stretch in &self.stretches {
+            writeln!(output)?;
+            for Line { number, of, statement } in stretch {
+                let [left, right] = number;
+                let number = left.or(*right).unwrap_or(0);
+                let mark = match of {
+                    Whose::Left => output.bad("-"),
+                    Whose::Right => output.good("+"),
+                    Whose::Both => " ".to_owned(),
+                };
+                output.line(13, &format!("{mark} {number:>7}  {statement}"))?;
+            }
+        }
+        let left_out = self.differences.saturating_sub(self.stretches.len());
+        if left_out != 0 {
+            writeln!(output, "\n{} more; --most shows them", counted(left_out, "difference"))?;
+        }
+        Ok(())
     }
-    Ok(FAILED)
 }
 
 /// The lines of a recording that state accesses and what the guest saw, each with its thread; or all.
-fn accesses(file: &Path, all: bool) -> Result<Vec<String>, Error> {
-    let program = litmus::read(file)?;
+fn accesses(program: &Litmus, all: bool) -> Vec<String> {
     let text = program.to_string();
     let statements = text.lines().skip_while(|line| !line.is_empty()).skip(1);
     let mut thread = "0";
@@ -89,5 +170,5 @@ fn accesses(file: &Path, all: bool) -> Result<Vec<String>, Error> {
             kept.push(if program.packages * program.threads > 1 { format!("thread {thread}: {line}") } else { line.to_owned() });
         }
     }
-    Ok(kept)
+    kept
 }

@@ -14,7 +14,7 @@ use crate::dialect::select;
 use crate::dialect::{self, Dialect, Programming};
 use crate::error::Error;
 use crate::output::Output;
-use crate::{suggest, text};
+use crate::text;
 
 /// How one event is counted, in the form that programs read.
 #[derive(Clone, Debug, Serialize)]
@@ -55,7 +55,7 @@ pub struct EncodedWrite {
 /// # Errors
 /// A PMU, revision, event, unit mask or modifier is unknown, there are too few counters, or the output cannot be written.
 pub fn encode(arguments: &EncodeArguments, output: &mut Output<'_>) -> Result<u8, Error> {
-    let part = revised(select::one_part(arguments.pmu.as_deref())?, arguments.revision.as_deref())?;
+    let part = select::revised(select::one_part(arguments.pmu.as_deref())?, arguments.revision.as_deref())?;
     if arguments.groups {
         return spread(part, arguments, output);
     }
@@ -118,19 +118,6 @@ fn spread(part: Part, arguments: &EncodeArguments, output: &mut Output<'_>) -> R
     Ok(PASSED)
 }
 
-/// The part in the revision of this letter.
-///
-/// # Errors
-/// It has no such revision.
-pub(super) fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
-    let Some(letter) = letter else { return Ok(part) };
-    part.revision(letter).ok_or_else(|| {
-        let letters = dialect::of(part).revisions();
-        let hint = suggest::did_you_mean(letter, letters.iter().copied(), &suggest::there_are(letters.iter().copied()));
-        Error::usage(format!("{} has no revision `{letter}`{hint}", part.name()))
-    })
-}
-
 fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
     let dialect = dialect::of(part);
     let writes = programming.writes.iter().map(|write| EncodedWrite {
@@ -157,7 +144,7 @@ fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
 /// The output cannot be written.
 pub fn show(part: Part, programming: &Programming, output: &mut Output<'_>) -> Result<(), Error> {
     if let (Some(event), true) = (&programming.event, programming.writes.is_empty()) {
-        writeln!(output, "{event}")?;
+        output.line(4, event)?;
     }
     for write in &programming.writes {
         writeln!(output, "{}", decode::heading(write.register, write.value))?;

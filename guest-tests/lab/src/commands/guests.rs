@@ -2,14 +2,17 @@
 
 use std::io::Write;
 
+use vm_pmu::Part;
+
 use crate::commands::PASSED;
 use crate::commands::cli::{Format, GuestsArguments};
 use crate::error::Error;
+use crate::number::counted;
 use crate::output::Output;
 use crate::request::Runner;
 use crate::text;
 
-/// Lists the guests.
+/// Lists the guests, those of each part together.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -20,18 +23,27 @@ pub fn guests(arguments: &GuestsArguments, runner: &dyn Runner, output: &mut Out
         return Ok(PASSED);
     }
     if guests.is_empty() {
-        writeln!(output, "this build has no guests; `pmulab run --guest FILE` runs an ELF file")?;
+        writeln!(output, "this build has no guests; `pmulab run FILE` runs an ELF file")?;
         return Ok(PASSED);
     }
-    let names = text::widest(guests.iter().map(|guest| guest.name.as_str())).max(5);
-    let pmus = text::widest(guests.iter().map(|guest| guest.pmu.as_str())).max(3);
-    writeln!(output, "{:<names$}  {:<pmus$}  threads  what it shows", "guest", "pmu")?;
+    let mut pmus: Vec<&str> = Vec::new();
     for guest in &guests {
-        let lead = format!("{:<names$}  {:<pmus$}  {:>7}", guest.name, guest.pmu, guest.threads);
-        for line in text::hanging(&lead, names + pmus + 13, &guest.summary, output.width) {
-            writeln!(output, "{line}")?;
+        if !pmus.contains(&guest.pmu.as_str()) {
+            pmus.push(&guest.pmu);
         }
     }
-    writeln!(output, "\nRun one with `pmulab run --guest NAME`, or every one with `--guest all`.")?;
+    let names = text::widest(guests.iter().map(|guest| guest.name.as_str()));
+    for pmu in pmus {
+        let of_pmu: Vec<_> = guests.iter().filter(|guest| guest.pmu == pmu).collect();
+        let title = Part::named(pmu).map_or_else(String::new, |part| format!(": {}", part.catalogue().title));
+        output.line(2, &format!("{}{title}, {}", output.name(pmu), counted(of_pmu.len(), "guest")))?;
+        for guest in of_pmu {
+            let threads = if guest.threads == 1 { String::new() } else { format!(" ({} threads)", guest.threads) };
+            let said = format!("{}{threads}", guest.summary);
+            output.lines(text::hanging(&format!("  {}", guest.name), names + 4, &said, output.width))?;
+        }
+        writeln!(output)?;
+    }
+    output.line(0, "Run one with `pmulab run NAME --pmu PMU`, or every one with `pmulab run all`.")?;
     Ok(PASSED)
 }

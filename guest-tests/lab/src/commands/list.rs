@@ -337,7 +337,7 @@ fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_
         let catalogue = chapter.part.catalogue();
         let masks = chapter.groups.iter().map(|group| group.masks.len()).sum();
         let count = format!("{}, {}", counted(chapter.groups.len(), "event"), counted(masks, "unit mask"));
-        writeln!(output, "{}: {}", chapter.part.name(), catalogue.title)?;
+        output.line(2, &format!("{}: {}", output.name(chapter.part.name()), catalogue.title))?;
         for line in text::wrap(&format!("{count}; from the {} ({})", catalogue.manual, chapter.dialect.manual()), output.width) {
             writeln!(output, "{line}")?;
         }
@@ -349,7 +349,8 @@ fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_
         }
         let columns = Columns::of(chapter);
         for unit in units {
-            writeln!(output, "\n{unit}: {}", chapter.dialect.unit_title(unit))?;
+            writeln!(output)?;
+            output.line(2, &format!("{unit}: {}", chapter.dialect.unit_title(unit)))?;
             for group in chapter.groups.iter().filter(|group| group.event.unit == unit) {
                 writeln!(output)?;
                 show(chapter, group, &columns, arguments.long, output)?;
@@ -360,7 +361,7 @@ fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_
         let searched = arguments.search.as_deref().unwrap_or_default();
         let parts = chapters.iter().map(|chapter| chapter.part);
         let names: Vec<String> = parts.flat_map(|part| part.catalogue().entries.iter().flat_map(move |entry| known(part, entry))).collect();
-        writeln!(output, "no event matches{}", suggest::did_you_mean(searched, names.iter().map(String::as_str), ""))?;
+        output.line(2, &format!("no event matches{}", suggest::did_you_mean(searched, names.iter().map(String::as_str), "")))?;
     }
     Ok(())
 }
@@ -380,10 +381,13 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         widest = columns.name,
     );
     let whole = format!("{head}{place}");
-    if whole.chars().count() <= output.width {
+    if text::columns(&whole) <= output.width {
         writeln!(output, "{}", whole.trim_end())?;
     } else {
-        writeln!(output, "{}\n{:INDENT$}{}", head.trim_end(), "", place.trim_start())?;
+        output.line(INDENT, &head)?;
+        if !place.is_empty() {
+            output.line(INDENT, &format!("{:INDENT$}{}", "", place.trim_start()))?;
+        }
     }
     let aliases = aliases(chapter.part, event);
     let also = if aliases.is_empty() { String::new() } else { format!(" Also called {}.", aliases.join(", ")) };

@@ -167,12 +167,12 @@ impl Planned {
                 (Some(mmcr1), Some(mmcra)) => format!(": MMCR1 = {mmcr1}, MMCRA = {mmcra}"),
                 _ => String::new(),
             };
-            writeln!(output, "run {}{registers}", index + 1)?;
+            output.line(2, &format!("run {}{registers}", index + 1))?;
             let places: Vec<String> = run.events.iter().map(PlannedEvent::place).collect();
             let widest = text::widest(places.iter().map(String::as_str)).max(5);
             for (event, place) in run.events.iter().zip(places) {
                 let name = event.name.unwrap_or("(steers the bus of the caches)");
-                writeln!(output, "  {place:<widest$} {:<14}  {name}", event.code)?;
+                output.line(4, &format!("  {place:<widest$} {:<14}  {name}", event.code))?;
             }
         }
         if !self.posted.is_empty() {
@@ -294,8 +294,8 @@ pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runne
     for request in requests {
         let one = measure(&arguments.metrics, request, runner)?;
         if arguments.format == Format::Table {
-            let verdict = if one.passed { "PASS" } else { "FAIL" };
-            writeln!(output, "{verdict}  {} on {}: {} of counters", one.guest, one.pmu, counted(one.runs, "run"))?;
+            let verdict = output.verdict(one.passed);
+            output.line(6, &format!("{verdict}  {} on {}: {} of counters", one.guest, one.pmu, counted(one.runs, "run")))?;
             table(&one.metrics, output)?;
         }
         measured.push(one);

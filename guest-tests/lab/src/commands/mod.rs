@@ -12,6 +12,7 @@ pub mod difference;
 pub mod encode;
 pub mod explain;
 pub mod groups;
+pub mod guest;
 pub mod guests;
 pub mod list;
 pub mod litmus;
@@ -25,6 +26,7 @@ pub mod shell;
 mod stack;
 pub mod stat;
 pub mod top;
+mod usage;
 
 use std::io::Write as _;
 
@@ -61,11 +63,14 @@ where
     })
 }
 
-/// Prints help where it was asked for, and what is wrong with a command line otherwise.
+/// Prints help where it was asked for, and the line about what is wrong with a command line otherwise.
 fn tell(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
-    let text = error.render();
-    // If the text cannot be written, that cannot be reported either.
-    let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
+    if error.use_stderr() {
+        Error::usage(usage::line(error)).tell(errors);
+    } else {
+        // If the text cannot be written, that cannot be reported either.
+        let _ = write!(output, "{}", error.render()).and_then(|()| output.flush());
+    }
     u8::try_from(error.exit_code()).unwrap_or(USAGE)
 }
 

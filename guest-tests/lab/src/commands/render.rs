@@ -63,7 +63,9 @@ fn take_apart(part: Part, register: &Register) -> Option<Decoded> {
 /// # Errors
 /// The output cannot be written.
 pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
-    writeln!(output, "{} on {}, {} executed by {}{}", report.guest, report.pmu, executed(report), report.engine, companion(report))?;
+    let guest = output.name(&report.guest);
+    let head = format!("{guest} on {}, {} executed by {}{}", report.pmu, executed(report), report.engine, companion(report));
+    output.line(2, &head)?;
     console(report, output)?;
     if !report.trace.is_empty() {
         writeln!(output, "\nRegister accesses and interrupts")?;
@@ -76,11 +78,9 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     checks(&report.checks, output)?;
     registers(report, output)?;
     writeln!(output)?;
-    for line in text::wrap(&report.ending, output.width) {
-        writeln!(output, "{line}")?;
-    }
+    output.lines(text::wrap(&report.ending, output.width))?;
     positions(report, output)?;
-    writeln!(output, "{}", verdict(report.passed))?;
+    writeln!(output, "{}", output.verdict(report.passed))?;
     Ok(())
 }
 
@@ -88,13 +88,9 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
 fn positions(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     for position in &report.positions {
         let place = report.place(position.address).map_or_else(String::new, |place| format!(", {place}"));
-        writeln!(output, "  CPU {} was at {:#x}{place}", position.thread, position.address)?;
+        output.line(4, &format!("  CPU {} was at {:#x}{place}", position.thread, position.address))?;
     }
     Ok(())
-}
-
-fn verdict(passed: bool) -> &'static str {
-    if passed { "PASS" } else { "FAIL" }
 }
 
 /// What the companion made, for the first line.
@@ -141,6 +137,8 @@ pub fn counts(counts: &[Count], output: &mut Output<'_>) -> Result<(), Error> {
     let unit = text::widest(counts.iter().map(|count| count.unit.as_str())).max(4);
     let event = text::widest(counts.iter().map(|count| count.event.as_str())).max(5);
     let place = text::widest(places.iter().map(String::as_str)).max(TITLE_PLACE.len());
+    // A longer event is folded.
+    let event = event.min(output.width.saturating_sub(number + unit + place + 6));
     let left = number + unit + event + place + 8;
     let beside = left + NARROW <= output.width;
     let (title, indent) = if beside { ("driven by", left) } else { ("", number + unit + 6) };
@@ -148,10 +146,10 @@ pub fn counts(counts: &[Count], output: &mut Output<'_>) -> Result<(), Error> {
     writeln!(output, "\n{}", head.trim_end())?;
     for ((count, number_text), place_text) in counts.iter().zip(&numbers).zip(&places) {
         let lead = format!("{number_text:>number$}  {:<unit$}  {:<event$}  {place_text:>place$}", count.unit, count.event);
+        let mut lead = text::folded(&lead, 8, output.width);
+        let last = lead.pop().unwrap_or_default();
         let driven = if count.driven_by.is_empty() { count.fidelity.clone() } else { format!("{}: {}", count.fidelity, count.driven_by) };
-        for line in text::hanging(&lead, indent, &driven, output.width) {
-            writeln!(output, "{line}")?;
-        }
+        output.lines(lead.into_iter().chain(text::hanging(&last, indent, &driven, output.width)))?;
     }
     Ok(())
 }
@@ -191,6 +189,8 @@ fn remarks(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
 
 /// The most places that the histogram of samples shows.
 const PLACES: usize = 20;
+/// The least columns of the longest bar beside the names of places.
+const SHORTEST_BAR: usize = 8;
 
 fn samples<'a>(samples: &[Sample], place: impl Fn(u64) -> Option<&'a Place>, output: &mut Output<'_>) -> Result<(), Error> {
     if samples.is_empty() {
@@ -216,13 +216,20 @@ fn samples<'a>(samples: &[Sample], place: impl Fn(u64) -> Option<&'a Place>, out
     let labels: Vec<String> = shown.iter().map(|sample| named(sample)).collect();
     let label = text::widest(labels.iter().map(String::as_str));
     let most = shown.iter().map(|sample| sample.hits).max().unwrap_or(0);
-    let room = output.width.saturating_sub(address + hit + label + 18).clamp(8, 48);
+    // A place that leaves no room for a bar has its own line.
+    let others = address + hit + 18;
+    let is_beside = others + label + SHORTEST_BAR <= output.width;
+    let gap = if label == 0 || !is_beside { 0 } else { label + 2 };
+    let room = output.width.saturating_sub(others + gap).min(48);
     for (((sample, label_text), address_text), hit_text) in shown.iter().zip(&labels).zip(&addresses).zip(&hits) {
         let share = if total == 0 { 0.0 } else { sample.hits as f64 * 100.0 / total as f64 };
-        let gap = if label == 0 { 0 } else { label + 2 };
+        let beside = if is_beside { label_text.as_str() } else { "" };
         let bar = text::bar(sample.hits, most, room);
-        let line = format!("  {address_text:>address$}  {label_text:<gap$}{hit_text:>hit$}  {share:5.1} %  {bar}");
+        let line = format!("  {address_text:>address$}  {beside:<gap$}{hit_text:>hit$}  {share:5.1} %  {bar}");
         writeln!(output, "{}", line.trim_end())?;
+        if !is_beside && !label_text.is_empty() {
+            output.line(6, &format!("    {label_text}"))?;
+        }
     }
     if !rest.is_empty() {
         let hits = rest.iter().fold(0u64, |sum, sample| sum.saturating_add(sample.hits));
@@ -243,18 +250,25 @@ pub fn checks(checks: &[Check], output: &mut Output<'_>) -> Result<(), Error> {
     writeln!(output, "\nChecks: {passed} of {} passed", checks.len())?;
     let seen: Vec<String> = checks.iter().map(|check| value(check.seen)).collect();
     let width = text::widest(seen.iter().map(String::as_str));
-    let name = text::widest(checks.iter().map(|check| check.name.as_str())).min(output.width.saturating_sub(width + 40));
+    let right = text::widest(checks.iter().map(expected).collect::<Vec<_>>().iter().map(String::as_str));
+    // What stands beside a name: the verdict, what was seen and what was expected.
+    let room = output.width.saturating_sub(width + right + 26).max(LEAST_NAME);
+    let name = text::widest(checks.iter().map(|check| check.name.as_str())).min(room);
     for (check, seen) in checks.iter().zip(&seen) {
-        let word = if check.passed() { "pass" } else { "FAIL" };
-        if text::columns(&check.name) > name {
-            writeln!(output, "  {word}  {}", check.name)?;
-            writeln!(output, "        {:<rest$}  seen {seen:>width$}, expected {}", "", expected(check), rest = name)?;
+        let word = if check.passed() { output.good("pass") } else { output.bad("FAIL") };
+        let said = expected(check);
+        let aligned = format!("  {word}  {}  seen {seen:>width$}, expected {said}", text::padded(&check.name, name));
+        if text::columns(&aligned) <= output.width {
+            writeln!(output, "{aligned}")?;
         } else {
-            writeln!(output, "  {word}  {:<name$}  seen {seen:>width$}, expected {}", check.name, expected(check))?;
+            output.line(10, &format!("  {word}  {}  seen {seen}, expected {said}", check.name))?;
         }
     }
     Ok(())
 }
+
+/// The least columns for the names of checks beside their values.
+const LEAST_NAME: usize = 24;
 
 fn expected(check: &Check) -> String {
     if check.least == check.most { value(check.least) } else { format!("{} to {}", value(check.least), value(check.most)) }
@@ -293,7 +307,7 @@ fn registers(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
 fn one_register(part: Option<Part>, register: &Register, output: &mut Output<'_>) -> Result<(), Error> {
     let known = part.and_then(|part| Some((select::register(part, &register.name).ok()?, take_apart(part, register)?)));
     let Some((description, decoded)) = known else {
-        writeln!(output, "  {} = {:#x}", register.name, register.value)?;
+        output.line(4, &format!("  {} = {:#x}", register.name, register.value))?;
         return Ok(());
     };
     let heading = decode::heading(description, register.value);
@@ -301,9 +315,9 @@ fn one_register(part: Option<Part>, register: &Register, output: &mut Output<'_>
     let mut rest = decoded.fields.iter().filter(|field| !field.reserved);
     match (rest.next(), rest.next(), &decoded.event) {
         // A register of one field is said in one line.
-        (Some(field), None, _) if decoded.warnings.is_empty() => writeln!(output, "  {heading}   {}", field.meaning)?,
+        (Some(field), None, _) if decoded.warnings.is_empty() => output.line(6, &format!("  {heading}   {}", field.meaning))?,
         (_, _, Some(event)) => {
-            writeln!(output, "  {heading}   {event}")?;
+            output.line(6, &format!("  {heading}   {event}"))?;
             decode::fields(&decoded, 4, is_shown, output)?;
         }
         _ => {
@@ -337,8 +351,8 @@ impl SummaryColumns {
         let passed = report.checks.iter().filter(|check| check.passed()).count();
         let checks = format!("{passed} of {}", counted(report.checks.len(), "check"));
         let lead = format!(
-            "{}  {:<guest$}  {:<pmu$}  {:>13} {}  {checks}",
-            verdict(report.passed),
+            "{}  {:<guest$}  {:<pmu$}  {:>11} {}  {checks}",
+            output.verdict(report.passed),
             report.guest,
             report.pmu,
             grouped(report.cycles.unwrap_or(report.instructions)),
@@ -346,18 +360,19 @@ impl SummaryColumns {
         );
         // How a run ended is worth saying where it is not just that every check passed.
         let ending = if report.passed && !report.checks.is_empty() { "" } else { report.ending.as_str() };
-        let indent = text::columns(&lead) + 2;
-        let indent = if indent + 24 > output.width { 6 } else { indent };
-        for line in text::hanging(&lead, indent, ending, output.width) {
-            writeln!(output, "{}", line.trim_end())?;
+        if ending.is_empty() || text::columns(&lead) + 2 + text::columns(ending) <= output.width {
+            output.line(6, &format!("{lead}  {ending}"))?;
+        } else {
+            output.line(6, &lead)?;
+            output.lines(text::wrap(ending, output.width - 6).into_iter().map(|line| format!("      {line}")))?;
         }
         for position in &report.positions {
             if let Some(place) = report.place(position.address) {
-                writeln!(output, "      CPU {} was at {place}", position.thread)?;
+                output.line(8, &format!("      CPU {} was at {place}", position.thread))?;
             }
         }
         for check in report.checks.iter().filter(|check| !check.passed()) {
-            writeln!(output, "      {}: seen {}, expected {}", check.name, value(check.seen), expected(check))?;
+            output.line(8, &format!("      {}: seen {}, expected {}", check.name, value(check.seen), expected(check)))?;
         }
         Ok(())
     }

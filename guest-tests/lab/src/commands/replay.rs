@@ -49,9 +49,8 @@ pub struct ReplayArguments {
 /// # Errors
 /// The file cannot be read or written, or has no such lines.
 pub fn replay(arguments: &ReplayArguments, output: &mut Output<'_>) -> Result<u8, Error> {
-    let whole = litmus::read(&arguments.file)?;
+    let (whole, text) = litmus::read_with_text(&arguments.file)?;
     let name = arguments.file.display();
-    let text = crate::files::read_text(&arguments.file).map_err(|error| Error::usage(format!("{name}: {error}")))?;
     let lines: Vec<&str> = text.lines().collect();
     let is_cut = arguments.from.is_some() || arguments.to.is_some();
     if arguments.output.is_some() && !is_cut {
@@ -85,7 +84,7 @@ pub fn replay(arguments: &ReplayArguments, output: &mut Output<'_>) -> Result<u8
         None => {
             let statements = counted(program.steps.len(), "statement");
             let checked = counted(traced.replayed.checked, "observation");
-            writeln!(output, "the same: {statements} of {} on {}, {checked}", name, program.part)?;
+            output.line(2, &format!("{}: {statements} of {name} on {}, {checked}", output.good("the same"), program.part))?;
             Ok(PASSED)
         }
         // The lines of a stretch are not those of the file.
@@ -103,15 +102,15 @@ pub fn replay(arguments: &ReplayArguments, output: &mut Output<'_>) -> Result<u8
 fn differs(failure: &Failure, program: &Litmus, lines: &[&str], before: usize, output: &mut Output<'_>) -> Result<u8, Error> {
     let place = program.steps.iter().position(|(line, _)| *line == failure.line);
     let done = place.map_or_else(String::new, |place| format!(" after {} that showed the same", counted(place, "statement")));
-    writeln!(output, "the first difference{done}: {}", failure.message)?;
+    output.line(2, &format!("{}{done}: {}", output.bad("the first difference"), failure.message))?;
     if failure.line == 0 {
         return Ok(FAILED);
     }
     writeln!(output)?;
     let first = failure.line.saturating_sub(before + 1);
     for (number, line) in lines.iter().enumerate().take(failure.line).skip(first) {
-        let mark = if number + 1 == failure.line { '>' } else { ' ' };
-        writeln!(output, "{mark} {:>7}  {line}", number + 1)?;
+        let mark = if number + 1 == failure.line { output.bad(">") } else { " ".to_owned() };
+        output.line(13, &format!("{mark} {:>7}  {line}", number + 1))?;
     }
     Ok(FAILED)
 }

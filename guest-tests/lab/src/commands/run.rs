@@ -7,8 +7,9 @@ mod timeline;
 mod tracing;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use vm_pmu::Part;
 use vm_pmu::die::MemoryMode;
 
 pub use page::PageArguments;
@@ -16,7 +17,7 @@ pub use timeline::{Drawn, FormName, TimelineArguments};
 pub use tracing::{KindName, TraceArguments};
 
 use crate::commands::cli::{CycleSource, Format, McdramUse, RunArguments, Switch};
-use crate::commands::{FAILED, PASSED, USAGE, litmus, metrics, render};
+use crate::commands::{FAILED, PASSED, USAGE, guest, metrics, render};
 use crate::dialect::select;
 use crate::error::Error;
 use crate::interrupt;
@@ -24,12 +25,9 @@ use crate::number::counted;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::request::{Guest, GuestInfo, RunRequest, Runner};
+use crate::request::{Guest, RunRequest, Runner};
 use crate::runner::{Cycles, Engine, Options};
 use crate::suggest;
-
-/// The PMU of a guest that comes as a file and says nothing.
-const DEFAULT_PMU: &str = "k8";
 
 /// Runs guests: one is shown in full, several in a line each.
 ///
@@ -40,7 +38,10 @@ pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_
     if !arguments.metrics.is_empty() {
         return metrics::run(arguments, &requests, runner, output);
     }
-    let alone = arguments.guests.iter().all(|guest| guest != ALL);
+    let alone = arguments.guests().all(|guest| guest != ALL);
+    if !alone || requests.len() > 1 {
+        check_several(arguments)?;
+    }
     let drawn = arguments.drawing.begin(if alone { &mut requests } else { &mut [] })?;
     let watched = arguments.page.begin(if alone { &mut requests } else { &mut [] })?;
     match requests.as_slice() {
@@ -49,28 +50,64 @@ pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_
             let drawn = drawn.map(|drawn| drawn.end()).transpose()?;
             let report = report.map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
             let page = watched.map(|watched| watched.end(&report, request, runner)).transpose()?;
-            let kept = arguments.record.as_deref().map(|file| keep(file, &report, request)).transpose()?;
+            let kept = arguments.output.as_deref().map(|file| keep(file, &report, request)).transpose()?;
             match arguments.format {
                 Format::Table => {
                     for line in drawn.into_iter().chain(page) {
-                        writeln!(output, "{line}")?;
+                        output.line(2, &line)?;
                     }
                     render::report(&report, output)?;
-                    kept.map_or(Ok(()), |kept| writeln!(output, "\n{kept}"))?;
+                    if let Some(kept) = kept {
+                        writeln!(output)?;
+                        output.line(2, &kept)?;
+                    }
                 }
                 Format::Json => output.json(&render::Whole::new(&report))?,
             }
             Ok(if report.passed { PASSED } else { FAILED })
         }
-        _ if arguments.record.is_some() => Err(Error::usage("a recording is of one guest: name one with --guest")),
         requests => several(requests, arguments.format, runner, output),
+    }
+}
+
+/// Refuses what is of one guest alone.
+fn check_several(arguments: &RunArguments) -> Result<(), Error> {
+    let of_one = [
+        ("a recording is of one guest", arguments.output.is_some()),
+        ("gdb runs one guest", arguments.gdb.is_some()),
+        ("a timeline is of one run", arguments.drawing.timeline.is_some()),
+        ("a page is of one run", arguments.page.report.is_some()),
+        ("a trace is of one guest, or in JSON", arguments.tracing.is_wanted() && arguments.format == Format::Table),
+    ];
+    match of_one.into_iter().find(|(_, given)| *given) {
+        Some((what, _)) => Err(Error::usage(format!("{what}: name one"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options that the machine of a guest of `pmu` has nothing for.
+fn check_machine(arguments: &RunArguments, pmu: &str, guest: &Guest) -> Result<(), Error> {
+    let (is_power, is_file) = (pmu == POWER9, matches!(guest, Guest::File(_)));
+    let of_power = "is for guests of power9";
+    let wrong = [
+        ("--chips", arguments.chips.is_some() && !matches!(pmu, "k8" | POWER9), "is for guests of k8 and power9"),
+        ("--chips-per-group", arguments.chips_per_group.is_some() && !is_power, of_power),
+        ("--buffered", arguments.buffered && !is_power, of_power),
+        ("--big-endian", arguments.big_endian && !is_power, of_power),
+        ("--big-endian", arguments.big_endian && is_file, "is for guests of this project, as a file says which it is"),
+        ("--chips-per-group", arguments.chips_per_group.is_some() && is_file && arguments.chips.is_none(), "needs `--chips`"),
+        ("--buffered", arguments.buffered && is_file && arguments.chips.is_none(), "needs `--chips`"),
+    ];
+    match wrong.into_iter().find(|(_, is_wrong, _)| *is_wrong) {
+        Some((option, _, why)) => Err(Error::usage(format!("{}: `{option}` {why}", guest.title()))),
+        None => Ok(()),
     }
 }
 
 /// Writes the recording of a run into a file; says what it has, in one line.
 fn keep(file: &Path, report: &Report, request: &RunRequest) -> Result<String, Error> {
     let Some(mut recording) = report.recording.clone() else {
-        return Err(Error::usage(format!("the engine {} does not record: leave out --record", request.engine)));
+        return Err(Error::usage(format!("the engine {} does not record: leave out --output", request.engine)));
     };
     recording.litmus.title = format!("A recording of {}", report.guest);
     std::fs::write(file, recording.litmus.to_string())
@@ -129,11 +166,13 @@ fn several(requests: &[RunRequest], format: Format, runner: &dyn Runner, output:
     })
 }
 
-/// What `--guest` takes for every guest.
+/// The word for every guest.
 const ALL: &str = "all";
+/// The PMU of chips that are divided among groups and have buffers.
+const POWER9: &str = "power9";
 
 fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequest>, Error> {
-    let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
+    let pmu = guest::part_named(arguments.pmu.as_deref())?;
     known_engine(&arguments.engine, runner)?;
     let next = arguments.go_on_with.as_deref();
     next.map_or(Ok(()), |engine| known_engine(engine, runner))?;
@@ -147,17 +186,17 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         },
         seconds: arguments.seconds,
         revision: arguments.revision.clone(),
-        cpus: arguments.cpus,
-        chips: arguments.chips,
-        chips_per_group: arguments.chips_per_group,
+        cpus: arguments.cpus.unwrap_or(1),
+        chips: arguments.chips.unwrap_or(0),
+        chips_per_group: arguments.chips_per_group.unwrap_or(0),
         buffered: arguments.buffered,
-        memory_mode: match arguments.memory_mode {
+        memory_mode: match arguments.memory_mode.unwrap_or_default() {
             McdramUse::Cache => MemoryMode::Cache,
             McdramUse::Flat => MemoryMode::Flat,
             McdramUse::HybridQuarter => MemoryMode::HybridQuarter,
             McdramUse::HybridHalf => MemoryMode::HybridHalf,
         },
-        recording: if arguments.record.is_some() { arguments.record_most } else { 0 },
+        recording: if arguments.output.is_some() { arguments.record_most } else { 0 },
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,
         save_at: arguments.save_at,
@@ -166,11 +205,21 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         ..Options::default()
     };
     let request = |pmu: &str, guest| -> Result<RunRequest, Error> {
+        let given = [
+            ("--cpus", arguments.cpus.is_some()),
+            ("--chips", arguments.chips.is_some()),
+            ("--memory-mode", arguments.memory_mode.is_some()),
+        ];
+        guest::for_files(&guest, pmu, &guests, &given)?;
+        check_machine(arguments, pmu, &guest)?;
+        if let Some(part) = Part::named(pmu) {
+            select::revised(part, arguments.revision.as_deref())?;
+        }
         let options = Options { trace: arguments.tracing.choice(pmu)?, ..options.clone() };
         Ok(RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options })
     };
     let mut requests = Vec::new();
-    for word in &arguments.guests {
+    for word in arguments.guests() {
         if word == ALL {
             let wanted = guests.iter().filter(|guest| match pmu {
                 Some(pmu) => guest.pmu == pmu,
@@ -185,28 +234,10 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
             }
             continue;
         }
-        let (pmu, guest) = named(word, pmu, &guests)?;
+        let (pmu, guest) = guest::named(word, pmu, &guests)?;
         requests.push(request(&pmu, guest)?);
     }
     Ok(requests)
-}
-
-/// The guest that `word` is, the name of one of `guests` or the path of a file, and its PMU: `pmu` if that is given.
-///
-/// # Errors
-/// There is no such guest or file, or it does not say which PMU.
-pub(super) fn named(word: &str, pmu: Option<&str>, guests: &[GuestInfo]) -> Result<(String, Guest), Error> {
-    let pmus: Vec<&str> = guests.iter().filter(|guest| guest.name == *word).map(|guest| guest.pmu.as_str()).collect();
-    let guest = || Guest::Named(word.to_owned());
-    match (pmus.as_slice(), pmu) {
-        ([], _) => Ok((pmu.unwrap_or(DEFAULT_PMU).to_owned(), file(word, guests)?)),
-        (pmus, Some(pmu)) if !pmus.contains(&pmu) => {
-            Err(Error::usage(format!("guest `{word}` does not drive {pmu}: it drives {}", pmus.join(", "))))
-        }
-        (_, Some(pmu)) => Ok((pmu.to_owned(), guest())),
-        ([only], None) => Ok(((*only).to_owned(), guest())),
-        (pmus, None) => Err(Error::usage(format!("guest `{word}` drives {}: choose one with --pmu", pmus.join(", ")))),
-    }
 }
 
 /// Whether the runner has an engine of this name.
@@ -224,21 +255,4 @@ pub(super) fn known_engine(name: &str, runner: &dyn Runner) -> Result<(), Error>
     let otherwise = suggest::there_are(engines.iter().copied());
     let hint = suggest::did_you_mean(name, engines, &otherwise);
     Err(Error::usage(format!("no engine is called `{name}`{hint}")))
-}
-
-/// The file that a word which names no guest leads to.
-fn file(word: &str, guests: &[GuestInfo]) -> Result<Guest, Error> {
-    let path = PathBuf::from(word);
-    if path.is_file() {
-        return Ok(Guest::File(path));
-    }
-    if path.is_dir() {
-        return Err(Error::usage(format!("`{word}` is a folder, not an ELF file")));
-    }
-    if word.contains(['/', '\\']) {
-        return Err(litmus::missing(&path));
-    }
-    let otherwise = if guests.is_empty() { "this build has none" } else { "`pmulab guests` lists them" };
-    let hint = suggest::did_you_mean(word, guests.iter().map(|guest| guest.name.as_str()), otherwise);
-    Err(Error::usage(format!("no guest or file is called `{word}`{hint}")))
 }

@@ -34,11 +34,14 @@ pub(super) fn draw(request: &RunRequest, runner: &dyn Runner, output: &mut Outpu
     let shares = shares(&values);
     let most = shares.iter().copied().max().unwrap_or(0);
     let width = text::widest(CAUSES.iter().map(|(_, cause)| *cause));
+    // Beside a bar stand the cause, the share and the metric.
+    let metrics = text::widest(CAUSES.iter().map(|(metric, _)| *metric));
+    let room = output.width.saturating_sub(width + metrics + 13).min(WIDTH);
     let mut rows: Vec<_> = CAUSES.iter().zip(&shares).filter(|(_, share)| **share != 0).collect();
     rows.sort_by_key(|(_, share)| std::cmp::Reverse(**share));
     for ((metric, cause), share) in rows {
-        let bar = text::bar(*share, most, WIDTH);
-        writeln!(output, "  {cause:<width$}  {:3}.{} %  {bar:<WIDTH$}  {metric}", share / 10, share % 10)?;
+        let bar = text::bar(*share, most, room);
+        writeln!(output, "  {cause:<width$}  {:3}.{} %  {bar:<room$}  {metric}", share / 10, share % 10)?;
     }
     let sum: u64 = shares.iter().sum();
     writeln!(output, "  {:<width$}  {:3}.{} %", "together", sum / 10, sum % 10)?;

@@ -258,7 +258,8 @@ impl<D: Debuggee> Session<D> {
                 self.stops = Stops::default();
                 "The guest stops at breakpoints alone.".to_owned()
             }
-            _ => COMMANDS.to_owned(),
+            [] | ["help"] => COMMANDS.to_owned(),
+            _ => format!("`monitor {}` is no command. There are:\n{COMMANDS}", words.join(" ")),
         }
     }
 }

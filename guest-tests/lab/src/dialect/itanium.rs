@@ -6,7 +6,6 @@ mod selection;
 
 use vm_pmu::arch::access::Address;
 use vm_pmu::arch::event::Entry;
-use vm_pmu::arch::itanium::Revision;
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::Part;
@@ -57,10 +56,6 @@ impl Dialect for Itanium {
 
     fn modifiers(&self, _event: &Entry) -> &'static str {
         "u, k, plm=, pm, oi, ev, threshold=, pmc=, period=, code=, data=, opcode=, ear=, ism="
-    }
-
-    fn revisions(&self) -> Vec<&'static str> {
-        Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }
 
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {

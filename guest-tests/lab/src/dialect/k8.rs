@@ -91,10 +91,6 @@ impl Dialect for K8 {
         THERE_ARE
     }
 
-    fn revisions(&self) -> Vec<&'static str> {
-        Revision::ALL.iter().map(|revision| revision.letter()).collect()
-    }
-
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
         let select = event_select(register, value)?;
         match field.name {

@@ -8,7 +8,6 @@ mod selection;
 mod untile;
 
 use vm_pmu::arch::event::Entry;
-use vm_pmu::arch::knl::Revision;
 use vm_pmu::arch::knl::untile::UnitId;
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
@@ -70,10 +69,6 @@ impl Dialect for Knl {
             "tile" => program::THERE_ARE,
             _ => untile::THERE_ARE,
         }
-    }
-
-    fn revisions(&self) -> Vec<&'static str> {
-        Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }
 
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {

@@ -79,14 +79,16 @@ pub trait Dialect: Sync {
     /// The modifiers that an event takes, as [`encode`](Dialect::encode) has them.
     fn modifiers(&self, event: &Entry) -> &'static str;
 
-    /// The letters of the revisions, the oldest first; the last is the usual one.
-    fn revisions(&self) -> Vec<&'static str>;
-
     /// The name of the value of `field`, if it has one.
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String>;
 
     /// The meaning of `field` while `register` holds `value`, in one line; empty if it has none.
     fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String;
+
+    /// The fields within a field of a register that its [`meaning`](Dialect::meaning) names, each with its own name.
+    fn within(&self, _register: &RegisterDescription, _field: &Field) -> Vec<(String, Field)> {
+        Vec::new()
+    }
 
     /// What is wrong with bits of a reserved field that are not as they must be, or nothing; `None` where reserved bits read as zero.
     fn reserved(&self, _register: &RegisterDescription, _field: &Field, _value: u64) -> Option<String> {

@@ -11,7 +11,7 @@ use vm_pmu::arch::access::Address;
 use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
-use vm_pmu::arch::montecito::{Pmc36, Pmc38, Pmc41, Revision};
+use vm_pmu::arch::montecito::{Pmc36, Pmc38, Pmc41};
 use vm_pmu::arch::registry::Part;
 
 use super::ia64::{self, counter_of, fields, words::Limits};
@@ -61,10 +61,6 @@ impl Dialect for Montecito {
 
     fn modifiers(&self, _event: &Entry) -> &'static str {
         "u, k, plm=, pm, oi, ev, threshold=, pmc=, period=, code=, data=, opcode=, ear=, ism=, all, mesi="
-    }
-
-    fn revisions(&self) -> Vec<&'static str> {
-        Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }
 
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {

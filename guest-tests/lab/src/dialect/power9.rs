@@ -10,8 +10,8 @@ mod selection;
 use vm_pmu::arch::event::{Catalogue, Entry};
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
+use vm_pmu::arch::power9::Pmc;
 use vm_pmu::arch::power9::encode::EventCode;
-use vm_pmu::arch::power9::{Pmc, Revision};
 use vm_pmu::arch::registry::Part;
 
 use super::{Dialect, Numbering, Programming};
@@ -75,10 +75,6 @@ impl Dialect for Power9 {
         if event.offset.is_some() { "" } else { program::TAKES }
     }
 
-    fn revisions(&self) -> Vec<&'static str> {
-        Revision::ALL.iter().map(|revision| revision.letter()).collect()
-    }
-
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
         match plain_name(register) {
             "MMCR1" => selection::label(field, value),
@@ -102,6 +98,10 @@ impl Dialect for Power9 {
         said.unwrap_or_else(|| if field.of(value) == 0 { String::new() } else { field.summary.trim().to_owned() })
     }
 
+    fn within(&self, register: &RegisterDescription, field: &Field) -> Vec<(String, Field)> {
+        if plain_name(register) == "MMCR2" { control::within(field) } else { Vec::new() }
+    }
+
     fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String> {
         if plain_name(register) == "MMCR1" { selection::notation(value) } else { None }
     }
@@ -120,7 +120,8 @@ fn counter(field: &Field, value: u64) -> Option<String> {
     let count = Pmc::of(value & (COUNTER_RANGE - 1)).bits();
     Some(match (field.name, count >= NEGATIVE) {
         ("CTR_NEG", true) => "negative".to_owned(),
-        ("CTRDATA", true) => format!("{} more until it is 0", grouped(COUNTER_RANGE - count)),
+        ("CTRDATA", true) if count == NEGATIVE => "negative: at its overflow".to_owned(),
+        ("CTRDATA", true) => format!("negative: {} beyond its overflow", grouped(count - NEGATIVE)),
         ("CTRDATA", false) if count > 0 => format!("{} more until it is negative", grouped(NEGATIVE - count)),
         _ => String::new(),
     })

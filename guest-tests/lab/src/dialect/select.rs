@@ -19,6 +19,22 @@ pub fn part(name: &str) -> Result<Part, Error> {
     })
 }
 
+/// The part in the revision of this letter, or as it is.
+///
+/// # Errors
+/// It has no such revision.
+pub fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
+    let Some(letter) = letter else { return Ok(part) };
+    part.revision(letter).ok_or_else(|| Error::usage(no_revision(part, letter)))
+}
+
+/// The line about a revision that a part does not have.
+#[must_use]
+pub fn no_revision(part: Part, letter: &str) -> String {
+    let hint = suggest::did_you_mean(letter, part.revision_letters(), &suggest::there_are(part.revision_letters()));
+    format!("{} has no revision `{letter}`{hint}", part.name())
+}
+
 /// The part called `name`; without a name the only one there is.
 ///
 /// # Errors

@@ -12,6 +12,9 @@ use crate::error::Error;
 use crate::files;
 use crate::number;
 
+/// What a file of counts may be.
+const FORMS: &str = "counts are an object of JSON, lines of NAME,COUNT or what `perf stat -x,` prints";
+
 /// Counts by the names of events, and quantities by theirs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts(BTreeMap<String, f64>);
@@ -21,13 +24,13 @@ impl Counts {
     ///
     /// A line is a name and a number, or what `perf stat -x,` prints: a number, a unit, a name. Names are those of events, whatever the
     /// case and with modifiers after a colon, or codes, `r1001e` or `0x1001e`. Lines that begin with `#`, lines without a number (what
-    /// perf could not count) and a header are left out. What is there several times adds up.
+    /// perf could not count) and a header are left out; any other line is refused. What is there several times adds up.
     ///
     /// # Errors
     /// The file cannot be read, or is neither.
     pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Counts, Error> {
         let wrong = |why: &dyn std::fmt::Display| Error::usage(format!("{}: {why}", path.display()));
-        let text = files::read_text(path).map_err(|error| wrong(&error))?;
+        let text = files::read_kind(path, None, FORMS).map_err(|error| wrong(&error))?;
         Counts::parse(&text, catalogue).map_err(|why| wrong(&why))
     }
 
@@ -37,28 +40,35 @@ impl Counts {
         if text.trim_start().starts_with('{') {
             let object: BTreeMap<String, f64> = serde_json::from_str(text).map_err(|error| error.to_string())?;
             for (name, count) in object {
+                if !is_count(count) {
+                    return Err(no_count(&name, &count.to_string()));
+                }
                 counts.add(&name, count, catalogue);
             }
             return Ok(counts);
         }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .comment(Some(b'#'))
-            .trim(csv::Trim::All)
-            .from_reader(text.as_bytes());
-        for row in reader.records() {
-            let row = row.map_err(|error| error.to_string())?;
+        let is_said = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let mut is_first = true;
+        for (number, text) in text.lines().enumerate().filter(|(_, line)| is_said(line)) {
+            let line = number + 1;
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(text.as_bytes());
+            let row = reader.records().next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
+            let may_be_header = std::mem::take(&mut is_first);
             let cell = |at: usize| row.get(at).unwrap_or_default();
-            let number = |at: usize| cell(at).parse::<f64>().ok();
+            let number = |at: usize| cell(at).parse::<f64>().ok().filter(|count| is_count(*count));
+            let hexadecimal = |at: usize| number::parse(cell(at)).filter(|_| !cell(at).starts_with('-')).map(|count| count as f64);
+            let is_named_first = row.len() == 2 || cell(0).starts_with(|first: char| first.is_ascii_alphabetic());
             // A code in hexadecimal is no number here.
-            match (number(0), number(1).or_else(|| Some(number::parse(cell(1))? as f64))) {
+            match (number(0), number(1).or_else(|| hexadecimal(1))) {
                 (Some(count), _) if row.len() > 2 => counts.add(cell(2), count, catalogue),
                 (None, Some(count)) => counts.add(cell(0), count, catalogue),
-                _ => {}
+                _ if is_not_counted(&row) || may_be_header && is_header(&row) => {}
+                _ if row.len() < 2 => return Err(format!("line {line}: `{}` has no count; {FORMS}", cell(0).escape_debug())),
+                _ if is_named_first => return Err(format!("line {line}: {}", no_count(cell(0), cell(1)))),
+                _ => return Err(format!("line {line}: {}", no_count(cell(2), cell(0)))),
             }
         }
-        if counts.0.is_empty() { Err("there is no count in it: lines are NAME,COUNT".to_owned()) } else { Ok(counts) }
+        if counts.0.is_empty() { Err(format!("there is no count in it; {FORMS}")) } else { Ok(counts) }
     }
 
     /// Adds `count` to what `name` has.
@@ -71,6 +81,25 @@ impl Counts {
     pub fn of(&self, name: &str, catalogue: &Catalogue) -> Option<f64> {
         self.0.get(&plain(name, catalogue)).copied()
     }
+}
+
+fn is_count(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
+}
+
+fn no_count(name: &str, word: &str) -> String {
+    format!("`{}` of `{}` is no count: write a number, as 1000", word.escape_debug(), name.escape_debug())
+}
+
+/// Whether a line of perf says that something was not counted, or has a metric alone.
+fn is_not_counted(row: &csv::StringRecord) -> bool {
+    row.len() > 2 && row.get(0).is_some_and(|count| count.is_empty() || count.starts_with('<'))
+}
+
+/// Whether a line names what the others have.
+fn is_header(row: &csv::StringRecord) -> bool {
+    let has = |at: usize, words: &[&str]| row.get(at).is_some_and(|cell| words.iter().any(|word| cell.eq_ignore_ascii_case(word)));
+    has(0, &["event", "events", "name", "metric", "counter"]) || has(1, &["count", "counts", "value"])
 }
 
 /// The first name of an event or unit mask, by whatever name or, on POWER9, code; anything else in capitals.
@@ -197,6 +226,20 @@ mod tests {
     fn a_file_without_a_count_is_a_mistake() {
         assert!(read("nothing here\n").is_err());
         assert!(read("").is_err());
+    }
+
+    #[test]
+    fn a_line_whose_number_is_none_is_refused_with_its_place() {
+        let refused = |text: &str| match read(text) {
+            Err(Error::Usage(line)) => line.split_once("counts: ").unwrap().1.to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused("PM_RUN_INST_CMPL,abc\n"), "line 1: `abc` of `PM_RUN_INST_CMPL` is no count: write a number, as 1000");
+        assert_eq!(refused("event,count\n\nPM_CYC,-10\n"), "line 3: `-10` of `PM_CYC` is no count: write a number, as 1000");
+        assert_eq!(refused("12x,,PM_CYC,1000,100.00,,\n"), "line 1: `12x` of `PM_CYC` is no count: write a number, as 1000");
+        assert_eq!(refused("PM_CYC,NaN,often\n"), "line 1: `NaN` of `PM_CYC` is no count: write a number, as 1000");
+        assert_eq!(refused("PM_CYC,1\nPM_INST_CMPL\n"), format!("line 2: `PM_INST_CMPL` has no count; {FORMS}"));
+        assert_eq!(refused("{\"PM_CYC\": -1}"), "`-1` of `PM_CYC` is no count: write a number, as 1000");
     }
 
     proptest::proptest! {

@@ -216,8 +216,14 @@ fn row(name: &str, place: usize, intervals: &[Interval], clock: Clock, end: Time
     })
 }
 
-/// How long interrupts waited, over the time when they were asked for.
+/// The longest that an interrupt waited; nothing if none was taken.
+pub(super) fn slowest(cpus: &[Cpu], clock: Clock) -> Option<u64> {
+    cpus.iter().filter_map(|cpu| cpu.slowest).map(|latency| clock.at(latency)).max()
+}
+
+/// How long interrupts waited, over the time when they were asked for; nothing where none waited.
 pub(super) fn interrupts(page: &Page<'_>, clock: Clock) -> Value {
+    let Some(slowest) = slowest(page.cpus, clock).filter(|slowest| *slowest != 0) else { return Value::Null };
     let mut traces = Vec::new();
     for (number, cpu) in page.cpus.iter().enumerate().filter(|(_, cpu)| cpu.interrupts.all != 0) {
         let taken: Vec<_> = cpu.interrupts.kept.iter().filter_map(|one| Some((one, one.latency()?))).collect();
@@ -243,7 +249,6 @@ pub(super) fn interrupts(page: &Page<'_>, clock: Clock) -> Value {
         }));
     }
     let unit = clock.unit();
-    let slowest = page.cpus.iter().filter_map(|cpu| cpu.slowest).map(|latency| clock.at(latency)).max().unwrap_or(0);
     // Whole numbers alone.
     let step = if slowest < 6 { json!(1) } else { Value::Null };
     json!({

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::figures::{COLOURS, MOST_COUNTERS};
+use super::figures::{COLOURS, MOST_COUNTERS, slowest};
 use super::shared_figures::MOST_LINES;
 use super::text::{embedded, escaped};
 use super::{Clock, Page, Time};
@@ -152,7 +152,7 @@ fn checks(checks: &[Check], html: &mut String) {
             if check.least == check.most { value(check.least) } else { format!("{} to {}", value(check.least), value(check.most)) };
         add!(
             html,
-            "<tr><td><span class=\"{class}\">{word}</span></td><td class=\"t\">{}</td><td class=\"n\">{}</td><td class=\"n\">{expected}</td></tr>\n",
+            "<tr><td><span class=\"{class}\">{word}</span></td><td class=\"t\">{}</td><td class=\"n\" data-label=\"seen\">{}</td><td class=\"n\" data-label=\"expected\">{expected}</td></tr>\n",
             escaped(&check.name),
             value(check.seen)
         );
@@ -294,8 +294,12 @@ fn interrupts(page: &Page<'_>, clock: Clock, html: &mut String) {
     }
     html.push_str("<p class=\"quiet\">From the request of a counter until the CPU takes the interrupt");
     html.push_str(if clock == Clock::Cycles { ", in cycles of the CPU.</p>\n" } else { ", in instructions.</p>\n" });
-    if page.cpus.iter().any(|cpu| cpu.slowest.is_some()) {
-        html.push_str("<div id=\"latency\" class=\"chart\" role=\"img\" aria-label=\"Latency of each interrupt\"></div>\n");
+    match slowest(page.cpus, clock) {
+        None => {}
+        Some(0) => html.push_str("<p>Every interrupt that was taken was taken at once: all latencies are 0.</p>\n"),
+        Some(_) => {
+            html.push_str("<div id=\"latency\" class=\"chart\" role=\"img\" aria-label=\"Latency of each interrupt\"></div>\n");
+        }
     }
     html.push_str("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Interrupts of each CPU\"><table>\n<thead><tr><th scope=\"col\" class=\"n\">CPU</th><th scope=\"col\" class=\"n\">asked for</th><th scope=\"col\" class=\"n\">taken</th><th scope=\"col\" class=\"n\">never taken</th><th scope=\"col\" class=\"n l\">latency in cycles: least, median, most</th><th scope=\"col\" class=\"n\">in instructions</th></tr></thead>\n<tbody>\n");
     for (number, cpu) in page.cpus.iter().enumerate().filter(|(_, cpu)| cpu.interrupts.all != 0) {
@@ -310,7 +314,8 @@ fn interrupts(page: &Page<'_>, clock: Clock, html: &mut String) {
         let (cycles, instructions) = (of(|time| time.cycle), of(|time| time.instruction));
         add!(
             html,
-            "<tr><td class=\"n\">{number}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{never}</td><td class=\"n\">{cycles}</td><td class=\"n\">{instructions}</td></tr>\n",
+            "<tr><td class=\"n\" data-label=\"CPU\">{number}</td><td class=\"n\" data-label=\"asked for\">{}</td><td class=\"n\" data-label=\"taken\">{}</td><td class=\"n\" data-label=\"never taken\">{never}</td>\
+             <td class=\"n\" data-label=\"latency in cycles: least, median, most\">{cycles}</td><td class=\"n\" data-label=\"in instructions\">{instructions}</td></tr>\n",
             grouped(cpu.interrupts.all),
             grouped(page.report.delivered.iter().find(|one| one.thread == number).map_or(0, |one| one.taken))
         );
@@ -359,7 +364,7 @@ fn samples(page: &Page<'_>, data: &Value, html: &mut String) {
             let place = page.report.place(sample.address).map_or_else(|| sample.label.clone(), ToString::to_string);
             add!(
                 html,
-                "<tr><td><code>{:#x}</code></td><td class=\"t\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1} %</td></tr>\n",
+                "<tr><td><code>{:#x}</code></td><td class=\"t\">{}</td><td class=\"n\" data-label=\"samples\">{}</td><td class=\"n\" data-label=\"share\">{:.1} %</td></tr>\n",
                 sample.address,
                 escaped(&place),
                 grouped(sample.hits),
@@ -390,7 +395,7 @@ fn stack(page: &Page<'_>, html: &mut String) {
             for (number, (name, cause, cycles)) in stack.causes.iter().enumerate() {
                 add!(
                     html,
-                    "<tr><td class=\"t\"><span class=\"swatch\" style=\"background:{}\"></span>{}</td><td class=\"n\">{cycles:.3}</td><td class=\"n\">{:.1} %</td><td><code>{}</code></td></tr>\n",
+                    "<tr><td class=\"t\"><span class=\"swatch\" style=\"background:{}\"></span>{}</td><td class=\"n\" data-label=\"per instruction\">{cycles:.3}</td><td class=\"n\" data-label=\"share\">{:.1} %</td><td><code>{}</code></td></tr>\n",
                     COLOURS[number % COLOURS.len()],
                     escaped(cause),
                     100.0 * cycles / whole,
@@ -417,7 +422,8 @@ fn counts(page: &Page<'_>, html: &mut String) {
     for count in counts.iter().take(MOST_ROWS) {
         add!(
             html,
-            "<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"t\"><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"t\">{}: {}</td></tr>\n",
+            "<tr><td class=\"n\" data-label=\"CPU\">{}</td><td class=\"n\" data-label=\"counter\">{}</td><td class=\"t\"><code>{}</code></td><td class=\"n\" data-label=\"count\">{}</td><td>{}</td>\
+             <td class=\"t\" data-label=\"driven by\">{}: {}</td></tr>\n",
             count.thread,
             count.counter,
             escaped(&count.event),

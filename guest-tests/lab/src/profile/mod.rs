@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use vm_pmu_board::beside::Sample;
 
 use crate::error::Error;
-use crate::files;
+use crate::files::{self, FileKind};
 use crate::symbols::{Place, Symbols};
 
 /// The version of the file.
@@ -51,7 +51,9 @@ impl Profile {
     /// It cannot be read, or is not a profile of this version.
     pub fn read(path: &Path) -> Result<Profile, Error> {
         let shown = path.display();
-        let text = files::read_text(path).map_err(|error| Error::usage(format!("{shown} cannot be read: {error}")))?;
+        const RIGHT: &str = "samples are what `pmulab record GUEST -o FILE` writes";
+        let text = files::read_kind(path, Some(FileKind::Profile), RIGHT);
+        let text = text.map_err(|error| Error::usage(format!("{shown} cannot be read: {error}")))?;
         let profile: Profile =
             serde_json::from_str(&text).map_err(|error| Error::usage(format!("{shown} is not what `pmulab record` writes: {error}")))?;
         if profile.version == VERSION {

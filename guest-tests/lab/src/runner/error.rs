@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use vm_pmu::arch::registry::NAMES;
+use vm_pmu::arch::registry::{NAMES, Part};
 use vm_pmu_engines::x86::{ImageError, MachineError};
 use vm_pmu_guests as guests;
 
 use super::{DebugError, Engine, MigrateError};
+use crate::dialect::select;
 use crate::number::grouped;
 
 /// Why a guest could not be run. A guest that runs and fails is no error: its report says so.
@@ -145,7 +146,10 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownPmu { name } => write!(f, "there is no PMU `{name}`: the PMUs are {}", NAMES.join(", ")),
-            Self::UnknownRevision { pmu, revision } => write!(f, "the PMU {pmu} has no revision `{revision}`"),
+            Self::UnknownRevision { pmu, revision } => match Part::named(pmu) {
+                Some(part) => f.write_str(&select::no_revision(part, revision)),
+                None => write!(f, "{pmu} has no revision `{revision}`"),
+            },
             Self::UnknownGuest { name, pmu } => {
                 write!(f, "`{name}` is neither a guest for {pmu} nor a file: the guests are ")?;
                 let names: Vec<&str> = guests::of(pmu).map(|guest| guest.name).collect();
@@ -192,12 +196,20 @@ impl fmt::Display for RunError {
     }
 }
 
+/// The parts whose guests are ELF files of this `e_machine`.
+pub(crate) const fn parts_of(machine: u16) -> &'static [&'static str] {
+    match machine {
+        62 => &["k8", "knl"],
+        21 => &["power9"],
+        50 => &["itanium", "montecito"],
+        _ => &[],
+    }
+}
+
 /// Why a file is no guest of a part, and of which parts it is one.
 pub(crate) fn refused(error: &ImageError) -> String {
-    let parts: &[&str] = match error {
-        ImageError::WrongMachine { machine: 62, .. } => &["k8", "knl"],
-        ImageError::WrongMachine { machine: 21, .. } => &["power9"],
-        ImageError::WrongMachine { machine: 50, .. } => &["itanium", "montecito"],
+    let parts = match error {
+        ImageError::WrongMachine { machine, .. } => parts_of(*machine),
         _ => &[],
     };
     let parts: Vec<String> = parts.iter().map(|part| format!("`--pmu {part}`")).collect();

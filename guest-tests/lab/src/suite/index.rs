@@ -1,10 +1,12 @@
 //! Which litmus files access a register, set a field, select an event or report a signal.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use vm_pmu::arch::access::{Address, PciAddress};
 use vm_pmu::arch::event::{Entry, KNL};
 use vm_pmu::arch::knl::untile::UnitId;
+use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::litmus::{NestStep, Step, UntileStep};
 use vm_pmu::{Part, Signal};
@@ -23,9 +25,17 @@ type Places = Vec<usize>;
 pub struct Index {
     part: Part,
     files: Vec<File>,
+    accessed: Accessed,
+    /// Which files select events takes longest to find out, and not everybody asks for it.
+    events: OnceCell<HashMap<Key, Places>>,
+}
+
+/// What files access and report.
+#[derive(Debug, Default)]
+struct Accessed {
     registers: HashMap<Address, Places>,
-    fields: HashMap<(Address, u8), Places>,
-    events: HashMap<Key, Places>,
+    /// By the highest and the lowest bit of a field.
+    fields: HashMap<(Address, u8, u8), Places>,
     signals: HashMap<Signal, Places>,
 }
 
@@ -33,22 +43,12 @@ impl Index {
     /// What `files` cover of `part`; all are about it.
     #[must_use]
     pub fn new(part: Part, files: Vec<File>) -> Index {
-        let index = Index {
-            part,
-            files: Vec::new(),
-            registers: HashMap::new(),
-            fields: HashMap::new(),
-            events: HashMap::new(),
-            signals: HashMap::new(),
-        };
-        let mut making = Making::new(index);
-        for (place, file) in files.iter().enumerate() {
-            making.place = place;
-            for (_, step) in &file.litmus.steps {
-                making.step(step);
-            }
+        let registers = registers(part);
+        let mut accessed = Accessed::default();
+        for (place, step) in steps(&files) {
+            accessed.note(part, &registers, step, place);
         }
-        Index { files, ..making.index }
+        Index { part, files, accessed, events: OnceCell::new() }
     }
 
     /// What the suite that the program carries covers of `part`.
@@ -84,30 +84,82 @@ impl Index {
 
     /// The files that read or write the register at an address. RDPMC reads a counter.
     pub fn of_register(&self, address: Address) -> impl Iterator<Item = &File> {
-        self.at(self.registers.get(&address))
+        self.at(self.accessed.registers.get(&address))
     }
 
-    /// The files that write a value other than zero into a field, or read one out of it: the field of the register at an address whose
-    /// lowest bit is `low`.
-    pub fn of_field(&self, address: Address, low: u8) -> impl Iterator<Item = &File> {
-        self.at(self.fields.get(&(address, low)))
+    /// The files that write a value other than zero into a field of the register at an address, or read one out of it.
+    pub fn of_field(&self, address: Address, field: &Field) -> impl Iterator<Item = &File> {
+        self.at(self.accessed.fields.get(&(address, field.high, field.low)))
     }
 
     /// The files that select an event or unit mask, have it occur without a signal, or look at the cell to which it is posted.
     pub fn of_event(&self, key: Key) -> impl Iterator<Item = &File> {
-        self.at(self.events.get(&key))
+        let events = self.events.get_or_init(|| {
+            let mut selected = Selected::new(self.part);
+            steps(&self.files).for_each(|(place, step)| selected.note(step, place));
+            selected.events
+        });
+        self.at(events.get(&key))
     }
 
     /// The files that report a signal, or ask what is demanded of it.
     pub fn of_signal(&self, signal: Signal) -> impl Iterator<Item = &File> {
-        self.at(self.signals.get(&signal))
+        self.at(self.accessed.signals.get(&signal))
     }
 }
 
-/// An index while it is made.
-struct Making {
-    index: Index,
-    place: usize,
+/// The statements of files, each with the place of its file.
+fn steps(files: &[File]) -> impl Iterator<Item = (usize, &Step)> {
+    files.iter().enumerate().flat_map(|(place, file)| file.litmus.steps.iter().map(move |(_, step)| (place, step)))
+}
+
+/// The registers of a part by their addresses.
+fn registers(part: Part) -> HashMap<Address, &'static RegisterDescription> {
+    select::registers(part).iter().map(|register| (register.address, register)).collect()
+}
+
+/// The address of the register that a statement accesses, and the value, where one is written or read.
+fn access(part: Part, step: &Step) -> Option<(Address, Option<u64>)> {
+    let (address, value) = match step {
+        Step::Write(address, value, _) => (*address, Some(*value)),
+        Step::Read(address, value) => (*address, value.ok()),
+        Step::Untile(UntileStep::Read(place, value) | UntileStep::Write(place, value)) => {
+            let offset = place.offset & !3;
+            let address = Address::Pci(PciAddress { bus: place.bus, device: place.device, function: place.function, offset });
+            (address, Some(u64::from(*value) << (8 * (place.offset & 3))))
+        }
+        _ => return None,
+    };
+    Some((behind(part, address), value))
+}
+
+impl Accessed {
+    fn note(&mut self, part: Part, registers: &HashMap<Address, &'static RegisterDescription>, step: &Step, place: usize) {
+        match step {
+            Step::Feed(_, signals) | Step::Record(_, _, signals) | Step::Devices(signals) => {
+                signals.iter().for_each(|(signal, _)| note(&mut self.signals, *signal, place));
+            }
+            Step::Demand(signals, _) => signals.iter().for_each(|signal| note(&mut self.signals, *signal, place)),
+            Step::Deadline(signal, _) => note(&mut self.signals, *signal, place),
+            _ => {}
+        }
+        let Some((address, value)) = access(part, step) else { return };
+        let Some(register) = registers.get(&address) else { return };
+        note(&mut self.registers, address, place);
+        let Some(value) = value else { return };
+        for field in register.fields.iter().filter(|field| field.of(value) != 0) {
+            note(&mut self.fields, (address, field.high, field.low), place);
+            for (_, inner) in dialect::of(part).within(register, field).iter().filter(|(_, inner)| inner.of(value) != 0) {
+                note(&mut self.fields, (address, inner.high, inner.low), place);
+            }
+        }
+    }
+}
+
+/// Which files select which events, while it is found out.
+struct Selected {
+    part: Part,
+    events: HashMap<Key, Places>,
     registers: HashMap<Address, &'static RegisterDescription>,
     /// The events and unit masks by their names in small letters: a unit mask is `event.mask`.
     names: HashMap<String, Vec<Key>>,
@@ -117,9 +169,8 @@ struct Making {
     selected: HashMap<(Address, u64), Vec<Key>>,
 }
 
-impl Making {
-    fn new(index: Index) -> Making {
-        let part = index.part;
+impl Selected {
+    fn new(part: Part) -> Selected {
         let mut names: HashMap<String, Vec<Key>> = HashMap::new();
         let twins = twins(part);
         for entry in part.catalogue().entries {
@@ -130,80 +181,51 @@ impl Making {
                 }
             }
         }
-        let registers = select::registers(part).iter().map(|register| (register.address, register)).collect();
-        Making { index, place: 0, registers, names, twins, selected: HashMap::new() }
+        Selected { part, events: HashMap::new(), registers: registers(part), names, twins, selected: HashMap::new() }
     }
 
-    fn step(&mut self, step: &Step) {
+    fn note(&mut self, step: &Step, place: usize) {
         match step {
-            Step::Write(address, value, _) => self.access(*address, Some(*value)),
-            Step::Read(address, value) => self.access(*address, value.ok()),
-            Step::Feed(_, signals) | Step::Record(_, _, signals) | Step::Devices(signals) => {
-                signals.iter().for_each(|(signal, _)| note(&mut self.index.signals, *signal, self.place));
-            }
-            Step::Demand(signals, _) => signals.iter().for_each(|signal| note(&mut self.index.signals, *signal, self.place)),
-            Step::Deadline(signal, _) => note(&mut self.index.signals, *signal, self.place),
-            Step::Inject(occurrence, _) => {
-                let found = self.index.part.catalogue().select(occurrence.select);
-                self.occurs(found, occurrence.umask);
-            }
-            Step::Untile(step) => self.untile(step),
-            Step::Nest(NestStep::Happen(event, _)) => self.posted(event.offset()),
-            Step::Nest(NestStep::Register(cell, _)) => self.posted(*cell),
+            Step::Inject(occurrence, _) => self.occurs(self.part.catalogue().select(occurrence.select), occurrence.umask, place),
+            Step::Untile(
+                UntileStep::Happen { unit, select, umask, .. }
+                | UntileStep::Queue { unit, select, umask, .. }
+                | UntileStep::SetQueue { unit, select, umask, .. },
+            ) => self.occurs(in_box(*unit, *select), u32::from(*umask), place),
+            Step::Nest(NestStep::Happen(event, _)) => self.posted(event.offset(), place),
+            Step::Nest(NestStep::Register(cell, _)) => self.posted(*cell, place),
             _ => {}
         }
-    }
-
-    fn untile(&mut self, step: &UntileStep) {
-        match step {
-            UntileStep::Read(place, value) | UntileStep::Write(place, value) => {
-                let offset = place.offset & !3;
-                let address = Address::Pci(PciAddress { bus: place.bus, device: place.device, function: place.function, offset });
-                self.access(address, Some(u64::from(*value) << (8 * (place.offset & 3))));
-            }
-            UntileStep::Happen { unit, select, umask, .. }
-            | UntileStep::Queue { unit, select, umask, .. }
-            | UntileStep::SetQueue { unit, select, umask, .. } => self.occurs(in_box(*unit, *select), u32::from(*umask)),
-            _ => {}
-        }
-    }
-
-    /// What is posted to a cell of the nest's region occurs, or is looked at.
-    fn posted(&mut self, offset: u32) {
-        let found = self.index.part.catalogue().events().find(|entry| entry.unit == "nest" && entry.offset == Some(offset));
-        self.occurs(found.map(|entry| (entry, &[] as &[Entry])), 0);
-    }
-
-    fn occurs(&mut self, found: Option<(&'static Entry, &'static [Entry])>, umask: u32) {
-        let Some((event, masks)) = found else { return };
-        let of_mask = masks.iter().find(|mask| mask.umask == Some(umask));
-        for entry in [Some(event), of_mask].into_iter().flatten() {
-            for key in self.twins.get(&code(entry)).into_iter().flatten() {
-                note(&mut self.index.events, *key, self.place);
-            }
-        }
-    }
-
-    fn access(&mut self, address: Address, value: Option<u64>) {
-        let address = behind(self.index.part, address);
+        let Some((address, Some(value))) = access(self.part, step) else { return };
         let Some(register) = self.registers.get(&address).copied() else { return };
-        note(&mut self.index.registers, address, self.place);
-        let Some(value) = value else { return };
-        for field in register.fields.iter().filter(|field| field.of(value) != 0) {
-            note(&mut self.index.fields, (address, field.low), self.place);
-        }
         if !self.selected.contains_key(&(address, value)) {
             let keys = self.selects(register, value);
             self.selected.insert((address, value), keys);
         }
         for key in self.selected.get(&(address, value)).into_iter().flatten() {
-            note(&mut self.index.events, *key, self.place);
+            note(&mut self.events, *key, place);
+        }
+    }
+
+    /// What is posted to a cell of the nest's region occurs, or is looked at.
+    fn posted(&mut self, offset: u32, place: usize) {
+        let found = self.part.catalogue().events().find(|entry| entry.unit == "nest" && entry.offset == Some(offset));
+        self.occurs(found.map(|entry| (entry, &[] as &[Entry])), 0, place);
+    }
+
+    fn occurs(&mut self, found: Option<(&'static Entry, &'static [Entry])>, umask: u32, place: usize) {
+        let Some((event, masks)) = found else { return };
+        let of_mask = masks.iter().find(|mask| mask.umask == Some(umask));
+        for entry in [Some(event), of_mask].into_iter().flatten() {
+            for key in self.twins.get(&code(entry)).into_iter().flatten() {
+                note(&mut self.events, *key, place);
+            }
         }
     }
 
     /// The events and unit masks that a register selects while it holds a value.
     fn selects(&self, register: &RegisterDescription, value: u64) -> Vec<Key> {
-        let notation = dialect::of(self.index.part).notation(register, value).unwrap_or_default();
+        let notation = dialect::of(self.part).notation(register, value).unwrap_or_default();
         let mut keys = Vec::new();
         for text in notation.split(' ') {
             let (place, plain) = text.split_once("::").map_or((None, text), |(place, plain)| (Some(place), plain));
@@ -302,7 +324,11 @@ mod tests {
     fn fields_are_those_that_hold_something() {
         let index = index();
         // 5302e0h: event E0h, unit mask 02h, USR, OS, INT, EN; neither E nor INV.
-        let set = |low| index.of_field(Address::Msr(0xC001_0000), low).count();
+        let register = select::register(Part::named("k8").unwrap(), "PerfEvtSel0").unwrap();
+        let set = |low: u8| {
+            let field = register.fields.iter().find(|field| field.low == low).unwrap();
+            index.of_field(register.address, field).count()
+        };
         assert_eq!([0, 8, 16, 17, 18, 20, 22, 23].map(set), [1, 1, 1, 1, 0, 1, 1, 0]);
     }
 

@@ -4,6 +4,10 @@
 
 mod index;
 
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::thread;
+
 use vm_pmu::Part;
 use vm_pmu::litmus::Litmus;
 
@@ -34,7 +38,16 @@ pub fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The files of the suite about `part`; its folder has the part's name.
 #[must_use]
 pub fn files(part: Part) -> Vec<File> {
-    let of_part = texts().filter(|(path, _)| path.split('/').next() == Some(part.name()));
-    // A test of the suite parses every file.
-    of_part.filter_map(|(path, text)| Some(File { path: path.to_owned(), litmus: text.parse().ok()? })).collect()
+    let of_part: Vec<_> = texts().filter(|(path, _)| path.split('/').next() == Some(part.name())).collect();
+    let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let share = of_part.len().div_ceil(workers).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = of_part.chunks(share).map(|texts| scope.spawn(move || parsed(texts))).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+/// The files with these paths and texts. A test of the suite parses every file.
+fn parsed(texts: &[(&str, &str)]) -> Vec<File> {
+    texts.iter().filter_map(|(path, text)| Some(File { path: (*path).to_owned(), litmus: text.parse().ok()? })).collect()
 }

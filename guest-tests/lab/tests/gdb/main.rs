@@ -144,7 +144,11 @@ fn a_guest_stops_after_an_overflow() {
 
 #[test]
 fn a_register_that_there_is_not_is_refused_with_those_near_it() {
-    let said = Session::of_x86(&ENDING).monitor("stop access PerfCtr");
+    let mut session = Session::of_x86(&ENDING);
+    let commands = session.monitor("help");
+    assert!(commands.starts_with("monitor stop access ") && commands.lines().count() == 6, "{commands}");
+    assert_eq!(session.monitor("bogus word"), format!("`monitor bogus word` is no command. There are:\n{commands}"));
+    let said = session.monitor("stop access PerfCtr");
     assert!(said.starts_with("The PMU has no register `PerfCtr`: did you mean PerfCtr0"), "{said}");
 }
 

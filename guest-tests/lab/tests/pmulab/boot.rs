@@ -129,7 +129,7 @@ fn a_version_is_built() {
 #[test]
 fn parts_without_an_emulator_are_refused() {
     for part in ["itanium", "montecito"] {
-        let right = format!("choose k8, knl or power9, or give `pmulab run --pmu {part}` a guest");
+        let right = format!("choose k8, knl or power9, or run a guest with `pmulab run FILE --pmu {part}`");
         assert_eq!(refused(&["--part", part]), format!("pmulab: QEMU has no IA-64, so {part} cannot be booted: {right}\n"));
     }
 }

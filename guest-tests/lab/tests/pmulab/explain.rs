@@ -128,3 +128,46 @@ fn what_a_chip_posts_has_its_offsets_and_its_litmus_files() {
     let text = shown(&["explain", "PM_PB_CYC"]);
     assert!(text.contains("\n  posted at   0x80, 0x10080\n") && !text.contains("counted by"), "{text}");
 }
+
+#[test]
+fn a_bit_within_a_field_is_found_by_the_name_that_decode_prints() {
+    // POWER9 PMU UG appendix A.5: FC4H is the seventh of the nine bits of PMC4, which begin at bit 27 of MMCR2: bit 33, counted from the
+    // most significant. FC1S is bit 0.
+    for (word, bits, mask) in [("FC4H", "33", "0x40000000"), ("FC1S", "0", "0x8000000000000000"), ("FC6TA", "53", "0x400")] {
+        let field = &meanings(&[word])[0];
+        assert_eq!((&field["name"], &field["bits"], &field["mask"]), (&word.into(), &bits.into(), &mask.into()), "{word}");
+        assert_eq!(field["registers"], serde_json::json!(["MMCR2", "UMMCR2"]), "{word}");
+    }
+    assert_eq!(meanings(&["FC4H"])[0]["set"], "FC4H: not in hypervisor state");
+    assert!(mistake(&["explain", "FC4Q"]).contains("did you mean FC4"));
+}
+
+#[test]
+fn every_field_that_decode_prints_is_explained() {
+    for pmu in ["k8", "knl", "power9", "itanium", "montecito"] {
+        let part = vm_pmu::Part::named(pmu).unwrap();
+        let registers = vm_pmu_lab::dialect::select::registers(part);
+        let values: Vec<String> = registers.iter().map(|register| format!("{}=0xffffffffffffffff", register.name)).collect();
+        let decoded =
+            json(&[&["decode", "--pmu", pmu, "--format", "json"], &values.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat());
+        let fields = decoded.as_array().unwrap().iter().flat_map(|register| register["fields"].as_array().unwrap());
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let shown = fields.filter(|field| field["reserved"] == false);
+        // POWER9 says of the bits within a field `NAME: MEANING; ...`.
+        let within = |field: &Value| -> Vec<String> {
+            let said = text(&field["meaning"]);
+            let is_name = |word: &&str| word.starts_with("FC") && word.chars().all(|letter| letter.is_ascii_alphanumeric());
+            said.split("; ").filter_map(|part| part.split_once(": ")).map(|(name, _)| name).filter(is_name).map(str::to_owned).collect()
+        };
+        let names: std::collections::BTreeSet<String> =
+            shown.flat_map(|field| [vec![text(&field["name"])], within(field)].concat()).collect();
+        if pmu == "power9" {
+            assert!(names.contains("FC1P") && names.contains("FC6TA"), "{names:?}");
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let explained = json(&[&["explain", "--pmu", pmu, "--format", "json"], &names[..]].concat());
+        for word in explained.as_array().unwrap() {
+            assert!(word["meanings"].as_array().unwrap().iter().any(|one| one["kind"] == "field"), "{pmu}: {}", word["word"]);
+        }
+    }
+}

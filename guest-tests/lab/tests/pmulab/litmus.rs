@@ -34,7 +34,8 @@ fn a_failure_names_the_line_and_what_was_seen() {
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("FAILED "), "{text}");
-    assert!(text.contains("fails.litmus: line 6: MSR C001_0004h gave 0xffffffffffff, expected 0x1"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("fails.litmus: line 6: MSR C001_0004h gave 0xffffffffffff, expected 0x1"), "{text}");
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn what_is_no_litmus_file_has_its_line_and_the_others_still_run() {
     let lines: Vec<&str> = errors.lines().collect();
     assert!(lines[0].starts_with("pmulab: ") && lines[0].contains("a.litmus:4:1: `frobnicate` is not a statement"), "{errors}");
     assert_eq!(lines[1..3], ["    4 | frobnicate", "      | ^^^^^^^^^^"]);
-    assert!(lines[3].ends_with("c.litmus: it is no text in UTF-8") && lines.len() == 4, "{errors}");
+    assert!(lines[3].contains("c.litmus: it is no text in UTF-8; a litmus file begins ") && lines.len() == 4, "{errors}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.ends_with("3 litmus files: 1 ok, 0 failed, 2 not understood; 1 expectation met\n"), "{text}");
 }

@@ -165,3 +165,17 @@ fn mistakes_are_one_line() {
     let file = recorded(folder.path(), &["--pmu", "k8", "-c", "97", "-e", "instructions:u", "profile"]);
     assert!(mistake(&["annotate", &file, "alhpa"]).starts_with("profile has no symbol `alhpa`: did you mean alpha"));
 }
+
+#[test]
+fn instructions_and_what_was_recorded_are_told_to_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("samples").display().to_string();
+    let recorded = json(&["record", "-e", "instructions:u", "-c", "97", "-o", &file, "--format", "json", "--pmu", "k8", "profile"]);
+    assert_eq!((&recorded["samples"], &recorded["passed"], &recorded["period"]), (&625.into(), &true.into(), &97.into()));
+    let annotated = json(&["annotate", &file, "alpha", "--format", "json"]);
+    let instructions = annotated["instructions"].as_array().unwrap();
+    // `alpha` begins with the function of ring 3 at 40_0000h.
+    assert_eq!((&annotated["symbol"], &instructions[0]["address"]), (&"alpha".into(), &0x40_0000.into()));
+    let sum: u64 = instructions.iter().map(|one| one["events"].as_u64().unwrap()).sum();
+    assert_eq!(annotated["events"], sum);
+}

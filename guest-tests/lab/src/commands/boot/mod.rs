@@ -36,7 +36,7 @@ struct Machine {
 /// The part has no emulator, the kit or the emulator is not there, or what is asked for cannot be shown.
 pub fn boot(arguments: &BootArguments, output: &mut Output<'_>, errors: &mut dyn Write) -> Result<u8, Error> {
     let Emulator::Qemu = arguments.on;
-    let machine = machine(&arguments.part)?;
+    let machine = machine(&arguments.pmu)?;
     // What is wrong with these is said before the guest boots.
     let pmu = if machine.name == "powernv9" { "power9" } else { machine.name };
     traced::choice(&arguments.tracing, pmu)?;
@@ -44,8 +44,8 @@ pub fn boot(arguments: &BootArguments, output: &mut Output<'_>, errors: &mut dyn
     let kit = Kit::find(arguments.kit.as_deref())?;
     let qemu = emulator(arguments, &kit, &machine, errors)?;
     let shows = arguments.tracing.is_wanted() || arguments.drawing.timeline.is_some();
-    let scratch = Scratch::new(shows && arguments.record.is_none());
-    let record = arguments.record.as_deref().or(scratch.0.as_deref());
+    let scratch = Scratch::new(shows && arguments.output.is_none());
+    let record = arguments.output.as_deref().or(scratch.0.as_deref());
 
     let status = kit.boot(&words(arguments, &machine, qemu.as_deref(), record), output)?;
     let status = match status.code() {
@@ -76,7 +76,7 @@ fn machine(word: &str) -> Result<Machine, Error> {
         part => {
             let name = part.name();
             Err(Error::usage(format!(
-                "QEMU has no IA-64, so {name} cannot be booted: choose k8, knl or power9, or give `pmulab run --pmu {name}` a guest"
+                "QEMU has no IA-64, so {name} cannot be booted: choose k8, knl or power9, or run a guest with `pmulab run FILE --pmu {name}`"
             )))
         }
     }
@@ -126,15 +126,15 @@ fn show(arguments: &BootArguments, file: &Path, output: &mut Output<'_>) -> Resu
     let traced = traced::trace(&program, &arguments.tracing, &arguments.drawing)?;
     traced.show(output)?;
     let statements = counted(program.steps.len(), "statement");
-    let place = arguments.record.as_ref().map_or_else(String::new, |file| format!(" in {}", file.display()));
+    let place = arguments.output.as_ref().map_or_else(String::new, |file| format!(" in {}", file.display()));
     match &traced.replayed.difference {
         None => {
             let checked = counted(traced.replayed.checked, "observation");
-            writeln!(output, "Recorded {statements}{place}; a replay shows the same, {checked}.")?;
+            output.line(2, &format!("Recorded {statements}{place}; a replay shows the same, {checked}."))?;
             Ok(PASSED)
         }
         Some(failure) => {
-            writeln!(output, "Recorded {statements}{place}; a replay shows something else: {failure}.")?;
+            output.line(2, &format!("Recorded {statements}{place}; a replay shows something else: {failure}."))?;
             Ok(FAILED)
         }
     }

@@ -42,7 +42,8 @@ pub fn conformance(arguments: &ConformanceArguments, output: &mut Output<'_>) ->
         }
     }
     if arguments.pmu.is_none() && !arguments.long {
-        writeln!(output, "\nWith --pmu, also by sections of the manual; with --long, all names and rules.")?;
+        writeln!(output)?;
+        output.line(0, "With --pmu, also by sections of the manual; with --long, all names and rules.")?;
     }
     Ok(PASSED)
 }
@@ -55,7 +56,7 @@ fn row(label: &str, said: &str, output: &mut Output<'_>) -> Result<(), Error> {
 }
 
 fn summary(one: &Conformance, long: bool, output: &mut Output<'_>) -> Result<(), Error> {
-    writeln!(output, "{}: {}", output.name(one.pmu), one.title)?;
+    output.line(2, &format!("{}: {}", output.name(one.pmu), one.title))?;
     let files: usize = one.rules.iter().map(|cited| cited.rules.len()).sum();
     row("rules", &format!("{} with a litmus file, which cite {}", grouped(files as u64), counted(one.rules.len(), "source")), output)?;
     for (label, verb, covered) in [
@@ -98,8 +99,11 @@ fn some(names: &[impl AsRef<str>], long: bool) -> String {
 /// The events of each section of the manual.
 fn sections(one: &Conformance, output: &mut Output<'_>) -> Result<(), Error> {
     let manual = select::part(one.pmu).map(|part| dialect::of(part).manual())?;
-    let width = text::widest(one.sections.iter().map(|section| section.section)).max(manual.len());
-    writeln!(output, "\n  {manual:<width$}  events  exact  approx.  embedder  injected  selected")?;
+    // The columns of numbers.
+    const NUMBERS: &str = "events  exact  approx.  embedder  injected  selected";
+    let room = output.width.saturating_sub(NUMBERS.len() + 4);
+    let width = text::widest(one.sections.iter().map(|section| section.section)).max(manual.len()).min(room);
+    writeln!(output, "\n  {manual:<width$}  {NUMBERS}")?;
     for section in &one.sections {
         let counts = section.fidelity;
         let numbers = format!(
@@ -111,7 +115,10 @@ fn sections(one: &Conformance, output: &mut Output<'_>) -> Result<(), Error> {
             counts.injected,
             section.selected
         );
-        writeln!(output, "  {}  {numbers}", text::padded(section.section, width))?;
+        let mut name = text::wrap(section.section, width);
+        let last = name.pop().unwrap_or_default();
+        output.lines(name.into_iter().map(|line| format!("  {line}")))?;
+        writeln!(output, "  {}  {numbers}", text::padded(&last, width))?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What a word means on a part.
 
+use std::cell::OnceCell;
+
 use vm_pmu::arch::access::Address;
 use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::feed::Kind;
@@ -19,16 +21,36 @@ use crate::entries::{driven, placing};
 use crate::number;
 use crate::suite::{File, Index};
 
+/// A field that a word names: one of a register's layout, or one within such a field.
+struct Found {
+    fields: &'static [Field],
+    outer: &'static Field,
+    name: String,
+    field: Field,
+    /// The registers that have it.
+    members: Vec<&'static RegisterDescription>,
+}
+
 /// A part, and what is known of it.
 pub(super) struct Place {
     part: Part,
-    known: Known,
-    index: Index,
+    known: OnceCell<Known>,
+    index: OnceCell<Index>,
 }
 
 impl Place {
     pub(super) fn new(part: Part) -> Place {
-        Place { part, known: Known::of(part), index: Index::of_suite(part) }
+        Place { part, known: OnceCell::new(), index: OnceCell::new() }
+    }
+
+    /// What reports the signals of the part.
+    fn known(&self) -> &Known {
+        self.known.get_or_init(|| Known::of(self.part))
+    }
+
+    /// The litmus files about the part. They are parsed where a word means something here.
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of_suite(self.part))
     }
 
     /// Everything that `word` means here, registers first.
@@ -77,15 +99,15 @@ impl Place {
             name: register.name,
             address: select::address_word(register.address),
             place: register.address.to_string(),
-            fields: fields.into_iter().map(|field| self.row(field)).collect(),
+            fields: fields.into_iter().map(|field| self.row(field.name.to_owned(), field)).collect(),
             alike: alike.map(|other| other.name).collect(),
             access: access::of(self.part, register),
             section: sections::of(self.part, register),
-            litmus: tested(self.index.of_register(register.address), register.name),
+            litmus: tested(self.index().of_register(register.address), register.name),
         })
     }
 
-    fn row(&self, field: &Field) -> FieldRow {
+    fn row(&self, name: String, field: &Field) -> FieldRow {
         let access = match field.access {
             _ if field.name == "Reserved" && field.access == FieldAccess::ReadWrite => "kept without effect",
             FieldAccess::ReadWrite => "read-write",
@@ -94,7 +116,7 @@ impl Place {
             FieldAccess::MustBeZero => "must be zero",
         };
         let bits = dialect::of(self.part).numbering().field(field.high, field.low);
-        FieldRow { name: field.name, bits, access, summary: field.summary.trim() }
+        FieldRow { name, bits, access, summary: field.summary.trim() }
     }
 
     /// The fields that a word names, alone or behind the name of a register; those of registers of one layout are one.
@@ -103,31 +125,33 @@ impl Place {
             Some((owner, name)) => (Some(owner), name),
             None => (None, word),
         };
-        let mut found: Vec<(&'static [Field], &'static Field, Vec<&'static RegisterDescription>)> = Vec::new();
+        let dialect = dialect::of(self.part);
+        let mut found: Vec<Found> = Vec::new();
         for register in
             select::registers(self.part).iter().filter(|register| owner.is_none_or(|owner| register.name.eq_ignore_ascii_case(owner)))
         {
-            let named = register.fields.iter().filter(|field| field.name != "Reserved" && key(field.name) == key(name));
-            for field in named {
-                match found.iter_mut().find(|(fields, known, _)| *fields == register.fields && *known == field) {
-                    Some((_, _, members)) => members.push(register),
-                    None => found.push((register.fields, field, vec![register])),
+            for outer in register.fields.iter().filter(|field| field.name != "Reserved") {
+                let all = std::iter::once((outer.name.to_owned(), *outer)).chain(dialect.within(register, outer));
+                for (name, field) in all.filter(|(other, _)| key(other) == key(name)) {
+                    match found.iter_mut().find(|one| one.fields == register.fields && one.field == field) {
+                        Some(one) => one.members.push(register),
+                        None => found.push(Found { fields: register.fields, outer, name, field, members: vec![register] }),
+                    }
                 }
             }
         }
-        let dialect = dialect::of(self.part);
-        let meaning = |(_, field, members): (_, &'static Field, Vec<&'static RegisterDescription>)| {
+        let meaning = |Found { outer, name, field, members, .. }: Found| {
             let first = *members.first()?;
-            let set = if field.high == field.low { dialect.meaning(first, field, field.mask()) } else { String::new() };
-            let files = members.iter().flat_map(|register| self.index.of_field(register.address, field.low));
+            let set = if field.high == field.low { dialect.meaning(first, outer, field.mask()) } else { String::new() };
+            let files = members.iter().flat_map(|register| self.index().of_field(register.address, &field));
             Some(Meaning::Field(FieldMeaning {
                 pmu: self.part.name(),
                 registers: members.iter().map(|register| register.name).collect(),
                 set: if set == field.summary.trim() { String::new() } else { set },
                 mask: format!("{:#x}", field.mask()),
                 section: sections::of(self.part, first),
-                field: self.row(field),
-                litmus: tested(files, field.name),
+                litmus: tested(files, &name),
+                field: self.row(name, &field),
             }))
         };
         found.into_iter().filter_map(meaning).collect()
@@ -212,8 +236,8 @@ impl Place {
         let masks = if entry.umask.is_none() { catalogue.masks(entry) } else { &[] };
         let signals = driven::signals(entry, catalogue);
         let words = driven::words(entry, &signals, &str::to_owned);
-        let reported = match self.known.of_entry(entry) {
-            none if none.is_empty() => self.known.by(&signals.iter().filter_map(|name| Signal::from_name(name)).collect::<Vec<_>>()),
+        let reported = match self.known().of_entry(entry) {
+            none if none.is_empty() => self.known().by(&signals.iter().filter_map(|name| Signal::from_name(name)).collect::<Vec<_>>()),
             some => some,
         };
         let also = entry.aliases.iter().map(|alias| match entry.umask {
@@ -248,7 +272,7 @@ impl Place {
             section: format!("{} {}", dialect.manual(), entry.section),
             names: names::others(self.part, entry).map(str::to_owned).chain(also).collect(),
             perf: self.perf(entry),
-            litmus: tested(self.index.of_event((entry.unit, entry.name)), entry.name),
+            litmus: tested(self.index().of_event((entry.unit, entry.name)), entry.name),
         }))
     }
 
@@ -299,8 +323,8 @@ impl Place {
         let entries = self.part.catalogue().entries.iter().filter(|entry| driven::sources(entry).contains(&signal));
         let mut events: Vec<&str> = entries.map(|entry| entry.name).collect();
         events.dedup();
-        let driven = Driven { pmu: self.part.name(), reported_by: self.known.by(&[signal]), events };
-        (driven, tested(self.index.of_signal(signal), signal.name()))
+        let driven = Driven { pmu: self.part.name(), reported_by: self.known().by(&[signal]), events };
+        (driven, tested(self.index().of_signal(signal), signal.name()))
     }
 }
 
@@ -345,10 +369,23 @@ fn tested<'a>(files: impl Iterator<Item = &'a File>, name: &str) -> Vec<Tested> 
 }
 
 /// Every name that a word can be, for suggestions.
-pub(super) fn known_names(places: &[Place]) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = places.iter().flat_map(|place| names_of(place.part)).collect();
-    names.extend(Signal::all().map(Signal::name));
+pub(super) fn known_names(places: &[Place]) -> Vec<String> {
+    let mut names: Vec<String> = places.iter().flat_map(|place| names_of(place.part)).collect();
+    names.extend(Signal::all().map(|signal| signal.name().to_owned()));
     names.sort_unstable();
     names.dedup();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suite_is_parsed_where_a_word_means_something() {
+        // POWER9 PMU UG appendix A.3 has FC5-6; AMD's BKDG does not.
+        let places = ["k8", "power9"].map(|name| Place::new(Part::named(name).unwrap()));
+        let meanings = places.each_ref().map(|place| place.meanings("FC5-6").len());
+        assert_eq!((meanings, places.each_ref().map(|place| place.index.get().is_some())), ([0, 1], [false, true]));
+    }
 }

@@ -126,7 +126,7 @@ pub struct RegisterMeaning {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldRow {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Its bits, as the manual numbers them.
     pub bits: String,
     /// What a write does: `read-write`, `read-only`, `reserved` or `must be zero`.

@@ -8,6 +8,7 @@ mod show;
 
 use serde::Serialize;
 use vm_pmu::Part;
+use vm_pmu::arch::model::RegisterDescription;
 
 use crate::commands::PASSED;
 use crate::commands::cli::Format;
@@ -61,18 +62,27 @@ fn unknown(word: &str, places: &[Place], pmu: Option<&str>) -> Error {
     let hint = match hexadecimal {
         Some(other) => format!(": did you mean {other}?"),
         None if number::parse(word).is_some() => String::new(),
-        None => suggest::did_you_mean(word, find::known_names(places), "`pmulab list --search` searches summaries too"),
+        None => suggest::did_you_mean(
+            word,
+            find::known_names(places).iter().map(String::as_str),
+            "`pmulab list --search` searches summaries too",
+        ),
     };
     Error::usage(if pmu.is_some() { format!("{whose} {what} `{word}`{hint}") } else { format!("{whose} an {what} `{word}`{hint}") })
 }
 
 /// The names that a part has: of registers, fields, events, unit masks and metrics, with those of other tools.
-fn names_of(part: Part) -> Vec<&'static str> {
+fn names_of(part: Part) -> Vec<String> {
     let registers = select::registers(part).iter();
     let fields = registers.clone().flat_map(|register| register.fields).map(|field| field.name);
+    let inner = |register: &'static RegisterDescription| {
+        register.fields.iter().flat_map(|field| dialect::of(part).within(register, field)).map(|(name, _)| name)
+    };
+    let within = registers.clone().flat_map(inner);
     let entries = part.catalogue().entries.iter().flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
     let tools = dialect::of(part).names();
     let others = tools.generic.iter().chain(tools.also).map(|(name, _)| *name);
     let metrics = part.catalogue().metrics().iter().map(|metric| metric.name);
-    registers.map(|register| register.name).chain(fields).chain(entries).chain(others).chain(metrics).collect()
+    let names = registers.map(|register| register.name).chain(fields).chain(entries).chain(others).chain(metrics);
+    names.map(str::to_owned).chain(within).collect()
 }

@@ -124,7 +124,7 @@ fn of_event(event: &EventMeaning, long: bool, output: &mut Output<'_>) -> Result
 fn of_register(register: &RegisterMeaning, long: bool, output: &mut Output<'_>) -> Result<(), Error> {
     let shown = || register.fields.iter().filter(|field| field.access != "reserved" && field.access != "kept without effect");
     let bits = text::widest(shown().map(|field| field.bits.as_str()));
-    let names = text::widest(shown().map(|field| field.name));
+    let names = text::widest(shown().map(|field| field.name.as_str()));
     for field in shown() {
         let access = if field.access == "read-write" { String::new() } else { format!(" ({})", field.access) };
         let lead = format!("  {:>bits$}  {:<names$}", field.bits, field.name);

@@ -9,12 +9,14 @@ use vm_pmu::litmus::Litmus;
 
 use super::arguments::Wanted;
 use super::wrong::Mistake;
-use super::{FAIL, Failed, OK, Outcome, WRONG};
+use super::{FAIL, Failed, OK, Outcome, WRONG, text_of};
 use crate::dialect::select;
 use crate::error::Error;
+use crate::suggest;
 use crate::suite::{self, File, Index};
-use crate::{files, suggest};
 
+/// What a litmus file is, for those who name another.
+const RIGHT: &str = "a litmus file begins with lines as `title: ...` and `pmu: ...`";
 /// How the name of a litmus file ends.
 const EXTENSION: &str = "litmus";
 
@@ -74,8 +76,7 @@ pub(super) fn sources(paths: &[PathBuf], wanted: &Wanted) -> Result<Vec<Source>,
     for path in paths {
         collect(path, &mut found)?;
     }
-    sources
-        .extend(found.iter().map(|path| Source::of(path.display().to_string(), files::read_text(path).map_err(|error| error.to_string()))));
+    sources.extend(found.iter().map(|path| Source::of(path.display().to_string(), text_of(path, RIGHT))));
     let before = sources.len();
     sources.retain(|source| filter.takes(source));
     if sources.is_empty() && before > 0 {

@@ -14,7 +14,7 @@ use vm_pmu::litmus::Litmus;
 use crate::commands::cli::Format;
 use crate::commands::{FAILED, PASSED, USAGE};
 use crate::error::Error;
-use crate::files;
+use crate::files::{self, FileKind};
 use crate::number::counted;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -107,19 +107,34 @@ fn show(outcome: &Outcome, source: &find::Source, failures: bool, output: &mut O
         (_, WRONG) => {
             wrong::tell(file, source.text.as_deref().unwrap_or_default(), &outcome.mistakes, errors);
         }
-        (Some(failure), _) if failure.line == 0 => writeln!(output, "{}  {file}: {}", output.bad("FAILED"), failure.message)?,
-        (Some(failure), _) => writeln!(output, "{}  {file}: line {}: {}", output.bad("FAILED"), failure.line, failure.message)?,
+        (Some(failure), _) => {
+            let place = if failure.line == 0 { String::new() } else { format!("line {}: ", failure.line) };
+            output.line(8, &format!("{}  {file}: {place}{}", output.bad("FAILED"), failure.message))?;
+        }
         (None, _) if failures => {}
-        (None, _) => writeln!(output, "{}      {file}: {title}", output.good("ok"))?,
+        (None, _) => output.line(8, &format!("{}      {file}: {title}", output.good("ok")))?,
     }
     Ok(())
 }
 
+/// The text of a litmus file or a recording; of a file of another kind, what it is and what is `right`.
+fn text_of(file: &Path, right: &str) -> Result<String, String> {
+    files::read_kind(file, Some(FileKind::Litmus), right).map_err(|error| error.to_string())
+}
+
+/// The program of a file, and its text.
+pub(super) fn read_with_text(file: &Path) -> Result<(Litmus, String), Error> {
+    let parsed = |text: String| match text.parse::<Litmus>() {
+        Ok(litmus) => Ok((litmus, text)),
+        Err(error) => Err(error.to_string()),
+    };
+    const RIGHT: &str = "recordings are what `pmulab run GUEST -o FILE` writes";
+    text_of(file, RIGHT).and_then(parsed).map_err(|error| Error::usage(format!("{}: {error}", file.display())))
+}
+
 /// The program of a file.
 pub(super) fn read(file: &Path) -> Result<Litmus, Error> {
-    let text = files::read_text(file).map_err(|error| error.to_string());
-    let litmus = text.and_then(|text| text.parse().map_err(|error: vm_pmu::litmus::ParseError| error.to_string()));
-    litmus.map_err(|error| Error::usage(format!("{}: {error}", file.display())))
+    read_with_text(file).map(|(litmus, _)| litmus)
 }
 
 /// Prints a smaller file in which the same expectation sees the same, or which still breaks the contract.

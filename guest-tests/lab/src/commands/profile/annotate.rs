@@ -1,14 +1,15 @@
 //! `pmulab annotate`: samples by instruction.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use iced_x86::{Decoder, DecoderOptions, FastFormatter};
+use serde::Serialize;
 use vm_pmu::Part;
 use vm_pmu_engines::image::Image;
 
 use super::AnnotateArguments;
 use crate::commands::PASSED;
+use crate::commands::cli::Format;
 use crate::dialect::select;
 use crate::error::Error;
 use crate::number::grouped;
@@ -43,25 +44,74 @@ pub fn annotate(arguments: &AnnotateArguments, output: &mut Output<'_>) -> Resul
         profile.samples.iter().filter(|sample| (from..to).contains(&sample.address)).map(|sample| sample.period).sum()
     };
     let whole: u64 = profile.samples.iter().filter(|sample| is_within(sample.address)).map(|sample| sample.period).sum();
-    writeln!(output, "{symbol}: {} of {} {}", grouped(whole), grouped(profile.count), profile.event)?;
-    let (mut address, mut line) = (start, None);
+    let mut instructions = Vec::new();
+    let mut address = start;
     while is_within(address) && address - start < MOST {
-        let Some((length, words)) = code.at(address) else { break };
+        let Some((length, text)) = code.at(address) else { break };
         let place = places.at(address).and_then(|place| Some((place.file?, place.line?)));
-        if place.is_some() && place != line {
-            if let Some((file, number)) = &place {
-                writeln!(output, "                          {file}:{number}")?;
-            }
-            line = place;
-        }
-        let share = match events(address, address + length) {
-            0 => String::new(),
-            events => format!("{:.1} %", 100.0 * events as f64 / whole.max(1) as f64),
-        };
-        writeln!(output, "{share:>9}  {address:#12x}  {words}")?;
+        let (file, line) = place.unzip();
+        instructions.push(Instruction { address, file, line, events: events(address, address + length), text });
         address += length;
     }
+    let annotated = Annotated {
+        guest: &profile.guest,
+        pmu: &profile.pmu,
+        event: &profile.event,
+        symbol,
+        count: profile.count,
+        events: whole,
+        instructions,
+    };
+    match arguments.format {
+        Format::Json => output.json(&annotated)?,
+        Format::Table => annotated.show(output)?,
+    }
     Ok(PASSED)
+}
+
+/// The instructions of a symbol, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+struct Annotated<'a> {
+    guest: &'a str,
+    pmu: &'a str,
+    event: &'a str,
+    symbol: &'a str,
+    /// The events of the whole run.
+    count: u64,
+    /// Those that the samples of the symbol stand for.
+    events: u64,
+    instructions: Vec<Instruction>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Instruction {
+    address: u64,
+    file: Option<String>,
+    line: Option<u64>,
+    /// What its samples stand for.
+    events: u64,
+    /// The mnemonic and operands, or the words of code.
+    text: String,
+}
+
+impl Annotated<'_> {
+    fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
+        output.line(2, &format!("{}: {} of {} {}", self.symbol, grouped(self.events), grouped(self.count), self.event))?;
+        let mut shown = None;
+        for Instruction { address, file, line, events, text } in &self.instructions {
+            let place = file.as_ref().zip(*line);
+            if let Some((file, number)) = place.filter(|place| shown != Some(*place)) {
+                output.line(4, &format!("                          {file}:{number}"))?;
+                shown = place;
+            }
+            let share = match events {
+                0 => String::new(),
+                events => format!("{:.1} %", 100.0 * *events as f64 / self.events.max(1) as f64),
+            };
+            output.line(25, &format!("{share:>9}  {address:#12x}  {text}"))?;
+        }
+        Ok(())
+    }
 }
 
 /// The code of a guest.

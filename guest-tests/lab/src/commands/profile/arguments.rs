@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::commands::cli::Format;
+use crate::commands::guest::GuestArguments;
 
 /// The file that is written and read where none is named.
 pub(super) const FILE: &str = "pmulab.data";
@@ -19,26 +20,14 @@ pub struct RecordArguments {
     #[arg(short = 'c', long = "count", value_name = "PERIOD", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=0x3FFF_FFFF))]
     pub period: u64,
     /// The file to write
-    #[arg(short, long, value_name = "FILE", default_value = FILE)]
+    #[arg(short, long, alias = "record", value_name = "FILE", default_value = FILE)]
     pub output: PathBuf,
-    /// The PMU that counts; if left out, the only one that the guest knows, and k8 for a file
-    #[arg(long)]
-    pub pmu: Option<String>,
-    /// How many CPUs a guest from a file gets
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    pub cpus: usize,
-    /// Stop after so many instructions, interrupts and exceptions of all CPUs
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
-    pub steps: u64,
-    /// Stop after so many seconds
-    #[arg(long, value_name = "COUNT", default_value_t = 120)]
-    pub seconds: u64,
-    /// The revision of the part; the latest if left out
-    #[arg(long, value_name = "LETTER")]
-    pub revision: Option<String>,
-    /// A guest's name, or the path of an ELF file
-    #[arg(value_name = "NAME|ELF")]
-    pub guest: String,
+    /// What runs.
+    #[command(flatten)]
+    pub guest: GuestArguments,
+    /// The form of what is said about it
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Arguments of `pmulab report`.
@@ -68,4 +57,7 @@ pub struct AnnotateArguments {
     pub file: PathBuf,
     /// The symbol whose instructions are shown
     pub symbol: String,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }

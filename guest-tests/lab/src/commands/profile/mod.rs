@@ -16,14 +16,13 @@ use vm_pmu::{Address, Part};
 use vm_pmu_board::beside::{Group, Plan};
 
 use crate::commands::cli::Format;
-use crate::commands::{FAILED, PASSED, encode, run};
-use crate::dialect::select;
+use crate::commands::{FAILED, PASSED, encode};
 use crate::error::Error;
 use crate::number::{counted, grouped};
 use crate::output::Output;
 use crate::profile::{Places, Profile, Total, by_line, by_symbol, firefox, folded, script};
-use crate::request::{Guest, RunRequest, Runner};
-use crate::runner::Options;
+use crate::request::{Guest, Runner};
+use crate::runner::Engine;
 use crate::stat::set_up;
 use crate::text;
 
@@ -37,18 +36,8 @@ const FCECE: u64 = 1 << (63 - 38);
 /// # Errors
 /// A PMU, guest or event is unknown, no thread's counter counts the event, the guest could not be run, or a file cannot be written.
 pub fn record(arguments: &RecordArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
-    let (pmu, guest) = run::named(&arguments.guest, pmu, &runner.guests())?;
-    let part = encode::revised(select::part(&pmu)?, arguments.revision.as_deref())?;
+    let (part, request) = arguments.guest.request(Engine::default().name(), runner)?;
     let group = sampling(part, &arguments.event, arguments.period)?;
-    let options = Options {
-        limit: arguments.steps,
-        seconds: arguments.seconds,
-        cpus: arguments.cpus,
-        revision: arguments.revision.clone(),
-        ..Options::default()
-    };
-    let request = RunRequest { pmu, guest, engine: options.engine.name().to_owned(), options };
     let plan = Arc::new(Plan::Sample { group, period: arguments.period, most: MOST });
     let title = request.guest.title();
     let (report, found) = runner.observe(&request, &plan).map_err(|why| Error::usage(format!("{title}: {why}")))?;
@@ -68,6 +57,21 @@ pub fn record(arguments: &RecordArguments, runner: &dyn Runner, output: &mut Out
         ..Profile::default()
     };
     profile.write(&arguments.output)?;
+    if arguments.format == Format::Json {
+        output.json(&Recorded {
+            guest: &profile.guest,
+            pmu: &profile.pmu,
+            event: &profile.event,
+            period: profile.period,
+            count: profile.count,
+            samples: profile.samples.len(),
+            dropped: profile.dropped,
+            file: arguments.output.display().to_string(),
+            passed: report.passed,
+            ending: &report.ending,
+        })?;
+        return Ok(if report.passed { PASSED } else { FAILED });
+    }
     let said = format!(
         "{} of {} ({} in all, one sample every {}) in {}; {}: {}",
         counted(profile.samples.len(), "sample"),
@@ -75,16 +79,29 @@ pub fn record(arguments: &RecordArguments, runner: &dyn Runner, output: &mut Out
         grouped(profile.count),
         grouped(profile.period),
         arguments.output.display(),
-        if report.passed { "the guest passed" } else { "the guest FAILED" },
+        if report.passed { "the guest passed".to_owned() } else { format!("the guest {}", output.bad("FAILED")) },
         report.ending
     );
-    for line in text::wrap(&said, output.width) {
-        writeln!(output, "{line}")?;
-    }
+    output.lines(text::wrap(&said, output.width))?;
     if profile.dropped != 0 {
         writeln!(output, "{} were not kept: choose a longer period with -c", counted(profile.dropped as usize, "sample"))?;
     }
     Ok(if report.passed { PASSED } else { FAILED })
+}
+
+/// What was recorded, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+struct Recorded<'a> {
+    guest: &'a str,
+    pmu: &'a str,
+    event: &'a str,
+    period: u64,
+    count: u64,
+    samples: usize,
+    dropped: u64,
+    file: String,
+    passed: bool,
+    ending: &'a str,
 }
 
 /// The writes that have a counter overflow after `period` of `event`.
@@ -162,15 +179,9 @@ pub fn report(arguments: &ReportArguments, output: &mut Output<'_>) -> Result<u8
 
 impl Totals<'_> {
     fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
-        writeln!(
-            output,
-            "{} of {}, one every {}, of '{}' on {}",
-            counted(self.samples, "sample"),
-            self.event,
-            grouped(self.period),
-            self.guest,
-            self.pmu
-        )?;
+        let samples = counted(self.samples, "sample");
+        let head = format!("{samples} of {}, one every {}, of '{}' on {}", self.event, grouped(self.period), self.guest, self.pmu);
+        output.line(2, &head)?;
         for (title, totals) in [("By symbol", &self.symbols), ("By line", &self.lines)] {
             if !totals.is_empty() {
                 writeln!(output, "\n{title}")?;
@@ -186,12 +197,19 @@ fn rows(totals: &[Total], output: &mut Output<'_>) -> Result<(), Error> {
     let most = totals.iter().map(|total| total.events).max().unwrap_or(0);
     let counts: Vec<String> = totals.iter().map(|total| grouped(total.samples)).collect();
     let widest = text::widest(counts.iter().map(String::as_str)).max(7);
-    let names = text::widest(totals.iter().map(|total| total.name.as_str())).min(output.width.saturating_sub(widest + 32));
+    let names = text::widest(totals.iter().map(|total| total.name.as_str())).min(output.width.saturating_sub(widest + 24));
     for (total, count) in totals.iter().zip(&counts) {
         let share = 100.0 * total.events as f64 / whole.max(1) as f64;
-        let room = output.width.saturating_sub(names.max(text::columns(&total.name)) + widest + 16);
-        let line = format!("  {share:5.1} %  {count:>widest$}  {:<names$}  {}", total.name, text::bar(total.events, most, room.min(40)));
+        let is_long = text::columns(&total.name) > names;
+        let room = output.width.saturating_sub(names + widest + 15);
+        let name = if is_long { "" } else { total.name.as_str() };
+        let line =
+            format!("  {share:5.1} %  {count:>widest$}  {}  {}", text::padded(name, names), text::bar(total.events, most, room.min(40)));
         writeln!(output, "{}", line.trim_end())?;
+        // A name that leaves no room for a bar has its own line.
+        if is_long {
+            output.line(6, &format!("    {}", total.name))?;
+        }
     }
     Ok(())
 }

@@ -122,7 +122,9 @@ pub fn trace<'a>(
         let lead = format!("  {instruction:>width$}  {thread}{what:<32}");
         let beside = text::columns(&lead) + 2;
         let below = width + 6;
-        let indent = if beside + 24 > output.width { below } else { beside };
+        // A line leaves room for some words, and for the longest of them.
+        let longest = text::widest(meaning.split_whitespace()).max(24);
+        let indent = if beside + longest > output.width { below } else { beside };
         for line in text::hanging(&lead, indent, &meaning, output.width) {
             writeln!(output, "{}", line.trim_end())?;
         }

@@ -78,7 +78,7 @@ impl Traced {
     /// The output or the timeline cannot be written.
     pub fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
         if let Some(drawn) = &self.drawn {
-            writeln!(output, "{}", drawn.end()?)?;
+            output.line(2, &drawn.end()?)?;
         }
         if !self.replayed.trace.is_empty() {
             if self.drawn.is_some() {

@@ -64,7 +64,7 @@ impl PageArguments {
     /// There are several runs, or the file cannot be written.
     pub(super) fn begin(&self, requests: &mut [RunRequest]) -> Result<Option<Watched>, Error> {
         let Some(path) = &self.report else { return Ok(None) };
-        let [request] = requests else { return Err(Error::usage("a page is of one run: name one guest with `--guest`")) };
+        let [request] = requests else { return Err(Error::usage("a page is of one run: name one")) };
         // Whether it can be written is known before the run, and an earlier page stays until this one is there.
         File::options().append(true).create(true).open(path).map_err(|error| unwritten(path, &error))?;
         let watch = Arc::new(Watch::default());

@@ -26,7 +26,7 @@ pub struct TimelineArguments {
     #[arg(long, value_enum, value_name = "FORM", requires = "timeline")]
     pub timeline_format: Option<FormName>,
     /// Take the values of counters at least every COUNT instructions of each CPU
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, requires = "timeline")]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, requires = "timeline", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeline_every: u64,
 }
 
@@ -73,7 +73,7 @@ impl TimelineArguments {
     pub(super) fn begin(&self, requests: &mut [RunRequest]) -> Result<Option<Drawn>, Error> {
         let Some(path) = &self.timeline else { return Ok(None) };
         self.form(path)?;
-        let [request] = requests else { return Err(Error::usage("a timeline is of one run: name one guest with `--guest`")) };
+        let [request] = requests else { return Err(Error::usage("a timeline is of one run: name one")) };
         let drawn = self.draw(&request.pmu)?;
         request.options.listener = drawn.as_ref().map(Drawn::listener);
         Ok(drawn)

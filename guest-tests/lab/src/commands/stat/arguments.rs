@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::commands::cli::Format;
+use crate::commands::guest::GuestArguments;
 
 /// Arguments of `pmulab stat`.
 #[derive(Debug, Args)]
@@ -10,11 +11,8 @@ pub struct StatArguments {
     /// What to count: events as `pmulab encode` takes them, separated by commas; may be given several times. The usual ones if left out
     #[arg(short, long = "event", value_name = "EVENT[,EVENT...]")]
     pub events: Vec<String>,
-    /// The PMU that counts; if left out, the only one that the guest knows, and k8 for a file
-    #[arg(long)]
-    pub pmu: Option<String>,
     /// Also compute this metric or category of metrics of the part's manual; may be given several times
-    #[arg(short = 'M', long = "metric", value_name = "NAME|CATEGORY|all")]
+    #[arg(short = 'M', long = "metric", alias = "metrics", value_name = "NAME|CATEGORY|all")]
     pub metrics: Vec<String>,
     /// Repeat everything so many times, and show the mean and its deviation
     #[arg(short, long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -26,22 +24,10 @@ pub struct StatArguments {
     /// Print fields separated by SEP, as `perf stat -x` does
     #[arg(short = 'x', long = "field-separator", value_name = "SEP", conflicts_with = "format")]
     pub separator: Option<String>,
-    /// How many CPUs a guest from a file gets
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    pub cpus: usize,
-    /// Stop after so many instructions, interrupts and exceptions of all CPUs
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
-    pub steps: u64,
-    /// Stop after so many seconds
-    #[arg(long, value_name = "COUNT", default_value_t = 120)]
-    pub seconds: u64,
-    /// The revision of the part; the latest if left out
-    #[arg(long, value_name = "LETTER")]
-    pub revision: Option<String>,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// A guest's name, or the path of an ELF file
-    #[arg(value_name = "NAME|ELF")]
-    pub guest: String,
+    /// What runs.
+    #[command(flatten)]
+    pub guest: GuestArguments,
 }

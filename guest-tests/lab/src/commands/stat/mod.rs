@@ -6,12 +6,11 @@ mod render;
 pub use arguments::StatArguments;
 
 use crate::commands::cli::Format;
-use crate::commands::{FAILED, PASSED, metrics, run};
-use crate::dialect::select;
+use crate::commands::{FAILED, PASSED, metrics};
 use crate::error::Error;
 use crate::output::Output;
-use crate::request::{RunRequest, Runner};
-use crate::runner::Options;
+use crate::request::Runner;
+use crate::runner::Engine;
 use crate::stat::{group, measure, usual};
 
 /// Counts events of a guest, and shows them as `perf stat` does.
@@ -19,9 +18,7 @@ use crate::stat::{group, measure, usual};
 /// # Errors
 /// A PMU, guest, event or metric is unknown, an event cannot be counted, the guest could not be run, or the output cannot be written.
 pub fn stat(arguments: &StatArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let request = request(arguments, runner)?;
-    let part = select::part(&request.pmu)?;
-    let part = super::encode::revised(part, arguments.revision.as_deref())?;
+    let (part, request) = arguments.guest.request(Engine::default().name(), runner)?;
     let mut events: Vec<String> = arguments.events.iter().flat_map(|text| separated(text)).collect();
     if events.is_empty() && arguments.metrics.is_empty() {
         events = usual(part);
@@ -53,19 +50,6 @@ fn separated(text: &str) -> Vec<String> {
         letter == ',' && !within
     });
     parts.map(str::trim).filter(|event| !event.is_empty()).map(str::to_owned).collect()
-}
-
-fn request(arguments: &StatArguments, runner: &dyn Runner) -> Result<RunRequest, Error> {
-    let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
-    let (pmu, guest) = run::named(&arguments.guest, pmu, &runner.guests())?;
-    let options = Options {
-        limit: arguments.steps,
-        seconds: arguments.seconds,
-        cpus: arguments.cpus,
-        revision: arguments.revision.clone(),
-        ..Options::default()
-    };
-    Ok(RunRequest { pmu, guest, engine: options.engine.name().to_owned(), options })
 }
 
 #[cfg(test)]

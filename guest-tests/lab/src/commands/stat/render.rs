@@ -137,12 +137,12 @@ impl Shown {
 
     pub(super) fn table(&self, output: &mut Output<'_>) -> Result<(), Error> {
         if !self.events.is_empty() {
-            writeln!(output, "Counts of '{}' on {}, from outside:\n", self.guest, self.pmu)?;
+            output.line(2, &format!("Counts of '{}' on {}, from outside:", self.guest, self.pmu))?;
+            writeln!(output)?;
             self.rows(output)?;
             writeln!(output)?;
-            for line in text::wrap(&self.closing(), output.width) {
-                writeln!(output, "{line}")?;
-            }
+            let closing = self.closing(&output.bad("FAILED"));
+            output.lines(text::wrap(&closing, output.width))?;
         }
         self.notes(output)?;
         if !self.metrics.is_empty() {
@@ -170,18 +170,18 @@ impl Shown {
             if self.multiplexed {
                 line.push_str(&format!("  ({:.2}%)", row.counted_percent));
             }
-            writeln!(output, "{}", line.trim_end())?;
+            output.line(most + 4, &line)?;
         }
         Ok(())
     }
 
-    /// How the counts came about, in a sentence or two.
-    fn closing(&self) -> String {
+    /// How the counts came about, in a sentence or two; `failed` is the word for a guest that did.
+    fn closing(&self, failed: &str) -> String {
         let mut said = format!(
             "{} instructions in {} cycles of all threads; {}: {}.",
             grouped(self.instructions),
             grouped(self.cycles),
-            if self.passed { "the guest passed" } else { "the guest FAILED" },
+            if self.passed { "the guest passed".to_owned() } else { format!("the guest {failed}") },
             self.ending
         );
         if self.multiplexed {
@@ -201,9 +201,7 @@ impl Shown {
     fn notes(&self, output: &mut Output<'_>) -> Result<(), Error> {
         for row in &self.events {
             for note in &row.notes {
-                for line in text::hanging(&format!("{}:", row.asked), 4, note, output.width) {
-                    writeln!(output, "{line}")?;
-                }
+                output.lines(text::hanging(&format!("{}:", row.asked), 4, note, output.width))?;
             }
         }
         Ok(())

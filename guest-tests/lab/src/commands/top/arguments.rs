@@ -2,15 +2,14 @@
 
 use clap::Args;
 
+use crate::commands::guest::GuestArguments;
+
 /// Arguments of `pmulab top`.
 #[derive(Debug, Args)]
 pub struct TopArguments {
-    /// A guest's name, or the path of an ELF file
-    #[arg(value_name = "NAME|ELF")]
-    pub guest: String,
-    /// The PMU that the guest drives; if left out, the only one that the guest knows, and k8 for a file
-    #[arg(long)]
-    pub pmu: Option<String>,
+    /// What runs.
+    #[command(flatten)]
+    pub guest: GuestArguments,
     /// How many steps a running guest takes from one frame to the next; in the view, + and - change it
     #[arg(long, value_name = "STEPS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub every: u64,
@@ -20,18 +19,9 @@ pub struct TopArguments {
     /// The size of these frames, in columns and lines
     #[arg(long, value_name = "COLUMNSxLINES", default_value = "80x24", requires = "frames", value_parser = size)]
     pub size: (u16, u16),
-    /// How many CPUs a guest from a file gets
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    pub cpus: usize,
-    /// Stop after so many instructions, interrupts and exceptions of all CPUs
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
-    pub steps: u64,
     /// The engine that executes the guest; only the interpreter stops between steps
     #[arg(long, default_value = "interpreter")]
     pub engine: String,
-    /// The revision of the part; the latest if left out
-    #[arg(long, value_name = "LETTER")]
-    pub revision: Option<String>,
 }
 
 /// The least and the most columns and lines.

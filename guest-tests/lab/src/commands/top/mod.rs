@@ -24,7 +24,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::commands::{FAILED, PASSED, run};
-use crate::dialect::select;
 use crate::error::Error;
 use crate::held::{Drive, Driven, Driver, Held};
 use crate::output::{self, Output};
@@ -122,9 +121,8 @@ fn title(guest: &Guest) -> String {
 /// # Errors
 /// A PMU or guest is unknown, the guest could not be run or not step by step, there is no terminal, or the output cannot be written.
 pub fn top(arguments: &TopArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
     run::known_engine(&arguments.engine, runner)?;
-    let (pmu, guest) = run::named(&arguments.guest, pmu, &runner.guests())?;
+    let (_, request) = arguments.guest.request(&arguments.engine, runner)?;
     let shown = match arguments.frames {
         Some(count) => Shown::Frames(count, Rect::new(0, 0, arguments.size.0, arguments.size.1)),
         None if io::stdin().is_terminal() && io::stdout().is_terminal() => Shown::Terminal,
@@ -132,16 +130,9 @@ pub fn top(arguments: &TopArguments, runner: &dyn Runner, output: &mut Output<'_
     };
     let watch = Arc::new(Watch::default());
     let outcome = Mutex::default();
-    let top = Arc::new(Top { watch: Arc::clone(&watch), title: title(&guest), every: arguments.every, shown, outcome });
-    let options = Options {
-        limit: arguments.steps,
-        cpus: arguments.cpus,
-        revision: arguments.revision.clone(),
-        listener: Some(Listener(watch)),
-        driver: Some(Driver(Arc::clone(&top) as Arc<_>)),
-        ..Options::default()
-    };
-    let request = RunRequest { pmu, guest, engine: arguments.engine.clone(), options };
+    let top = Arc::new(Top { watch: Arc::clone(&watch), title: title(&request.guest), every: arguments.every, shown, outcome });
+    let driven = Options { listener: Some(Listener(watch)), driver: Some(Driver(Arc::clone(&top) as Arc<_>)), ..request.options };
+    let request = RunRequest { options: driven, ..request };
     let report = runner.run(&request).map_err(|why| Error::usage(format!("{}: {why}", request.guest.title())))?;
     let outcome = std::mem::take(&mut *top.outcome());
     if let Some(error) = outcome.error {

@@ -43,6 +43,15 @@ const fn access(pmcc: u8) -> &'static str {
     }
 }
 
+/// The bits of a counter in MMCR2, by their names.
+pub(super) fn within(field: &Field) -> Vec<(String, Field)> {
+    let Some(number) = field.name.strip_prefix('C').filter(|number| number.parse::<usize>().is_ok()) else { return Vec::new() };
+    let named = CounterFreezes::FIELDS.iter().filter(|one| one.name != "Reserved");
+    // The table has those of PMC1, from the most significant bit on.
+    let lower = 63 - field.high;
+    named.map(|one| (one.name.replace('n', number), Field { high: one.high - lower, low: one.low - lower, ..*one })).collect()
+}
+
 /// What the nine bits of a counter in MMCR2 say: the names of those that are set, and when they freeze.
 pub(super) fn mmcr2(field: &Field, value: u64) -> Option<String> {
     let number = field.name.strip_prefix('C')?.parse::<usize>().ok()?;
