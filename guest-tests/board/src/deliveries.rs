@@ -51,12 +51,6 @@ impl Deliveries {
         }
     }
 
-    /// Instructions from `first` to `last` have retired as a block.
-    pub(crate) fn ran(&mut self, first: u64, last: u64) {
-        self.retired(first);
-        self.last = last;
-    }
-
     /// An interrupt is taken before the instruction at `address`.
     pub(crate) fn take(&mut self, address: u64) {
         self.taken += 1;

@@ -106,13 +106,18 @@ fn shell(folder: &Path, line: &str) -> (bool, String) {
     (output.status.success(), String::from_utf8(output.stdout).expect("text"))
 }
 
-/// Whether there is a compiler for guests of x86-64; if not, prints that the test named `test` is skipped.
-fn has_compiler(test: &str) -> bool {
-    let found = cfg!(target_arch = "x86_64") && Command::new("gcc").arg("--version").output().is_ok_and(|output| output.status.success());
+/// Whether there is this compiler; if not, prints that the test named `test` is skipped.
+fn has(compiler: &str, test: &str) -> bool {
+    let found = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
-        eprintln!("skipped: {test}, as there is no gcc for x86-64");
+        eprintln!("skipped: {test}, as there is no {compiler}");
     }
     found
+}
+
+/// Whether there is a compiler for guests of x86-64; if not, prints that the test named `test` is skipped.
+fn has_compiler(test: &str) -> bool {
+    cfg!(target_arch = "x86_64") && has("gcc", test)
 }
 
 /// Runs every command of a page's texts that begins with `$ pmulab`.
@@ -175,15 +180,26 @@ fn commands_of_the_chapters_of_parts_print_what_they_show() {
 
 #[test]
 fn commands_of_the_page_of_three_bugs_print_what_it_shows() {
-    if !has_compiler("commands_of_the_page_of_three_bugs_print_what_it_shows") {
-        return;
+    if has_compiler("commands_of_the_page_of_three_bugs_print_what_it_shows") {
+        story_is_true("three-bugs.md");
     }
-    let (folder, text) = (folder(), text_of("three-bugs.md"));
+}
+
+#[test]
+fn commands_of_the_page_of_a_storm_print_what_it_shows() {
+    if has("powerpc64le-linux-gnu-gcc", "commands_of_the_page_of_a_storm_print_what_it_shows") {
+        story_is_true("storm.md");
+    }
+}
+
+/// Builds the drivers of a page as its first commands do, and runs the others.
+fn story_is_true(page: &str) {
+    let (folder, text) = (folder(), text_of(page));
     let (_, build) = text.split_once("```sh\n").expect("the page builds the drivers");
     let (build, _) = build.split_once("```").expect("the commands end");
     let (succeeds, printed) = shell(folder.path(), build);
     assert!(succeeds, "{printed}");
-    commands_of("three-bugs.md", folder.path(), Numbers::OfCompiler);
+    commands_of(page, folder.path(), Numbers::OfCompiler);
 }
 
 /// The blocks of a page, with their languages.

@@ -90,7 +90,8 @@ impl Blocks for Cpu<'_> {
             && let Some(last) = steps.last()
         {
             self.last = last.address;
-            self.deliveries.ran(first.address, last.address);
+            self.deliveries.retired(first.address);
+            self.deliveries.retired(last.address);
         }
         if !self.followed.is_empty() {
             self.add_block(steps, sums, branch);
