@@ -70,7 +70,6 @@ fn runs_fit() {
     all_fit([
         "",
         "run --pmu k8 all",
-        "run --pmu power9 all",
         "run --pmu k8 profile --trace 40",
         "run --pmu knl linux-uncore --trace 12",
         "run --pmu power9 overflow --trace 40 --timeline run.json",
