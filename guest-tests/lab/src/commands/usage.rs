@@ -45,7 +45,7 @@ pub(super) fn line(error: &clap::Error) -> String {
             others => format!("`{argument}` cannot be used with {}", quoted(others)),
         },
         ErrorKind::TooManyValues => format!("`{argument}` takes no value `{value}`"),
-        ErrorKind::NoEquals => format!("a value of `{argument}` follows `=`: write {}", argument.replace('[', "").replace(']', "")),
+        ErrorKind::NoEquals => format!("a value of `{argument}` follows `=`: write {}", argument.replace(['[', ']'], "")),
         // The first line says what is wrong.
         _ => {
             let text = error.render().to_string();
