@@ -7,7 +7,7 @@ driver.elf: Makefile driver.h $(sources) $(wildcard runtime/*.h runtime/$(MACHIN
 PMULAB = pmulab
 .PHONY: run clean
 run: driver.elf
-	$(PMULAB) run --pmu $(PMU) --guest ./driver.elf
+	$(PMULAB) run --pmu $(PMU) ./driver.elf
 
 clean:
 	rm -f driver.elf

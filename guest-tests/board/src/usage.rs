@@ -27,6 +27,8 @@ pub struct CounterUse {
     pub alerts: bool,
     /// Its value was read.
     pub read: bool,
+    /// A value was written to it.
+    pub written: bool,
     /// The guest executed in a state in which it counted.
     pub counted: bool,
     /// The field that kept it from counting in the last other state that the guest executed in.
@@ -77,9 +79,14 @@ impl Usage {
 
     /// `value` was written to a register.
     pub(crate) fn wrote<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, address: Address, value: u64) {
-        let state = thread.state();
-        if let Some(written) = place(&state, address).and_then(|place| self.written.get_mut(place)) {
-            *written = Some(value);
+        let mut state = thread.state();
+        if let Some(place) = place(&state, address).filter(|place| *place < COUNTERS) {
+            self.written[place] = Some(value);
+            self.counters[place].written = true;
+        }
+        if let (State::Power9(state), Address::Spr(spr::MMCR0)) = (&mut state, address) {
+            // As written: an alert can have frozen the counters at once.
+            state.mmcr0 = value;
         }
         let context = thread.context();
         self.states.clear();

@@ -44,13 +44,14 @@ impl Delivered {
         let at = |address: u64| place(address).map_or_else(|| format!("{address:#x}"), Place::to_string);
         let words = Words::of(part);
         Some(format!(
-            "{} was taken {} times without progress at {}: {} at {} ({})",
+            "{} was taken {} times without progress at {}: {} at {} ({}); {}",
             words.interrupt,
             grouped(times),
             at(interrupted),
             words.again,
             words.back,
-            at(returned)
+            at(returned),
+            words.overflow
         ))
     }
 }
@@ -137,13 +138,15 @@ pub fn hints(part: Part, thread: usize, usage: &Usage) -> Vec<Hint> {
     for (place, counter) in usage.counters().iter().enumerate() {
         let name = name(part, place);
         let mut say = |section, text| hints.push(Hint { thread, text, section });
-        let CounterUse { selected, alerts, read, counted, frozen_by, armed } = counter;
+        let CounterUse { selected, alerts, read, written, counted, frozen_by, armed } = counter;
         // PMC5 and PMC6 of POWER9 count whatever is selected: they matter to who reads them.
-        let matters = *selected && (*read || *alerts || !matches!(part, Part::Power9(_)) || place < 4);
+        let matters = *selected && (*read || !matches!(part, Part::Power9(_)) || place < 4);
+        // Counters of POWER9 share the flags of their alerts.
+        let is_sampled = *alerts && (*written || !matches!(part, Part::Power9(_)));
         if let (true, false, Some(field)) = (matters, *counted, frozen_by) {
             say(words.counting, format!("{name} counted nothing: {field} kept it frozen wherever the guest ran"));
-        } else if matters && !read && !alerts {
-            say(words.counting, format!("{name} counted an event, and nobody read it or asked for its interrupt"));
+        } else if matters && !read && !is_sampled {
+            say(words.counting, format!("{name} counted an event, and nobody read it or armed it for an interrupt"));
         }
         if let Some(value) = armed {
             say(words.values, armed_wrongly(part, &name, *value));

@@ -73,8 +73,9 @@ fn a_storm_is_named() {
     assert_eq!(storm.times, 10);
     let [line] = report.remarks().try_into().expect("one remark");
     let (address, returned) = (storm.interrupted, storm.returned);
-    let said =
-        format!("F00h or an event-based branch was taken 10 times without progress at {address:#x}: PMAO was 1 at rfid ({returned:#x})");
+    let said = format!(
+        "F00h or an event-based branch was taken 10 times without progress at {address:#x}: PMAO was 1 at rfid ({returned:#x}); POWER9 PMU User's Guide A.3, PMAO"
+    );
     assert_eq!(line, said);
 }
 
@@ -149,7 +150,7 @@ fn a_counter_of_power9_that_nobody_reads_and_one_that_is_armed_negative() {
     // The selector of PMC2 in the byte of PMC3.
     let mut mmcr0 = Mmcr0::default();
     mmcr0.set_cc56run(true);
-    assert_eq!(remarked(&[(spr::MMCR1, 0x200)], mmcr0), ["PMC3 counted an event, and nobody read it or asked for its interrupt"]);
+    assert_eq!(remarked(&[(spr::MMCR1, 0x200)], mmcr0), ["PMC3 counted an event, and nobody read it or armed it for an interrupt"]);
     mmcr0.set_pmae(true);
     mmcr0.set_pmcjce(true);
     assert_eq!(
@@ -177,7 +178,7 @@ fn counters_of_the_k8() {
         [
             "PerfCtr0 was armed with 0x3e8, which is positive: its overflow is more than half its range away; is it to be the negated period?",
             "PerfCtr1 counted nothing: PerfEvtSel1[OS] = 0 kept it frozen wherever the guest ran",
-            "PerfCtr2 counted an event, and nobody read it or asked for its interrupt"
+            "PerfCtr2 counted an event, and nobody read it or armed it for an interrupt"
         ]
     );
 }
@@ -188,7 +189,7 @@ fn counters_of_knights_landing() {
     let build = || -> runtime::Built<Image> {
         let mut k = runtime::Kernel::new(Vec::new())?;
         k.main()?;
-        for (msr, value) in [(0x186, 0x42_00C0), (0x38D, 0x1), (0x38F, 1 << 32)] {
+        for (msr, value) in [(0x38F, 1 << 32), (0x186, 0x42_00C0), (0x38D, 0x1)] {
             k.wrmsr(msr, value)?;
         }
         k.rdmsr(0x309)?;

@@ -13,7 +13,7 @@ start.o: runtime/ia64/start.s Makefile
 PMULAB = pmulab
 .PHONY: run clean
 run: driver.elf
-	$(PMULAB) run --pmu $(PMU) --guest ./driver.elf
+	$(PMULAB) run --pmu $(PMU) ./driver.elf
 
 clean:
 	rm -f driver.elf $(objects)

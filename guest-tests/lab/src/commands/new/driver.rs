@@ -104,5 +104,5 @@ pub(super) fn begin(arguments: &DriverArguments, output: &mut Output<'_>) -> Res
         "{folder}/driver.{extension} is a driver of {pmu}, which interrupts after every so many instructions, and test.{extension} tests it. \
          With make and Debian's package {package}, this builds and runs them:"
     );
-    tell(&words, &[format!("cd {folder}"), format!("make && pmulab run --pmu {pmu} --guest ./driver.elf")], output)
+    tell(&words, &[format!("cd {folder}"), format!("make && pmulab run --pmu {pmu} ./driver.elf")], output)
 }
