@@ -5378,7 +5378,7 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_VECTOR_STORES = 164,
   /**
-   * Scalar floating-point arithmetic instructions completed.
+   * Scalar floating-point arithmetic instructions completed, neither fused nor divisions or square roots.
    */
   VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_OPS = 165,
   /**
@@ -5386,7 +5386,7 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_FUSED_OPS = 166,
   /**
-   * Vector double-precision arithmetic instructions completed.
+   * Vector double-precision arithmetic instructions completed, neither fused nor divisions or square roots.
    */
   VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_OPS = 167,
   /**
@@ -5394,7 +5394,7 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_FUSED_OPS = 168,
   /**
-   * Vector single-precision arithmetic instructions completed.
+   * Vector single-precision arithmetic instructions completed, neither fused nor divisions or square roots.
    */
   VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_OPS = 169,
   /**
@@ -5406,9 +5406,9 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_FLOATING_POINT_MOVES = 171,
   /**
-   * Floating-point divisions and square roots completed.
+   * Scalar floating-point divisions and square roots completed.
    */
-  VM_PMU_SIGNAL_FLOATING_POINT_DIVIDES = 172,
+  VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_DIVIDES = 172,
   /**
    * Floating-point operations completed, a fused multiply-add being two.
    */
@@ -9029,6 +9029,22 @@ typedef enum VmPmuSignal {
    * Lines that come into the second level at the time of a snoop for them.
    */
   VM_PMU_SIGNAL_L2_QUEUE_SNOOPED_FILLS = 1077,
+  /**
+   * Vector divisions and square roots of double precision completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_DIVIDES = 1078,
+  /**
+   * Vector divisions and square roots of single precision completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_DIVIDES = 1079,
+  /**
+   * Arithmetic instructions of single precision completed, scalar and vector.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_SINGLE_OPS = 1080,
+  /**
+   * Arithmetic instructions of double or quad precision completed, scalar and vector.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_DOUBLE_OPS = 1081,
 } VmPmuSignal;
 
 /*
