@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 use vm_pmu::Part;
 use vm_pmu_engines::image::Image;
-use vm_pmu_engines::power::assemble::{CR0, F1, F2, R0 as ZERO, R3, R5, R6, R7, R8, R9, R13};
+use vm_pmu_engines::power::assemble::{CR0, F1, F2, F3, R0 as ZERO, R3, R5, R6, R7, R8, R9, R13};
 use vm_pmu_engines::power::registers::msr;
 use vm_pmu_guests::power;
 use vm_pmu_guests::runtime::{Built, Kernel, here};

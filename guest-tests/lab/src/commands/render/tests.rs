@@ -1,4 +1,5 @@
 use super::*;
+use crate::hints::{Delivered, Hint};
 use crate::report::{Action, Interrupts, Trace};
 
 fn shown(show: impl FnOnce(&mut Output<'_>) -> Result<(), Error>) -> String {
@@ -42,6 +43,8 @@ fn overflow() -> Report {
         ],
         posted: Vec::new(),
         interrupts: vec![Interrupts { thread: 0, counter: 0, requested: 1 }],
+        delivered: vec![Delivered { thread: 0, taken: 1, storm: None }],
+        hints: vec![Hint { thread: 0, text: "PerfCtr1 counted nothing".into(), section: "BKDG 10.2" }],
         samples: vec![
             Sample { address: 0x20_0010, label: "inner".into(), hits: 75 },
             Sample { address: 0x20_0000, label: "outer".into(), hits: 25 },
@@ -74,6 +77,10 @@ The guest's console
 
 Interrupts at overflow
   1  by counter 0 of thread 0
+  1  taken by thread 0
+
+Hints
+  - PerfCtr1 counted nothing (BKDG 10.2)
 
 Where 100 samples fell
   0x200000  outer  25   25.0 %  ███████████████
