@@ -29,10 +29,6 @@ static void rearm(void)
     write_msr(IA32_A_PMC0, (UINT64_C(1) << 40) - PERIOD);
 }
 
-struct frame {
-    uint64_t rip, cs, rflags, rsp, ss;
-};
-
 __attribute__((interrupt)) static void overflow(struct frame *frame)
 {
 #if MENDED >= 2

@@ -355,8 +355,8 @@ mod tests {
     #[test]
     fn another_version_part_or_content_is_refused_as_such() {
         let mut later = bytes();
-        later[8] = 5;
-        assert_eq!(read_back(&later), Err(MigrateError::Version { saved: 5 }));
+        later[8] = 6;
+        assert_eq!(read_back(&later), Err(MigrateError::Version { saved: 6 }));
         let of = |name: &str, letter: &str| (name.to_owned(), letter.to_owned());
         let (saved, target) = (of("k8", part("k8").revision_letter()), of("knl", part("knl").revision_letter()));
         assert_eq!(read::<u64, Bytes>(part("knl"), &bytes()).map(|_| ()), Err(MigrateError::Part { saved, target }));

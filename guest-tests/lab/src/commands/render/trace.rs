@@ -132,8 +132,11 @@ pub fn trace<'a>(
         for line in fields(part, &one.action, &changes.unwrap_or_default(), output.width - below) {
             writeln!(output, "{:below$}{line}", "")?;
         }
-        if let Action::Write { after: Some(after), .. } = one.action {
-            let differences = part.and_then(|part| differences(part, &one.action)).unwrap_or_default();
+        // That bits which the register lacks are not there is no news.
+        let differences = part.and_then(|part| differences(part, &one.action)).unwrap_or_default();
+        if let Action::Write { after: Some(after), .. } = one.action
+            && !differences.is_empty()
+        {
             let lines = fields(part, &one.action, &differences, output.width - below - 4);
             writeln!(output, "{:below$}holds {after:#x} after it", "")?;
             for line in lines {
