@@ -13,7 +13,7 @@ use vm_pmu_arch::model::{
     Arbitration, InstructionMatching, LazyContexts, Levels, Model, NestedTranslation, Occurrence, PackageScope, Pins, RegisterDescription,
     Requests, Reset, SharedState, Tagging,
 };
-use vm_pmu_arch::registry::{Pmu, State};
+use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use super::extension::{Extension, Packages};
 use super::view::{Steady, View};
@@ -57,6 +57,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
+    }
+
+    /// The machine's part.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        self.machine.part
     }
 
     /// The machine's line, where requests of the thread's counters go.

@@ -110,7 +110,7 @@ impl<'a> Cpu<'a> {
             instructions: 0,
             ledger: Ledger::new(thread.number()),
             deliveries: Deliveries::default(),
-            usage: Usage::default(),
+            usage: Usage::new(thread.part()),
             asked: false,
             trace: Recorder::default(),
             is_beside: false,

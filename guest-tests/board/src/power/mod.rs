@@ -151,7 +151,7 @@ impl<'a> Cpu<'a> {
             encoding: 0,
             ledger: Ledger::new(thread.number()),
             deliveries: Deliveries::default(),
-            usage: Usage::default(),
+            usage: Usage::new(thread.part()),
             lines: [false; 2],
             trace: Recorder::default(),
             extra_pmus: ExtraPmus::default(),

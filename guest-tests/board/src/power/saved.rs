@@ -8,7 +8,7 @@ use vm_pmu::topology;
 use super::{Cpu, ExtraPmuState, Firmware, FirmwareState, Ledger};
 use crate::refusal::{Refusal, count};
 use crate::trace::TraceState;
-use crate::{Deliveries, Lines, Usage};
+use crate::{Deliveries, LineState, Lines, Usage};
 use vm_pmu_engines::power::{self, Machine};
 
 /// The state of everything other than the engine, between two instructions.
@@ -16,6 +16,8 @@ use vm_pmu_engines::power::{self, Machine};
 pub struct Attached {
     /// The PMUs and what cores post into memory: [`topology::Machine::save`].
     pub pmus: Vec<u8>,
+    /// How often counters asked for an interrupt, one entry a thread.
+    pub lines: Vec<LineState>,
     /// The state between each CPU and its PMU.
     pub cpus: Vec<CpuState>,
     /// The companion, if there is one: [`Companion::save_snapshot`].
@@ -39,6 +41,8 @@ pub struct CpuState {
     pub ledger: Ledger,
     /// The interrupts that were taken.
     pub deliveries: Deliveries,
+    /// The levels of the lines of interrupts and event-based branches when they were last looked at.
+    pub raised: [bool; 2],
     /// What the guest did with its counters.
     pub usage: Usage,
     /// What has passed between the guest and the PMU, as far as it was kept.
@@ -69,6 +73,7 @@ impl Cpu<'_> {
             last: self.last,
             ledger: self.ledger.clone(),
             deliveries: self.deliveries.clone(),
+            raised: self.lines,
             usage: self.usage.clone(),
             trace: self.trace.state(),
             extra_pmus: self.extra_pmus.states(self.thread.totals()),
@@ -87,7 +92,7 @@ impl Cpu<'_> {
         (self.cycles, self.ticks) = (state.cycles, state.ticks);
         (self.instructions, self.last) = (state.instructions, state.last);
         self.ledger = state.ledger.clone();
-        (self.deliveries, self.usage) = (state.deliveries.clone(), state.usage.clone());
+        (self.deliveries, self.lines, self.usage) = (state.deliveries.clone(), state.raised, state.usage.clone());
         self.trace.go_on(&state.trace);
         self.extra_pmus.restore(&state.extra_pmus, self.thread.totals());
         self.check_bescr();
@@ -112,7 +117,7 @@ impl Rig<'_, '_> {
         let cpus = self.machine.observers_mut().map(Cpu::state).collect();
         let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
         let companion = self.companion.map(|companion| companion.save_snapshot(&followers.collect::<Vec<_>>())).transpose()?;
-        let attached = Attached { pmus, cpus, companion, firmware };
+        let attached = Attached { pmus, lines: self.pmus.line().states(), cpus, companion, firmware };
         Ok((self.machine.save(), attached))
     }
 
@@ -125,6 +130,9 @@ impl Rig<'_, '_> {
         count("CPUs", saved.cpus.len(), cpus.len())?;
         for (cpu, state) in cpus.iter().zip(&saved.cpus) {
             cpu.check(state)?;
+        }
+        if !self.pmus.line().fit(&saved.lines) {
+            return Err(Refusal::Lines);
         }
         count("companions", usize::from(saved.companion.is_some()), usize::from(self.companion.is_some()))?;
         count("chips", chips(saved.firmware.as_ref()), self.firmware.map_or(0, |firmware| firmware.platform().chips().len()))?;
@@ -140,6 +148,7 @@ impl Rig<'_, '_> {
     fn put(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
         self.machine.restore(machine)?;
         self.pmus.load(&saved.pmus)?;
+        self.pmus.line().go_on(&saved.lines);
         if let (Some(firmware), Some(state)) = (self.firmware, &saved.firmware) {
             firmware.restore(state)?;
         }

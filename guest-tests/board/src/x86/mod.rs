@@ -148,7 +148,7 @@ impl<'a> Cpu<'a> {
             block: 0,
             ledger: Ledger::new(thread.number()),
             deliveries: Deliveries::default(),
-            usage: Usage::default(),
+            usage: Usage::new(thread.part()),
             asked: false,
             trace: Recorder::default(),
             beside: None,

@@ -38,7 +38,7 @@ fn a_guest_that_ends_has_its_result_in_the_last_line() {
 fn a_run_that_does_not_end_fails() {
     let output = pmulab(&["top", "count", "--pmu", "k8", "--frames", "10", "--steps", "1500"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).ends_with("not done after 1,500 steps\n"));
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("not done after 1,500 steps: --steps allows more\n"));
 }
 
 #[test]
