@@ -6,7 +6,7 @@ use crate::power::exec::storage;
 use crate::power::op::Op;
 use crate::power::registers::spr;
 use crate::power::word::Word;
-use crate::power::{Barrier, Branch, Class, Floating, Marks, Step, Through, Touch, Touched};
+use crate::power::{Barrier, Branch, Class, Marks, Step, Through, Touch, Touched};
 
 /// An instruction that only computes, moves data or branches: Unicorn executes it.
 pub(super) struct Plain {
