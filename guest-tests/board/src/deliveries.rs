@@ -10,6 +10,8 @@ const STORM: u64 = 3;
 pub struct Storm {
     /// How often it was taken in a row.
     pub times: u64,
+    /// It was POWER's event-based branch.
+    pub event_based: bool,
     /// The address of the instruction that it interrupted.
     pub interrupted: u64,
     /// The address of the last instruction before it was taken again: the handler's return.
@@ -51,13 +53,13 @@ impl Deliveries {
         }
     }
 
-    /// An interrupt is taken before the instruction at `address`.
-    pub(crate) fn take(&mut self, address: u64) {
+    /// An interrupt, or with `event_based` an event-based branch, is taken before the instruction at `address`.
+    pub(crate) fn take(&mut self, address: u64, event_based: bool) {
         self.taken += 1;
         let again = self.interrupted.replace(address) == Some(address);
         self.in_a_row = if again { self.in_a_row + 1 } else { 1 };
         if self.in_a_row >= STORM.max(self.storm.map_or(0, |storm| storm.times)) {
-            self.storm = Some(Storm { times: self.in_a_row, interrupted: address, returned: self.last });
+            self.storm = Some(Storm { times: self.in_a_row, event_based, interrupted: address, returned: self.last });
         }
     }
 }
@@ -68,7 +70,7 @@ mod tests {
 
     /// An interrupt at `address`, and a handler that ends at 0xF10.
     fn interrupt(deliveries: &mut Deliveries, address: u64) {
-        deliveries.take(address);
+        deliveries.take(address, false);
         deliveries.retired(0xF00);
         deliveries.retired(0xF10);
     }
@@ -80,7 +82,10 @@ mod tests {
         for _ in 0..4 {
             interrupt(&mut deliveries, 0x104);
         }
-        assert_eq!((deliveries.taken(), deliveries.storm()), (4, Some(Storm { times: 4, interrupted: 0x104, returned: 0xF10 })));
+        assert_eq!(
+            (deliveries.taken(), deliveries.storm()),
+            (4, Some(Storm { times: 4, event_based: false, interrupted: 0x104, returned: 0xF10 }))
+        );
     }
 
     #[test]
@@ -102,6 +107,6 @@ mod tests {
             (0..times).for_each(|_| interrupt(&mut deliveries, address));
             deliveries.retired(address);
         }
-        assert_eq!(deliveries.storm(), Some(Storm { times: 5, interrupted: 0x200, returned: 0xF10 }));
+        assert_eq!(deliveries.storm(), Some(Storm { times: 5, event_based: false, interrupted: 0x200, returned: 0xF10 }));
     }
 }

@@ -40,16 +40,17 @@ impl Delivered {
     /// The storm in words, on `part`, where `place` knows what lies at an address.
     #[must_use]
     pub fn told<'a>(&self, part: Part, place: impl Fn(u64) -> Option<&'a Place>) -> Option<String> {
-        let Storm { times, interrupted, returned } = self.storm?;
+        let Storm { times, event_based, interrupted, returned } = self.storm?;
         let at = |address: u64| place(address).map_or_else(|| format!("{address:#x}"), Place::to_string);
         let words = Words::of(part);
+        let (interrupt, back) = if event_based { ("The event-based branch", "rfebb") } else { (words.interrupt, words.back) };
         Some(format!(
             "{} was taken {} times without progress at {}: {} at {} ({}); {}",
-            words.interrupt,
+            interrupt,
             grouped(times),
             at(interrupted),
             words.again,
-            words.back,
+            back,
             at(returned),
             words.overflow
         ))
@@ -92,7 +93,7 @@ impl Words {
                 values: "Intel SDM volume 3B, 18.2.1.1 and 18.2.3",
             },
             Part::Power9(_) => Words {
-                interrupt: "F00h or an event-based branch",
+                interrupt: "F00h",
                 again: "PMAO was 1",
                 back: "rfid",
                 overflow: "POWER9 PMU User's Guide A.3, PMAO",
@@ -103,7 +104,7 @@ impl Words {
                 interrupt: "The interrupt",
                 again: "a counter had overflowed again",
                 back: "rfi",
-                overflow: "Montecito RM 3.3.3",
+                overflow: "Montecito RM 3.3.11",
                 counting: "Montecito RM 3.3.1 and Table 3-6",
                 values: "Montecito RM 3.3.2",
             },
@@ -159,7 +160,7 @@ fn armed_wrongly(part: Part, name: &str, value: u64) -> String {
     match part {
         Part::Power9(_) => format!("{name} was armed with {value:#x}, which is negative: it alerts at once, and not after a period"),
         _ => format!(
-            "{name} was armed with {value:#x}, which is positive: its overflow is more than half its range away; is it to be the negated period?"
+            "{name} was armed with {value:#x}, which is positive: its overflow is more than half its range away; should it be the negated period?"
         ),
     }
 }

@@ -1,12 +1,15 @@
 //! What is remarked at the end of a run about how a guest used its PMU: storms of interrupts, and counters that cannot do what they are for.
 
+use vm_pmu::Part;
 use vm_pmu::arch::power9::{CounterFreezes, Mmcr0, spr};
 use vm_pmu::companion::Clock;
+use vm_pmu_board::Storm;
 use vm_pmu_board::trace::{Choice, Kind, Kinds};
 use vm_pmu_engines::image::Image;
 use vm_pmu_engines::power::assemble::{CR0, R3, R4, R5};
 use vm_pmu_engines::power::registers::{msr, vector};
 use vm_pmu_guests::{ia64, power, runtime};
+use vm_pmu_lab::hints::Delivered;
 use vm_pmu_lab::report::{Action, Interrupts, Report};
 use vm_pmu_lab::runner::{Options, run_image};
 
@@ -74,9 +77,21 @@ fn a_storm_is_named() {
     let [line] = report.remarks().try_into().expect("one remark");
     let (address, returned) = (storm.interrupted, storm.returned);
     let said = format!(
-        "F00h or an event-based branch was taken 10 times without progress at {address:#x}: PMAO was 1 at rfid ({returned:#x}); POWER9 PMU User's Guide A.3, PMAO"
+        "F00h was taken 10 times without progress at {address:#x}: PMAO was 1 at rfid ({returned:#x}); POWER9 PMU User's Guide A.3, PMAO"
     );
     assert_eq!(line, said);
+}
+
+#[test]
+fn a_storm_of_event_based_branches_ends_at_rfebb() {
+    let storm = Storm { times: 3, event_based: true, interrupted: 0x100, returned: 0x20 };
+    let delivered = Delivered { thread: 0, taken: 3, storm: Some(storm) };
+    assert_eq!(
+        delivered.told(Part::named("power9").unwrap(), |_| None).as_deref(),
+        Some(
+            "The event-based branch was taken 3 times without progress at 0x100: PMAO was 1 at rfebb (0x20); POWER9 PMU User's Guide A.3, PMAO"
+        )
+    );
 }
 
 #[test]
@@ -176,7 +191,7 @@ fn counters_of_the_k8() {
     assert_eq!(
         hints.iter().map(|hint| hint.text.as_str()).collect::<Vec<_>>(),
         [
-            "PerfCtr0 was armed with 0x3e8, which is positive: its overflow is more than half its range away; is it to be the negated period?",
+            "PerfCtr0 was armed with 0x3e8, which is positive: its overflow is more than half its range away; should it be the negated period?",
             "PerfCtr1 counted nothing: PerfEvtSel1[OS] = 0 kept it frozen wherever the guest ran",
             "PerfCtr2 counted an event, and nobody read it or armed it for an interrupt"
         ]

@@ -513,7 +513,7 @@ impl Observer for Cpu<'_> {
         let is_delivery = self.asked && notice.taken == Taken::Interruption(EXTERNAL_INTERRUPT) && monitors_vector_pends(cpu);
         if is_delivery {
             self.asked = false;
-            self.deliveries.take(notice.ip);
+            self.deliveries.take(notice.ip, false);
         }
         if self.trace.is_active() {
             self.keep_up();

@@ -388,7 +388,7 @@ impl<'a> Cpu<'a> {
     fn notice_own(&mut self, notice: &Notice) {
         self.settle();
         if matches!(notice.taken, Taken::Interrupt(vector::PERFORMANCE_MONITOR) | Taken::EventBasedBranch) {
-            self.deliveries.take(notice.address);
+            self.deliveries.take(notice.address, notice.taken == Taken::EventBasedBranch);
             if self.trace.is_active() {
                 self.trace_delivery(notice);
             }

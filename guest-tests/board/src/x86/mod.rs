@@ -433,7 +433,7 @@ impl<'a> Cpu<'a> {
         };
         if is_delivery {
             self.asked = false;
-            self.deliveries.take(step.rip);
+            self.deliveries.take(step.rip, false);
         }
         is_delivery
     }
