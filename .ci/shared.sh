@@ -1,6 +1,45 @@
 # What the programs of this folder share.
 
-step() { printf '\n== %s (at %d s)\n' "$*" "$SECONDS"; }
+# limit SECONDS SCRIPT [ARGUMENTS...]: runs the script again under a limit, with all that it starts. It then ends as a failed step does.
+limit() {
+    [ -z "${LIMITED:-}" ] || return 0
+    local seconds="$1"
+    shift
+    LIMITED="$seconds" exec timeout --kill-after=30 "$seconds" bash "$@"
+}
+
+# step NAME: begins a step, and says how long the one before took.
+steps=() step_name="" step_begun=0
+step() {
+    end_step
+    step_name="$*" step_begun="$SECONDS"
+    printf '\n== %s (at %d s)\n' "$*" "$SECONDS"
+}
+end_step() {
+    [ -n "$step_name" ] || return 0
+    local took=$((SECONDS - step_begun))
+    steps+=("$(printf '%6d s  %s' "$took" "$step_name")")
+    printf -- '-- %d s\n' "$took"
+    step_name=""
+}
+
+# What runs beside the steps, and ends with them.
+beside=()
+finish() {
+    local status=$?
+    trap '' TERM
+    [ ${#beside[@]} = 0 ] || kill "${beside[@]}" 2>/dev/null || true
+    if [ "$status" = 143 ]; then
+        printf '\nthe limit of %d s was reached in this step: %s\n' "$LIMITED" "$step_name"
+    elif [ "$status" != 0 ]; then
+        printf '\nthis step failed: %s\n' "$step_name"
+    fi
+    end_step
+    printf '\n%d s in all, of which the longest steps took\n' "$SECONDS"
+    printf '%s\n' "${steps[@]}" | sort -rn | head -n 8
+}
+trap finish EXIT
+trap 'exit 143' TERM
 
 # The crates that are published.
 published="--package vm-pmu-arch --package vm-pmu --package vm-pmu-capi"

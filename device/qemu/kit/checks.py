@@ -190,12 +190,13 @@ def exactly(*words: str) -> Judge:
 def traffic(walked: int) -> Judge:
     """The counts of the untile, of all boxes of a unit: each line is read from MCDRAM, which has it in its cache or reads it from memory.
 
-    Prefetches beyond the ends of pages and what else the guest does add less than two fifths. perf starts and stops boxes one after the other.
+    Prefetches beyond the ends of pages and what else the guest does add a third with Linux 6.12 and up to three fifths with newer kernels on a busy host, so
+    three quarters are allowed. perf starts and stops boxes one after the other.
     """
 
     def judge(lines: list[str]) -> str | None:
         reads, lookups, misses, memory, requests = numbers(lines)[0]
-        if not walked <= reads <= walked * 7 // 5 or requests < walked:
+        if not walked <= reads <= walked * 7 // 4 or requests < walked:
             return f"expected {walked} reads of MCDRAM and requests, or a little more, found {reads} and {requests}"
         if abs(lookups - reads) > reads // 50:
             return f"expected as many reads of MCDRAM as lookups in its cache, found {reads} and {lookups}"
@@ -214,8 +215,8 @@ def shared(expected: int, counters: int) -> Judge:
     return judge
 
 
-def misses(accesses: int, expected: int, times: int = 3, one_in: int = 100) -> Judge:
-    """The accesses are exact each time; the kernel's own accesses may change the misses by one in so many."""
+def misses(accesses: int, expected: int, times: int = 3, one_in: int = 10) -> Judge:
+    """The accesses are exact each time; the kernel's own accesses may change the misses by one in so many, on a slow host more than on a fast one."""
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)
@@ -296,6 +297,11 @@ def series(suite: str) -> Check:
     return Check(f"Linux and perf of {suite}", "uname -r; perf --version", judge)
 
 
+# What the kernel executes between the program's branches makes the predictor forget them. The guest's time is the host's, so a host of half the
+# speed has twice as many interrupts for the same branches: 558 wrong ones were seen there. A predictor that does not learn the
+# loop is wrong in hundreds of thousands.
+MISPREDICTED = Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(5_000))
+
 # Programs with libraries that read this do not look further if it is above 2.
 OPEN = Check("counters are for everybody", "cat /proc/sys/kernel/perf_event_paranoid", exactly("-1"))
 
@@ -312,9 +318,9 @@ K8 = [
         shared(2_000_000_074, 4),
     ),
     # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit, except
-    # where the rest of the page fault or an interrupt displaces their lines: one in ten on a busy host.
-    Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840, one_in=25)),
-    Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    # where the rest of the page fault or an interrupt displaces their lines.
+    Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840)),
+    MISPREDICTED,
     Check("samples of misses", sampled("r41:u", 997, "memory"), all_in("load", 164)),
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
 ]
@@ -362,7 +368,7 @@ KNL = [
         stat("mem_uops_retired.all_loads:u,mem_uops_retired.l1_miss_loads:u", "memory"),
         misses(163_841, 163_840),
     ),
-    Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    MISPREDICTED,
     Check("boxes behind PCI", "cd /sys/bus/event_source/devices && echo uncore_imc_* uncore_edc_* uncore_m2pcie* uncore_irp*", exactly(*PCI_BOXES)),
     # UCLK, of 1700 MHz, by the fixed counter of the UBOX.
     Check("the clock of the untile", clock("uncore_ubox/event=0xff/"), ticks(1.7)),
@@ -408,7 +414,7 @@ POWER = [
     ),
     # By the companion: lines of 128 bytes.
     Check("misses of the data cache, three times", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses(81_921, 81_920)),
-    Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    MISPREDICTED,
     Check("samples of misses", sampled("cache-misses:u", 997, "memory"), all_in("load", 82)),
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
 ]
@@ -469,7 +475,7 @@ MISSES_ON_EACH_CPU = "misses of a program on each of two CPUs"
 TWO_CPUS = {
     "k8": [
         Check(ON_EACH_CPU, both("instructions:u,rcf:u"), beside_interrupts(LOOP["x86"][0])),
-        Check(MISSES_ON_EACH_CPU, both("r40:u,r41:u", "memory"), misses_of_both(163_841 + 16_384, 163_840, one_in=25)),
+        Check(MISSES_ON_EACH_CPU, both("r40:u,r41:u", "memory"), misses_of_both(163_841 + 16_384, 163_840)),
     ],
     "knl": [Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["x86"][0], times=2))],
     "power9": [

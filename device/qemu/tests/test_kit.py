@@ -828,5 +828,23 @@ class SharesTest(unittest.TestCase):
         self.assertIn("elsewhere", self.judged(0, **samples))
 
 
+class Traffic(unittest.TestCase):
+    """The judge of what memory does: reads of MCDRAM, lookups in its cache, misses of it, reads of memory, requests."""
+
+    def judged(self, reads: int) -> str | None:
+        """What is wrong with these reads, of 1,000 lines."""
+        return checks.traffic(1_000)([f"{reads} {reads} 100 100 {reads}"])
+
+    def test_reads_of_all_lines_and_three_quarters_more_are_right(self) -> None:
+        """The guest's own are among them."""
+        self.assertIsNone(self.judged(1_000))
+        self.assertIsNone(self.judged(1_750))
+
+    def test_fewer_reads_than_lines_and_two_of_each_are_wrong(self) -> None:
+        """Nothing is lost, or counted twice."""
+        self.assertIn("expected 1000 reads", self.judged(999))
+        self.assertIn("expected 1000 reads", self.judged(2_000))
+
+
 if __name__ == "__main__":
     unittest.main()
