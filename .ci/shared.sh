@@ -23,12 +23,10 @@ end_step() {
     step_name=""
 }
 
-# What runs beside the steps, and ends with them.
-beside=()
+# What the end of a run says: where it failed, and what took longest.
 finish() {
     local status=$?
     trap '' TERM
-    [ ${#beside[@]} = 0 ] || kill "${beside[@]}" 2>/dev/null || true
     if [ "$status" = 143 ]; then
         printf '\nthe limit of %d s was reached in this step: %s\n' "$LIMITED" "$step_name"
     elif [ "$status" != 0 ]; then

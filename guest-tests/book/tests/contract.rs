@@ -21,7 +21,7 @@ fn every_litmus_file_looks_the_same_to_every_embedder() {
 }
 
 /// So many programs, or as many as PROPTEST_CASES says if that is more.
-const PROGRAMS: u32 = 2000;
+const PROGRAMS: u32 = 500;
 
 fn config() -> ProptestConfig {
     let asked = ProptestConfig::default();
