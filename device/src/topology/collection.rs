@@ -38,8 +38,9 @@ impl Extension for Collector {
     }
 
     fn follow(&self, thread: usize, pmu: &Pmu, totals: &Totals) {
-        if let Some(state) = pmu.thread_state() {
-            self.collection.lock().follow(thread, state, totals);
+        #[allow(irrefutable_let_patterns, reason = "this may be the one part that there is")]
+        if let Pmu::Power9(own) = pmu {
+            self.collection.lock().follow(thread, own.thread_state(), totals);
         }
     }
 }

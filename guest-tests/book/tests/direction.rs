@@ -44,7 +44,8 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 /// What a file says to the compiler: no comments, no unit tests.
 fn code(file: &Path) -> String {
     let text = fs::read_to_string(file).expect("a source");
-    let (code, _) = text.split_once("#[cfg(test)]\nmod tests").unwrap_or((&text, ""));
+    // Tests in a file of their own are declared anywhere.
+    let (code, _) = text.split_once("#[cfg(test)]\nmod tests {").unwrap_or((&text, ""));
     code.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
 

@@ -56,7 +56,6 @@ pub use state::{LaneState, State};
 use super::Ldbar;
 use crate::event::{self, Encoded, Row};
 use crate::feed::{SignalSet, Totals};
-use crate::registry::Pmu;
 use lane::Lane;
 
 /// The bytes that a core or a thread has in memory.
@@ -123,18 +122,6 @@ pub struct Collection {
     lanes: [Lane; THREADS],
     /// What is not yet in the core's memory, in single events.
     owed: [u64; CORE_EVENTS],
-}
-
-impl Pmu {
-    /// What decides which cells of memory the thread's events are posted to, on a part that posts them.
-    #[must_use]
-    pub fn thread_state(&self) -> Option<ThreadState> {
-        match self {
-            Pmu::Power9(thread) => Some(thread.thread_state()),
-            #[allow(unreachable_patterns, reason = "this may be the one part that there is")]
-            _ => None,
-        }
-    }
 }
 
 impl Default for Collection {
