@@ -132,6 +132,34 @@ pub unsafe extern "C" fn vm_pmu_check(machine: *const VmPmuMachine, thread: u32)
     })
 }
 
+/// Thread `thread` completed an instruction or another step, such as an interrupt that it took: adds one to each of the `count` signals at
+/// `signals` and `cycles` to the cycles, and services the PMU if a deadline has been reached. A signal that occurred twice is named twice.
+/// The shortest way for an interpreter; signals that are not demanded may be named too.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_retire(
+    machine: *const VmPmuMachine,
+    thread: u32,
+    signals: *const u32,
+    count: usize,
+    cycles: u64,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (thread, signals) = unsafe { (self::thread(machine, thread)?, list(signals, count, "the list of signals")?) };
+        for number in signals {
+            signal(*number)?;
+        }
+        for number in signals {
+            thread.totals().add(signal(*number)?, 1);
+        }
+        thread.retire(&[], cycles);
+        Ok(())
+    })
+}
+
 /// Lets `cycles` go by, all of the `count` signals at `states` holding in each of them: adds to their totals and services the thread at
 /// every deadline on the way. The signal of cycles is one of the states.
 ///

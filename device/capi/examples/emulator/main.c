@@ -11,8 +11,7 @@ int main(void) {
   int interrupts = 0;
   VmPmuOptions options = {.size = sizeof(VmPmuOptions)};
   VmPmuMachine *machine;
-  VmPmuCells cells = {.size = sizeof(VmPmuCells)};
-  VmPmuDemand demand = {.size = sizeof(VmPmuDemand)};
+  const uint32_t retired[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED};
   uint64_t value;
 
   options.user = &interrupts;
@@ -23,19 +22,15 @@ int main(void) {
     fprintf(stderr, "no PMU: %s\n", why);
     return 1;
   }
-  vm_pmu_cells(machine, 0, &cells);
   vm_pmu_set_context_x86(machine, 0, 0, 0x202, 0); /* CPL 0, RFLAGS with IF, CR4 without PCE */
 
   /* The guest's WRMSR goes to the PMU first; a register that is not the PMU's is unclaimed. */
   if (vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0000080, 0) != VM_PMU_STATUS_FAULT_UNCLAIMED) return 1;
   vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0010004, 0 - (uint64_t)7); /* PerfCtr0 */
   vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0010000, 0x005200C0);      /* retired instructions, OS, INT, EN */
-  vm_pmu_demand(machine, 0, &demand);                                      /* again whenever vm_pmu_epoch() changes */
 
   for (int instruction = 1; instruction <= 10; instruction++) {
-    if (vm_pmu_wants(&demand, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED)) vm_pmu_add(&cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, 1);
-    vm_pmu_add(&cells, VM_PMU_SIGNAL_CYCLES, 1);
-    if (vm_pmu_due(&cells)) vm_pmu_check(machine, 0); /* one comparison for all counted signals */
+    vm_pmu_retire(machine, 0, retired, 1, 1); /* an instruction of one cycle */
     if (interrupts != (instruction >= 7)) return 1;
   }
   vm_pmu_read(machine, 0, VM_PMU_SPACE_RDPMC, 0, &value);
