@@ -6,8 +6,7 @@
 use std::error::Error;
 
 use vm_pmu::irq::Flags;
-use vm_pmu::topology::Builder;
-use vm_pmu::{Context, Fault, Signal};
+use vm_pmu::{Builder, Context, Cpu, Fault, Signal};
 
 /// What the CPU can do. It has one register, the sum.
 #[derive(Clone, Copy)]
@@ -67,7 +66,7 @@ const FAR: &[Signal] = &[Signal::InstructionsRetired, Signal::FarTransfers];
 
 fn execute() -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
     let machine = Builder::new("k8")?.build(Flags::new(1))?;
-    let pmu = machine.thread(0).ok_or("no such thread")?;
+    let mut pmu = Cpu::new(machine.thread(0).ok_or("no such thread")?);
     let (mut at, mut level, mut sum) = (0, 0, 0);
     let (mut left, mut notes) = (Vec::new(), Vec::new());
     while let Some(op) = GUEST.get(at) {
@@ -83,12 +82,12 @@ fn execute() -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
                 Ok(TAKEN)
             }
             Op::JumpBelow(..) => Ok(NOT_TAKEN),
-            Op::Wrmsr(number, value) => match pmu.wrmsr(number, value) {
+            Op::Wrmsr(number, value) => match pmu.access(|pmu| pmu.wrmsr(number, value)) {
                 // The CPU's own register.
                 Err(Fault::Unclaimed) if number == EFER && level == 0 => Ok(ANY),
                 answer => answer.map(|()| ANY),
             },
-            Op::Rdpmc(number) => pmu.rdpmc(number).map(|value| {
+            Op::Rdpmc(number) => pmu.access(|pmu| pmu.rdpmc(number)).map(|value| {
                 notes.push((sum, value));
                 ANY
             }),
@@ -107,7 +106,7 @@ fn execute() -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
         pmu.retire(done.unwrap_or(&[Signal::ExceptionsTaken]), 1);
         let mut handler = done.is_err().then_some((ON_FAULT, at));
         // The kernel of this guest runs with interrupts masked, its program does not.
-        if level == 3 && handler.is_none() && machine.line().take(0) {
+        if level == 3 && handler.is_none() && pmu.take_interrupt() {
             pmu.retire(&[Signal::InterruptsTaken], 1);
             handler = Some((ON_INTERRUPT, next));
         }

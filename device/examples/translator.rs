@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use vm_pmu::irq::Flags;
-use vm_pmu::topology::{Builder, Thread};
-use vm_pmu::{Countdown, Pace, Signal, SignalSet};
+use vm_pmu::{Builder, Countdown, Cpu as Pmu, Pace, Signal, SignalSet};
 
 /// What the CPU can do. It has one register, the sum.
 #[derive(Clone, Copy)]
@@ -75,10 +74,10 @@ fn takes(ops: &[Op]) -> u64 {
     Countdown::takes(ops.len() as u32, branches as u32)
 }
 
-/// The block of at most `most` instructions at an address. A transfer of control is the last of its block, and so is what writes a register.
+/// The block of at most `most` instructions at an address. A transfer of control is the last of its block, and so is an access to a register.
 fn translate(at: usize, most: u32) -> Block {
     let rest = GUEST.get(at..).unwrap_or_default();
-    let ends = |op: &Op| matches!(op, Op::JumpBelow(..) | Op::Wrmsr(..) | Op::Return(_) | Op::Halt);
+    let ends = |op: &Op| matches!(op, Op::JumpBelow(..) | Op::Wrmsr(..) | Op::Rdpmc(_) | Op::Return(_) | Op::Halt);
     let length = rest.iter().position(ends).map_or(rest.len(), |last| last + 1);
     let ops = &rest[..length.min(most as usize)];
     Block { ops, takes: takes(ops) }
@@ -88,8 +87,7 @@ fn translate(at: usize, most: u32) -> Block {
 type Note = (u64, u32, u64);
 
 struct Cpu<'a> {
-    pmu: Thread<'a, Flags>,
-    countdown: Countdown,
+    pmu: Pmu<'a, Flags>,
     /// Where it is, and how its sum stands.
     at: usize,
     sum: u64,
@@ -104,29 +102,25 @@ impl Cpu<'_> {
     fn deliver(&mut self, handler: usize, event: Signal) {
         self.left.push(self.at);
         self.at = handler;
-        self.countdown.ask(self.pmu, 0, |pmu| {
-            pmu.totals().add(event, 1);
-            pmu.totals().add(Signal::Cycles, 1);
-        });
+        self.pmu.retire(&[event], 1);
     }
 
     /// Executes a block that was entered.
     fn execute(&mut self, ops: &[Op]) -> Result<(), Box<dyn Error>> {
         for (index, op) in ops.iter().enumerate() {
-            // This instruction and those behind it have been taken off, and are not executed yet.
-            let open = takes(&ops[index..]);
             let mut next = self.at + 1;
             match *op {
                 Op::Add => self.sum += 1,
                 Op::Nop => {}
                 Op::JumpBelow(limit, target) => next = if self.sum < limit { target } else { next },
-                Op::Wrmsr(number, value) => self.countdown.ask(self.pmu, open, |pmu| pmu.wrmsr(number, value))?,
+                Op::Wrmsr(number, value) => self.pmu.access(|pmu| pmu.wrmsr(number, value))?,
                 Op::Rdpmc(number) => {
-                    let value = self.countdown.ask(self.pmu, open, |pmu| pmu.rdpmc(number))?;
+                    let value = self.pmu.access(|pmu| pmu.rdpmc(number))?;
                     self.notes.push((self.sum, number, value));
                 }
                 Op::Undefined => {
-                    self.countdown.take_back(open);
+                    // This instruction and those behind it have been taken off, and were not executed.
+                    self.pmu.take_back(takes(&ops[index..]));
                     self.deliver(ON_FAULT, Signal::ExceptionsTaken);
                     return Ok(());
                 }
@@ -145,23 +139,23 @@ fn execute() -> Result<Vec<Note>, Box<dyn Error>> {
         SignalSet::from_iter([Signal::InstructionsRetired, Signal::BranchesRetired, Signal::ExceptionsTaken, Signal::InterruptsTaken]);
     let builder = Builder::new("k8")?.pace(Pace::default().single(single));
     let machine = builder.supplies(single).build(Flags::new(1))?;
-    let pmu = machine.thread(0).ok_or("no such thread")?;
     let countdown = Countdown::new().paired(Signal::BranchesRetired);
-    let mut cpu = Cpu { pmu, countdown, at: 0, sum: 0, halted: false, left: Vec::new(), notes: Vec::new() };
+    let pmu = Pmu::with_countdown(machine.thread(0).ok_or("no such thread")?, countdown);
+    let mut cpu = Cpu { pmu, at: 0, sum: 0, halted: false, left: Vec::new(), notes: Vec::new() };
     let mut translated = HashMap::new();
     let mut most = u32::MAX;
     while !cpu.halted {
         // An interrupt waits until the handler has returned.
-        if cpu.left.is_empty() && machine.line().take(0) {
+        if cpu.left.is_empty() && cpu.pmu.take_interrupt() {
             cpu.deliver(ON_INTERRUPT, Signal::InterruptsTaken);
         }
         let block = translated.entry((cpu.at, most)).or_insert_with(|| translate(cpu.at, most));
-        if cpu.countdown.enter(block.takes) {
+        if cpu.pmu.enter(block.takes) {
             most = u32::MAX;
             cpu.execute(block.ops)?;
         } else {
             // The rest of it comes with the next block. Interrupts come first.
-            most = cpu.countdown.refill(pmu, block.ops.len() as u32);
+            most = cpu.pmu.refill(block.ops.len() as u32);
         }
     }
     Ok(cpu.notes)

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use vm_pmu_arch::feed::{Deadlines, Signal, Totals};
+use vm_pmu_arch::feed::{Deadlines, Signal, SignalSet, Totals};
 
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
@@ -88,6 +88,14 @@ pub struct Countdown {
     growing: [(Signal, u32); MOST_SIGNALS],
     count: usize,
     paired: Option<Signal>,
+}
+
+/// What was taken out of a countdown: instructions and the amount of the paired signal, and how much of both stays in it, as it is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drained {
+    pub(crate) instructions: u64,
+    pub(crate) paired: u64,
+    pub(crate) open: (u64, u64),
 }
 
 impl Countdown {
@@ -284,7 +292,7 @@ impl Countdown {
         serve(thread);
         let answer = work(thread);
         serve(thread);
-        self.fill(thread, open);
+        self.fill(thread, open, 0);
         answer
     }
 
@@ -311,25 +319,52 @@ impl Countdown {
     /// Adds what has been subtracted to the totals, except the last part, which is `open`. Returns the [parts](Self::parts) of `open`.
     #[inline]
     fn flush(&self, totals: &Totals, open: u64) -> (u64, u64) {
+        let drained = self.drain(open);
+        self.add(drained.instructions, drained.paired, totals);
+        drained.open
+    }
+
+    /// Whether nothing is left, and nothing has been subtracted.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left.get() == 0 && self.filled.get() == 0
+    }
+
+    /// Takes out what has been subtracted, except the last part, which is `open`. What is left stays so.
+    #[inline]
+    pub(crate) fn drain(&self, open: u64) -> Drained {
         let (instructions, paired) = Self::parts(open);
         let (taken, counted) = (self.taken(), self.left.get() & PAIRED);
         let open = (instructions.min(taken), paired.min(counted));
-        let (executed, counted) = (taken - open.0, counted - open.1);
-        if executed != 0 {
-            for (signal, amount) in self.growing.iter().take(self.count) {
-                totals.add(*signal, executed.wrapping_mul(u64::from(*amount)));
-            }
-        }
-        if let Some(signal) = self.paired.filter(|_| counted != 0) {
-            totals.add(signal, counted);
-        }
-        open
+        self.left.set(self.left.get() & !PAIRED | open.1);
+        self.filled.set(self.filled.get().wrapping_sub(taken - open.0));
+        Drained { instructions: taken - open.0, paired: counted - open.1, open }
     }
 
-    /// Leaves what the horizon allows, minus the open instructions, which are subtracted already.
+    /// Adds what so many instructions grow, and this amount of the paired signal.
     #[inline]
-    fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, (instructions, paired): (u64, u64)) {
-        let left = self.instructions_within(thread.deadlines(), thread.totals()).saturating_sub(instructions).min(Self::MOST);
+    pub(crate) fn add(&self, instructions: u64, paired: u64, totals: &Totals) {
+        if instructions != 0 {
+            for (signal, amount) in self.growing.iter().take(self.count) {
+                totals.add(*signal, instructions.wrapping_mul(u64::from(*amount)));
+            }
+        }
+        if let Some(signal) = self.paired.filter(|_| paired != 0) {
+            totals.add(signal, paired);
+        }
+    }
+
+    /// The signals that it counts.
+    pub(crate) fn counted(&self) -> SignalSet {
+        let growing = self.growing.iter().take(self.count).map(|(signal, _)| *signal);
+        growing.chain(self.paired).collect()
+    }
+
+    /// Leaves what the horizon allows but for `reserve` instructions, minus the open ones, which are subtracted already.
+    #[inline]
+    pub(crate) fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, (instructions, paired): (u64, u64), reserve: u64) {
+        let within = self.instructions_within(thread.deadlines(), thread.totals()).saturating_sub(reserve);
+        let left = within.saturating_sub(instructions).min(Self::MOST);
         self.left.set(left << Self::SHIFT | paired);
         self.filled.set(left + instructions);
     }

@@ -1,29 +1,30 @@
 //! Performance monitoring units that an emulator or hypervisor attaches.
 //!
-//! A [`topology::Machine`] holds the PMUs of a machine's threads. An emulator gives each of its CPUs a [`topology::Thread`]; routes the
-//! guest's RDMSR, WRMSR and RDPMC, or mfspr and mtspr, or the moves from and to pmc, pmd, ibr and dbr, to it ([`bus`]); adds what it
-//! executes to the thread's [`Totals`], for the signals that the [`Demand`] names; compares them with the [`Deadlines`]; and delivers the
-//! interrupts that arrive at its [`irq::InterruptLine`].
+//! A [`Machine`] holds the PMUs of a machine's hardware threads. An emulator gives each of its CPUs a [`Cpu`], attached to one of the threads:
+//! it reports what the CPU executes, in instructions, blocks or cycles; passes on RDMSR, WRMSR and RDPMC, or mfspr and mtspr, or the moves
+//! from and to pmc, pmd, ibr and dbr ([`bus`]); reports the privilege level; and delivers the interrupts that arrive at its [`irq::InterruptLine`].
 //!
 //! ```
 //! use vm_pmu::irq::Flags;
-//! use vm_pmu::topology::Builder;
-//! use vm_pmu::{Context, Signal};
+//! use vm_pmu::{Builder, Context, Cpu, Signal};
 //!
-//! // An AMD K8 of one core. A CPU that is a separate struct keeps the machine in an `Arc` and gets the thread from it.
+//! // An AMD K8 of one core.
 //! let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
-//! let pmu = machine.thread(0).unwrap();
-//! pmu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
+//! let mut cpu = Cpu::new(machine.thread(0).unwrap());
+//! cpu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
 //!
 //! // What the guest does with its registers: PerfCtr0 overflows after seven retired instructions.
-//! pmu.wrmsr(0xC001_0004, 0u64.wrapping_sub(7)).unwrap();
-//! pmu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+//! cpu.access(|pmu| pmu.wrmsr(0xC001_0004, 0u64.wrapping_sub(7))).unwrap();
+//! cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0052_00C0)).unwrap();
 //!
 //! for instruction in 1..=10 {
-//!     pmu.retire(&[Signal::InstructionsRetired], 1);
-//!     assert_eq!(machine.line().take(0), instruction == 7);
+//!     cpu.retire(&[Signal::InstructionsRetired], 1);
+//!     assert_eq!(cpu.take_interrupt(), instruction == 7);
 //! }
 //! ```
+//!
+//! What a `Cpu` does can be done in pieces: a [`Thread`] has [`Totals`] to which the emulator adds, for the signals that the [`Demand`] names, and
+//! [`Deadlines`] with which it compares them; a [`Countdown`] counts blocks.
 //!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
 //!
@@ -60,8 +61,16 @@ struct Overview;
     feature = "snapshot",
     any(target_os = "linux", target_os = "android")
 ))]
+#[doc = include_str!("../book/embedding-hypervisors.md")]
+struct MonitorsAndHypervisors;
+
+#[cfg(all(doctest, feature = "companion"))]
 #[doc = include_str!("../book/embedding.md")]
 struct Embedding;
+
+#[cfg(all(doctest, feature = "companion", feature = "snapshot"))]
+#[doc = include_str!("../book/embedding-parts.md")]
+struct EmbeddingParts;
 
 #[cfg(doctest)]
 #[doc = include_str!("../book/power9.md")]
@@ -87,6 +96,7 @@ pub mod bus;
 #[cfg(feature = "companion")]
 pub mod companion;
 mod countdown;
+pub mod cpu;
 pub mod cpuid;
 pub mod die;
 pub mod irq;
@@ -113,6 +123,9 @@ pub mod tree;
 pub mod untile;
 
 pub use countdown::Countdown;
+pub use cpu::Cpu;
+pub use irq::InterruptLine;
+pub use topology::{Builder, Machine, Thread};
 pub use vm_pmu_arch as arch;
 pub use vm_pmu_arch::access::{Address, Fault};
 pub use vm_pmu_arch::alert::Lines;

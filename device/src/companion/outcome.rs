@@ -1,6 +1,8 @@
 //! What the companion tells of an instruction.
 
-use vm_pmu_arch::feed::{DataSource, FabricCommand, Fetch, FetchSource, Flush, Prediction, Stages, StoreOutcome, Traits, Translation};
+use vm_pmu_arch::feed::{
+    DataSource, Fabric, FabricCommand, Fetch, FetchSource, Flush, Prediction, Record, Sample, Stages, StoreOutcome, Traits, Translation,
+};
 
 /// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -60,6 +62,39 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Adds it to the instruction's record, in which the embedder has set addresses, and what only the embedder knows.
+    pub fn refine(&self, record: &mut Record) {
+        record.cycles = self.cycles.unwrap_or(record.cycles);
+        record.fetch = self.fetch;
+        if let Some(branch) = &mut record.branch {
+            branch.prediction = self.prediction;
+        }
+        if let Some(memory) = &mut record.memory {
+            (memory.latency, memory.source, memory.translation) = (self.latency, self.source, self.translation);
+        }
+        let sample = record.sample;
+        record.sample = Sample {
+            traits: sample.traits | self.traits,
+            fetch_source: self.fetch_source,
+            reload_source: self.reload_code().filter(|_| record.memory.is_some()),
+            walk_source: self.walk_code(),
+            store_outcome: self.store_outcome,
+            page_bits: self.page_bits,
+            fabric: Fabric {
+                command: self.command,
+                scope: self.scope,
+                retries: self.retries,
+                tagged_intervention: self.tagged_intervention(),
+                ..sample.fabric
+            },
+            stages: self.stages,
+            stall: self.stall,
+            stall_reason: self.stall_reason,
+            flush: self.flush,
+            ..sample
+        };
+    }
+
     /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), of the state Mepf, or of a conflict with a store or a fetch.
     #[must_use]
     pub fn reload_code(&self) -> Option<u8> {

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use iced_x86::code_asm::*;
-use vm_pmu::arch::feed::{BranchKind, Record, Records};
+use vm_pmu::arch::feed::{BranchKind, Record};
 use vm_pmu_board::x86::record;
 use vm_pmu_engines::x86::{Alerts, Config, CpuView, EmptyBus, Image, Limits, Machine, Observer, Step};
 
 const CODE: u64 = 0x10_0000;
 const DATA: u64 = 0x20_0000;
 
-struct Keeper(Records, Vec<Record>);
+struct Keeper(Vec<Record>);
 
 impl Observer for Keeper {
     fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
-        self.1.extend(record(step, self.0, None));
+        self.0.extend(record(step));
         Alerts::NONE
     }
 }
 
 /// A store, a jump and a load; then three one-byte NOPs.
-fn records(wanted: Records) -> Vec<Record> {
+fn records() -> Vec<Record> {
     let mut a = CodeAssembler::new(64).unwrap();
     let mut over = a.create_label();
     a.mov(qword_ptr(DATA), rbx).unwrap();
@@ -31,14 +31,14 @@ fn records(wanted: Records) -> Vec<Record> {
         a.nop().unwrap();
     }
     let image = Image::raw(CODE, a.assemble(CODE).unwrap());
-    let mut machine = Machine::new(&Config::default(), &image, Arc::new(EmptyBus), |_| Keeper(wanted, Vec::new())).unwrap();
+    let mut machine = Machine::new(&Config::default(), &image, Arc::new(EmptyBus), |_| Keeper(Vec::new())).unwrap();
     machine.run(Limits::steps(4));
-    std::mem::take(&mut machine.observer_mut(0).unwrap().1)
+    std::mem::take(&mut machine.observer_mut(0).unwrap().0)
 }
 
 #[test]
 fn a_record_says_what_the_instruction_was_and_did() {
-    let records = records(Records::EVERY);
+    let records = records();
     assert_eq!(records.len(), 4);
     // MOV m64, RBX: REX.W 89 /r.
     assert_eq!((records[0].address, records[0].encoding & 0xffff), (CODE, 0x8948));
@@ -52,10 +52,4 @@ fn a_record_says_what_the_instruction_was_and_did() {
     assert_eq!((load.address, load.size, load.load, load.store), (DATA, 4, true, false));
     // NOP: 90.
     assert_eq!((records[3].encoding, records[3].branch, records[3].memory), (0x90, None, None));
-}
-
-#[test]
-fn only_what_is_wanted_is_recorded() {
-    assert_eq!(records(Records::NONE), []);
-    assert_eq!(records(Records::TAKEN_BRANCHES).len(), 1);
 }

@@ -13,7 +13,7 @@ use super::cell;
 pub(super) fn page() -> String {
     let mut page = String::from(
         "# Events that stay injected\n\nNo signal describes these events, so neither [the companion](companion.md) nor an engine can make \
-         them; an embedder that knows more [injects](embedding.md#9-inject-events-without-a-signal) them. Each has one reason. The lists \
+         them; an embedder that knows more [injects](embedding-parts.md#9-inject-events-without-a-signal) them. Each has one reason. The lists \
          are of the units named, in the words of the parts' own catalogues; other units have events that stay injected too.\n",
     );
     for part in NAMES.iter().filter_map(|name| Part::named(name)) {

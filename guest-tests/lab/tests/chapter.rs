@@ -169,8 +169,8 @@ fn commands_of_the_chapter_of_the_program_print_what_it_shows() {
 }
 
 #[test]
-fn commands_of_the_chapter_of_embedding_print_what_it_shows() {
-    commands_print_what_is_shown("embedding.md");
+fn commands_of_the_chapters_of_embedding_print_what_they_show() {
+    commands_print_what_is_shown("embedding-parts.md");
 }
 
 #[test]

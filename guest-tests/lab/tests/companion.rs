@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use vm_pmu::Part;
 use vm_pmu::Signal;
-use vm_pmu::arch::feed::{DataSource, Prediction, Records, SignalSet, Translation};
+use vm_pmu::arch::feed::{DataSource, Prediction, SignalSet, Translation};
 use vm_pmu::arch::montecito;
 use vm_pmu::companion::{Builder, Clock, Profile, parts};
 use vm_pmu::topology;
@@ -286,7 +286,8 @@ fn a_record_has_what_the_companion_knows() {
         seen[2] |= outcome.translation == Translation::Walk;
         seen[3] |= outcome.cycles.is_some_and(|cycles| cycles > 100);
         let step = vm_pmu_engines::x86::Step::default();
-        let made = record(&step, Records::EVERY, Some(outcome)).unwrap();
+        let mut made = record(&step).unwrap();
+        outcome.refine(&mut made);
         assert_eq!(made.cycles, outcome.cycles.unwrap());
     }
     assert_eq!(seen, [true; 4]);

@@ -14,10 +14,10 @@ impl<'a> Cpu<'a> {
     ///
     /// Its monitors count whatever the guest has in PSR.up and PSR.pp, and the breakpoint registers that narrow them are not the guest's.
     pub fn count_beside(&mut self, machine: &'a Machine<Lines>, cpu: Cpu<'a>, plan: Arc<Plan>) {
-        let bank = Bank::new(machine, self.thread.number(), plan);
+        let bank = Bank::new(machine, self.pmu.thread().number(), plan);
         let mut beside = Beside { cpu, bank };
         beside.cpu.is_beside = !beside.bank.repeats();
-        beside.cpu.update_demand();
+        beside.cpu.keep_up();
         self.beside = Some(Box::new(beside));
     }
 
@@ -34,7 +34,7 @@ impl<'a> Cpu<'a> {
     /// What the PMU beside the guest's own found in a run that ended at cycle `now` of the CPU.
     pub fn found_beside(&mut self, now: u64) -> Found {
         let Some(beside) = &mut self.beside else { return Found::default() };
-        beside.bank.finish(now, self.thread)
+        beside.bank.finish(now, *self.pmu.thread())
     }
 
     pub(super) fn retire_beside(&mut self, step: &Step, cpu: &CpuView<'_>) {
@@ -45,7 +45,7 @@ impl<'a> Cpu<'a> {
         bank.stepped(cpu.cycles(), || Sample {
             address: step.ip | u64::from(step.slot),
             // The new state is not known yet: a step belongs to the one in which it began.
-            privilege: glue.thread.context().privilege,
+            privilege: glue.pmu.thread().context().privilege,
             instructions: glue.instructions,
             cycles: cpu.cycles(),
             callers: procedures.map(|procedures| callers::after(step, cpu, procedures)).unwrap_or_default(),

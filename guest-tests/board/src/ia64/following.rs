@@ -1,9 +1,11 @@
 //! The companion of one thread: what the interpreter reports to it.
 
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Follower, Instruction, Operation, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Instruction, Operation, PageTables, Transfer, Walk};
 
+use super::Pmu;
 use super::record::kind;
+use crate::Lines;
 use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step, operands};
 
 /// Bytes of a bundle.
@@ -20,14 +22,6 @@ impl PageTables for Identity {
     }
 }
 
-/// A follower.
-#[derive(Debug)]
-pub(super) struct Following<'a> {
-    pub(super) follower: Follower<'a>,
-    /// The accesses of the last step: kept, so that none needs an allocation.
-    accesses: Vec<Access>,
-}
-
 fn told(access: &StepAccess) -> Option<Access> {
     let kind = match access.kind {
         StepKind::Load => AccessKind::Load,
@@ -41,36 +35,29 @@ fn told(access: &StepAccess) -> Option<Access> {
     Some(Access { address: access.address, physical: access.physical, size: access.size, kind, locked, uncached: access.uncacheable })
 }
 
-impl<'a> Following<'a> {
-    pub(super) fn new(follower: Follower<'a>) -> Following<'a> {
-        Following { follower, accesses: Vec::new() }
-    }
+/// Reports a step to the companion. `accesses` is kept from step to step, so that none needs an allocation.
+pub(super) fn execute(pmu: &mut Pmu<'_, Lines>, step: &Step, accesses: &mut Vec<Access>) {
+    accesses.clear();
+    accesses.extend(step.access.iter().chain(&step.register_stack).filter_map(told));
+    let operands = operands(step);
+    let far = Transfer { kind: BranchKind::Far, taken: true, target: step.next };
+    let branch = step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target });
+    let instruction = Instruction {
+        address: step.ip,
+        physical: step.ip & !(0b111 << 61),
+        length: LENGTH,
+        class: operands.class,
+        operation: Some(Operation { may_trap: step.unsafe_operand, ..operands.operation() }),
+        floating_point: step.class == StepClass::Floating,
+        accesses,
+        transfer: branch.or(step.returned.then_some(far)),
+        bundle: Some(Bundle { words: step.bundle, slot: step.slot, function_state: step.function_state }),
+        ..Instruction::default()
+    };
+    pmu.execute(&instruction, &mut Identity);
+}
 
-    /// Reports a step to the follower.
-    pub(super) fn execute(&mut self, step: &Step) {
-        let Following { follower, accesses } = self;
-        accesses.clear();
-        accesses.extend(step.access.iter().chain(&step.register_stack).filter_map(told));
-        let operands = operands(step);
-        let far = Transfer { kind: BranchKind::Far, taken: true, target: step.next };
-        let branch = step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target });
-        let instruction = Instruction {
-            address: step.ip,
-            physical: step.ip & !(0b111 << 61),
-            length: LENGTH,
-            class: operands.class,
-            operation: Some(Operation { may_trap: step.unsafe_operand, ..operands.operation() }),
-            floating_point: step.class == StepClass::Floating,
-            accesses,
-            transfer: branch.or(step.returned.then_some(far)),
-            bundle: Some(Bundle { words: step.bundle, slot: step.slot, function_state: step.function_state }),
-            ..Instruction::default()
-        };
-        follower.execute(&instruction, &mut Identity);
-    }
-
-    /// Reports an interruption to the follower.
-    pub(super) fn interrupt(&mut self) {
-        self.follower.execute(&Instruction { class: Class::Exception, ..Instruction::default() }, &mut Identity);
-    }
+/// Reports an interruption to the companion.
+pub(super) fn interrupt(pmu: &mut Pmu<'_, Lines>) {
+    pmu.execute(&Instruction { class: Class::Exception, ..Instruction::default() }, &mut Identity);
 }

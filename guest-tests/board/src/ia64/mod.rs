@@ -31,10 +31,12 @@ pub use unwind::{MOST_DESCRIPTORS, Procedure, Procedures};
 
 use std::sync::Arc;
 
+use vm_pmu::Cpu as Pmu;
 use vm_pmu::arch::access::{Address, Fault};
-use vm_pmu::arch::feed::{Context, DataSource, Demand, Occasion, Records, Signal, SignalSet};
+use vm_pmu::arch::feed::{Context, DataSource, Occasion, Record, Records, Signal, SignalSet};
 use vm_pmu::arch::ia64::{PerfMonInfo, Psr};
-use vm_pmu::companion::{Follower, Outcome};
+use vm_pmu::companion::{Access as CompanionAccess, Follower, Outcome};
+use vm_pmu::cpu::Counts;
 use vm_pmu::topology::Thread;
 
 use super::Lines;
@@ -42,9 +44,7 @@ use super::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Place, Recorder, Surrounding, Tracer};
 use crate::{Deliveries, Usage};
-use following::Following;
 pub use ledger::Ledger;
-use signals::Sink;
 use vm_pmu_engines::ia64::registers::cr;
 use vm_pmu_engines::ia64::{
     Access, AccessKind, Alerts, CpuView, Gate, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
@@ -56,21 +56,13 @@ const BREAKPOINTS: usize = 16;
 /// One thread of the engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
 pub struct Cpu<'a> {
-    thread: Thread<'a, Lines>,
+    pmu: Pmu<'a, Lines>,
     lines: Lines,
     info: PerfMonInfo,
-    companion: Option<Following<'a>>,
+    /// The accesses of the last step, as the companion knows them.
+    accesses: Vec<CompanionAccess>,
     /// Misses of the third level are reported to the processor, which may switch to its other thread meanwhile.
     tells_misses: bool,
-    demand: Demand,
-    /// The epoch of the thread's demand when it was last read.
-    epoch: u32,
-    /// What is reported beyond what the PMU demands.
-    watched: Demand,
-    /// The part of the demand that the companion does not make.
-    own: Demand,
-    /// The demanded signals that the engine knows, to compare with their deadlines.
-    followed: Vec<Signal>,
     breakpoints: [u64; BREAKPOINTS],
     foreground: bool,
     /// The cycle of the core at which the thread left the foreground.
@@ -93,17 +85,12 @@ impl<'a> Cpu<'a> {
     /// Attaches `thread`, whose interrupt requests arrive at `lines`, to a processor whose firmware returns `info`.
     #[must_use]
     pub fn new(thread: Thread<'a, Lines>, lines: &Lines, info: PerfMonInfo) -> Cpu<'a> {
-        let mut cpu = Cpu {
-            thread,
+        Cpu {
+            pmu: Pmu::new(thread),
             lines: lines.clone(),
             info,
-            companion: None,
+            accesses: Vec::new(),
             tells_misses: false,
-            demand: Demand::default(),
-            epoch: 0,
-            watched: Demand::default(),
-            own: Demand::default(),
-            followed: Vec::new(),
             breakpoints: [0; BREAKPOINTS],
             foreground: true,
             left: 0,
@@ -116,25 +103,20 @@ impl<'a> Cpu<'a> {
             is_beside: false,
             beside: None,
             procedures: None,
-        };
-        cpu.update_demand();
-        cpu
+        }
     }
 
     /// Has `follower` make what the interpreter does not know. With `tells_misses`, misses of the third level are reported to the
     /// processor.
     pub fn follow(&mut self, follower: Follower<'a>, tells_misses: bool) {
-        let mut following = Following::new(follower);
-        following.follower.watch_third_level(tells_misses);
-        self.companion = Some(following);
+        self.pmu.follow(follower, SignalSet::from_iter(signals::KNOWN_BETTER));
+        self.pmu.follower_mut().into_iter().for_each(|follower| follower.watch_third_level(tells_misses));
         self.tells_misses = tells_misses;
-        self.update_demand();
     }
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
-        self.watched.replace(signals, false, Records::NONE);
-        self.update_demand();
+        self.pmu.watch(signals, Records::NONE);
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -163,7 +145,7 @@ impl<'a> Cpu<'a> {
 
     /// Traces what passes between the guest and the PMU.
     pub fn record(&mut self, tracer: &Tracer) {
-        self.trace = Recorder::new(tracer, &self.thread);
+        self.trace = Recorder::new(tracer, self.pmu.thread());
     }
 
     /// What has been kept.
@@ -174,46 +156,25 @@ impl<'a> Cpu<'a> {
 
     /// The run is over: counts up to now and takes the last values into the ledger. The thread is left at privilege level 0.
     pub fn close(&mut self) {
-        self.ledger.settle(&self.thread);
-        self.thread.set_context(Context::ia64(0, 0));
-    }
-
-    fn update_demand(&mut self) {
-        self.epoch = self.thread.epoch();
-        self.demand = self.thread.demand().with(&self.watched);
-        let known = |signal: Signal| signals::KNOWN_BETTER.contains(&signal);
-        if let Some(following) = &mut self.companion {
-            let mut theirs = SignalSet::EMPTY;
-            self.demand.signals().iter().filter(|signal| !known(*signal)).for_each(|signal| theirs.insert(signal));
-            let mut demand = Demand::default();
-            demand.replace(theirs, self.demand.per_cycle(), self.demand.records());
-            following.follower.sync(&demand);
-        }
-        let follower = self.companion.as_ref().map(|following| &following.follower);
-        let makes = |signal| !known(signal) && follower.is_some_and(|follower| follower.supplies(signal));
-        let mut own = SignalSet::EMPTY;
-        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
-        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
-        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+        self.ledger.settle(self.pmu.thread());
+        self.pmu.set_context(Context::ia64(0, 0));
     }
 
     /// Reads the demand again if this thread's write changed what it must report, or the other thread's did.
     #[inline]
     fn keep_up(&mut self) {
-        if self.epoch != self.thread.epoch() {
-            self.update_demand();
-        }
+        self.pmu.sync();
     }
 
     fn keep(&mut self, address: Address, cpu: &CpuView<'_>, written: (Option<u64>, Option<u64>), answer: Result<u64, Fault>) {
         let place = Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.ip() };
-        self.trace.access(&self.thread, place, address, written, answer);
+        self.trace.access(self.pmu.thread(), place, address, written, answer);
     }
 
     fn trace_context(&mut self, context: &Context, cpu: &CpuView<'_>) {
         if self.trace.is_active() {
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.ip() });
-            self.trace.surround(&self.thread, Surrounding::of(context, None));
+            self.trace.surround(self.pmu.thread(), Surrounding::of(context, None));
         }
     }
 
@@ -223,7 +184,7 @@ impl<'a> Cpu<'a> {
         self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: step.next });
         let stores = |access: &Access| matches!(access.kind, AccessKind::Store | AccessKind::Semaphore);
         if let Some(access) = step.access.filter(stores) {
-            self.trace.stored(&self.thread, access.physical, access.size.into());
+            self.trace.stored(self.pmu.thread(), access.physical, access.size.into());
         }
     }
 
@@ -232,9 +193,9 @@ impl<'a> Cpu<'a> {
             // It answers as this one does.
             let _ = other.read(address, cpu);
         }
-        let answer = self.thread.read(address);
+        let answer = self.pmu.access(|pmu| pmu.read(address));
         if answer.is_ok() {
-            self.usage.read(&self.thread, address);
+            self.usage.read(self.pmu.thread(), address);
         }
         self.keep(address, cpu, (None, None), answer);
         answer.map_err(fault)
@@ -244,12 +205,12 @@ impl<'a> Cpu<'a> {
         if let Some(other) = self.repeating() {
             let _ = other.write(address, value, cpu);
         }
-        self.ledger.settle(&self.thread);
-        let before = self.trace.before(&self.thread, address);
-        let answer = self.thread.write(address, value);
+        self.ledger.settle(self.pmu.thread());
+        let before = self.trace.before(self.pmu.thread(), address);
+        let answer = self.pmu.access(|pmu| pmu.write(address, value));
         if answer.is_ok() {
-            self.ledger.written(address, &self.thread);
-            self.usage.wrote(&self.thread, address, value);
+            self.ledger.written(address, self.pmu.thread());
+            self.usage.wrote(self.pmu.thread(), address, value);
         }
         self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));
         answer.map_err(fault)
@@ -261,7 +222,7 @@ impl<'a> Cpu<'a> {
             let number = index as u8 & 7;
             let (value, address) =
                 if index < 8 { (cpu.ibr(index), Address::Ibr(number)) } else { (cpu.dbr(index - 8), Address::Dbr(number)) };
-            if *held != value && self.thread.write(address, value).is_ok() {
+            if *held != value && self.pmu.access(|pmu| pmu.write(address, value)).is_ok() {
                 *held = value;
             }
         }
@@ -271,63 +232,48 @@ impl<'a> Cpu<'a> {
     fn advance(&mut self, clock: Signal, cycles: u64) {
         self.keep_up();
         // A companion that keeps the time makes the cycles of instructions; these are of none.
-        Sink { demand: &self.demand, totals: self.thread.totals() }.add(clock, cycles);
-        if self.demand.wants(clock) && self.thread.reached(clock) {
-            self.thread.service();
-        }
-    }
-
-    /// Adds what the engine knows of a step, reports its records and services the PMU at a deadline, in this order.
-    fn complete(&mut self, step: &Step) {
-        let stacked = stack(step, (&self.own, &self.followed), self.demand.records(), &self.thread);
-        let reached = add(step, false, (&self.own, &self.followed), &self.thread) || stacked;
-        report(step, reached, self.demand.records(), None, &self.thread);
-        if reached {
-            self.thread.service();
-        }
-    }
-
-    /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
-    fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
-        let Cpu { companion, own, followed, thread, demand, .. } = self;
-        let following = companion.as_mut()?;
-        let held = following.follower.keeps_time();
-        let stacked = stack(step, (own, followed), demand.records(), thread);
-        following.execute(step);
-        let events = |outcome: &Outcome| {
-            let reached = add(step, held, (own, followed), thread) || stacked;
-            // The companion's own events and cycles may reach a deadline yet.
-            report(step, true, demand.records(), Some(outcome), thread);
-            if reached {
-                thread.service();
+        if self.pmu.demand().wants(clock) {
+            self.pmu.thread().totals().add(clock, cycles);
+            if self.pmu.thread().reached(clock) {
+                self.pmu.thread().service();
             }
-        };
-        let passed = following.follower.deliver(thread, &[], events);
-        held.then(|| u32::try_from(passed).unwrap_or(u32::MAX))
+        }
+    }
+
+    /// What a step did. Returns the cycles it took, if the companion keeps the time.
+    fn complete(&mut self, step: &Step) -> Option<u32> {
+        self.stack(step);
+        if self.pmu.is_followed() {
+            following::execute(&mut self.pmu, step, &mut self.accesses);
+        }
+        self.pmu.complete(&Executed(step)).map(|cycles| u32::try_from(cycles).unwrap_or(u32::MAX))
+    }
+
+    /// Accesses of the register stack come before the instruction that waits for them, each with its own record.
+    fn stack(&self, step: &Step) {
+        for access in &step.register_stack {
+            signals::memory(access, &self.pmu.counts());
+            if self.pmu.demand().records().wants(false, Occasion { memory: true, ..Occasion::default() }) {
+                self.pmu.thread().record(&record::of_register_stack(step, access));
+            }
+        }
     }
 
     /// An interruption, or a procedure of the firmware, which takes no time of its own, with a companion that keeps the time. Returns the
     /// cycles it took.
     fn interrupt_accompanied(&mut self, notice: &Notice) -> Option<u32> {
-        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time())?;
+        if !self.pmu.is_timed() {
+            return None;
+        }
         if let Taken::Interruption(_) = notice.taken {
-            following.interrupt();
+            following::interrupt(&mut self.pmu);
         }
-        let passed = following.follower.deliver(&self.thread, &[], |_| {});
-        Some(u32::try_from(passed).unwrap_or(u32::MAX))
-    }
-
-    /// Services the PMU if a signal of the engine's has reached its deadline.
-    fn serve(&mut self) {
-        if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
-            self.thread.service();
-        }
+        self.pmu.complete(&Elapsed).map(|cycles| u32::try_from(cycles).unwrap_or(u32::MAX))
     }
 
     /// What to report to the processor of a miss of the third level.
     fn miss(&self, step: &Step) -> Option<L3Miss> {
-        let following = self.companion.as_ref().filter(|following| self.tells_misses && following.follower.is_active())?;
-        let outcome = following.follower.outcome();
+        let outcome = self.pmu.follower().filter(|follower| self.tells_misses && follower.is_active())?.outcome();
         let reads = step.access.is_some_and(|access| matches!(access.kind, AccessKind::Load | AccessKind::Semaphore));
         let beyond = outcome.source == DataSource::LocalMemory || outcome.source.is_of_another_package();
         (reads && beyond).then_some(L3Miss { latency: outcome.latency, waits: true })
@@ -336,10 +282,11 @@ impl<'a> Cpu<'a> {
     /// The miss of the third level that became known in the cycles of a step, for which the thread does not stand still, and how long ago the
     /// thread completed an instruction; none and nothing if the companion does not know.
     fn known_miss(&mut self) -> (Option<L3Miss>, Option<u64>) {
-        let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) else { return (None, None) };
-        let miss = following.follower.third_level_miss();
+        let tells_misses = self.tells_misses;
+        let Some(follower) = self.pmu.follower_mut().filter(|_| tells_misses) else { return (None, None) };
+        let miss = follower.third_level_miss();
         let latency = |returns: u64| u32::try_from(returns).unwrap_or(u32::MAX);
-        (miss.map(|miss| L3Miss { latency: latency(miss.returns), waits: false }), following.follower.idle())
+        (miss.map(|miss| L3Miss { latency: latency(miss.returns), waits: false }), follower.idle())
     }
 
     /// The state of the thread. Of a PMU beside the guest's own PSR.up and PSR.pp are set: its monitors are enabled whenever the host has
@@ -362,14 +309,14 @@ impl<'a> Cpu<'a> {
         if self.trace.is_active() {
             self.trace_step(step, cpu);
         }
-        if let Some(following) = self.companion.as_mut().filter(|_| self.tells_misses) {
-            following.follower.report_at_most(cpu.until_change());
+        let tells_misses = self.tells_misses;
+        if let Some(follower) = self.pmu.follower_mut().filter(|_| tells_misses) {
+            follower.report_at_most(cpu.until_change());
         }
-        if !self.companion.as_ref().is_some_and(|following| following.follower.is_active()) {
-            self.complete(step);
+        let cycles = self.complete(step);
+        if !self.pmu.is_followed() {
             return Alerts::NONE;
         }
-        let cycles = self.complete_accompanied(step);
         let (l3_miss, idle) = if cycles.is_none() { (self.miss(step), None) } else { self.known_miss() };
         Alerts { cycles, l3_miss, idle, ..Alerts::NONE }
     }
@@ -379,12 +326,12 @@ impl<'a> Cpu<'a> {
         self.keep_up();
         if let Taken::Interruption(_) = notice.taken {
             let signal = if notice.synchronous { Signal::ExceptionsTaken } else { Signal::InterruptsTaken };
-            Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
-            if notice.synchronous && self.demand.records().wants(false, Occasion::branch(true)) {
-                self.thread.record(&record::of_interruption(notice));
+            self.pmu.counts().add(signal, 1);
+            if notice.synchronous && self.pmu.demand().records().wants(false, Occasion::branch(true)) {
+                self.pmu.thread().record(&record::of_interruption(notice));
             }
-            if self.thread.reached(signal) {
-                self.thread.service();
+            if self.pmu.thread().reached(signal) {
+                self.pmu.thread().service();
             }
         }
         if let Some(cycles) = self.interrupt_accompanied(notice) {
@@ -399,21 +346,22 @@ impl<'a> Cpu<'a> {
         self.keep_up();
         let leaves = self.foreground && !switch.foreground;
         if leaves {
-            signals::left(switch, &Sink { demand: &self.own, totals: self.thread.totals() });
+            signals::left(switch, &self.pmu.counts());
             self.left = cpu.cycles();
-            self.serve();
+            self.pmu.serve();
         }
         self.foreground = switch.foreground;
         let context = self.context_of(cpu, switch.foreground);
-        self.thread.set_context(context);
+        self.pmu.set_context(context);
         self.trace_context(&context, cpu);
         if !switch.foreground {
             return None;
         }
-        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::ThreadSwitchOverheadCycles, u64::from(switch.cycles));
-        self.serve();
-        let following = self.companion.as_mut().filter(|following| following.follower.keeps_time() && self.tells_misses)?;
-        following.follower.resume(cpu.cycles().saturating_sub(self.left));
+        self.pmu.counts().add(Signal::ThreadSwitchOverheadCycles, u64::from(switch.cycles));
+        self.pmu.serve();
+        let (tells_misses, left) = (self.tells_misses, self.left);
+        let follower = self.pmu.follower_mut().filter(|follower| follower.keeps_time() && tells_misses)?;
+        follower.resume(cpu.cycles().saturating_sub(left));
         Some(0)
     }
 }
@@ -434,40 +382,36 @@ fn fault(fault: Fault) -> RegisterFault {
     }
 }
 
-/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
-/// of its signals has reached its deadline.
-fn add(step: &Step, held: bool, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
-    let (own, followed) = what;
-    if followed.is_empty() {
-        return false;
-    }
-    let sink = Sink { demand: own, totals: thread.totals() };
-    if !held {
-        sink.add(Signal::Cycles, u64::from(step.cycles));
-    }
-    signals::add(step, &sink);
-    followed.iter().any(|signal| thread.reached(*signal))
-}
+/// A step of the engine.
+struct Executed<'s>(&'s Step);
 
-/// Accesses of the register stack come before the instruction that waits for them, each with its own record. Returns whether a signal has
-/// reached its deadline.
-fn stack(step: &Step, what: (&Demand, &[Signal]), wanted: Records, thread: &Thread<'_, Lines>) -> bool {
-    let (own, followed) = what;
-    let sink = Sink { demand: own, totals: thread.totals() };
-    for access in &step.register_stack {
-        signals::memory(access, &sink);
-        if wanted.wants(false, Occasion { memory: true, ..Occasion::default() }) {
-            thread.record(&record::of_register_stack(step, access));
+impl vm_pmu::cpu::Step for Executed<'_> {
+    #[inline]
+    fn count(&self, counts: &Counts<'_>) {
+        if !counts.is_timed() {
+            counts.add(Signal::Cycles, u64::from(self.0.cycles));
         }
+        signals::add(self.0, counts);
     }
-    !step.register_stack.is_empty() && followed.iter().any(|signal| thread.reached(*signal))
+
+    fn occasion(&self) -> Occasion {
+        record::occasion(self.0)
+    }
+
+    fn record(&self) -> Option<Record> {
+        Some(record::record(self.0))
+    }
+
+    fn refine(&self, record: &mut Record, outcome: &Outcome) {
+        record::refine(record, self.0, outcome);
+    }
 }
 
-/// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
-fn report(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
-    if wanted.wants(reached, record::occasion(step, outcome)) {
-        thread.record(&record::record(step, outcome));
-    }
+/// Time that the companion makes.
+struct Elapsed;
+
+impl vm_pmu::cpu::Step for Elapsed {
+    fn count(&self, _counts: &Counts<'_>) {}
 }
 
 impl Observer for Cpu<'_> {
@@ -492,8 +436,8 @@ impl Observer for Cpu<'_> {
             self.advance_breakpoints(cpu);
         }
         let context = self.context_of(cpu, cpu.foreground());
-        self.thread.set_context(context);
-        self.usage.moved(&self.thread, &context);
+        self.pmu.set_context(context);
+        self.usage.moved(self.pmu.thread(), &context);
         self.trace_context(&context, cpu);
         if let Some(beside) = &mut self.beside {
             beside.cpu.context(cpu);
@@ -519,7 +463,7 @@ impl Observer for Cpu<'_> {
             self.keep_up();
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: notice.ip });
             if is_delivery {
-                self.trace.taken(&self.thread, notice.ip);
+                self.trace.taken(self.pmu.thread(), notice.ip);
             }
         }
         if let Some(beside) = &mut self.beside {
@@ -540,19 +484,19 @@ impl Observer for Cpu<'_> {
             beside.cpu.gated(gate);
         }
         self.keep_up();
-        Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::gated(gate), 1);
-        self.serve();
+        self.pmu.counts().add(signals::gated(gate), 1);
+        self.pmu.serve();
     }
 
     #[inline]
     fn interrupt(&mut self) -> bool {
-        let asked = self.lines.take(self.thread.number());
+        let asked = self.lines.take(self.pmu.thread().number());
         self.asked |= asked.is_some();
         if self.trace.is_active() {
             if let Some(counters) = asked {
-                self.trace.interrupt(&self.thread, counters);
+                self.trace.interrupt(self.pmu.thread(), counters);
             }
-            self.trace.step(&self.thread);
+            self.trace.step(self.pmu.thread());
         }
         asked.is_some()
     }
@@ -572,7 +516,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn wait_deadline(&self) -> Option<u64> {
-        match self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals()) {
+        match self.pmu.thread().deadlines().distance(Signal::HaltedCycles, self.pmu.thread().totals()) {
             u64::MAX => None,
             distance => Some(distance.max(1)),
         }

@@ -13,14 +13,14 @@ impl Cpu<'_> {
     /// # Errors
     /// The fault that such software would get; then nothing is written.
     pub fn write_from_outside(&mut self, machine: &Machine<Lines>, address: Address, value: u64) -> Result<(), Fault> {
-        self.ledger.settle(&self.thread);
-        let before = self.trace.before(&self.thread, address);
-        let answer = as_host(machine, self.thread.number(), |thread| thread.write(address, value)).unwrap_or(Err(Fault::Unclaimed));
+        self.ledger.settle(self.pmu.thread());
+        let before = self.trace.before(self.pmu.thread(), address);
+        let answer = as_host(machine, self.pmu.thread().number(), |thread| thread.write(address, value)).unwrap_or(Err(Fault::Unclaimed));
         if answer.is_ok() {
-            self.ledger.written(address, &self.thread);
+            self.ledger.written(address, self.pmu.thread());
         }
         let place = self.trace.place();
-        self.trace.access(&self.thread, place, address, (before, Some(value)), answer.map(|()| value));
+        self.trace.access(self.pmu.thread(), place, address, (before, Some(value)), answer.map(|()| value));
         answer
     }
 }

@@ -16,67 +16,75 @@ pub(super) fn kind(branch: &StepBranch) -> BranchKind {
     }
 }
 
-/// What a step did for which its record may be wanted. `outcome` contains what its fetch missed.
-pub(super) fn occasion(step: &Step, outcome: Option<&Outcome>) -> Occasion {
-    let transfer = transfer(step, Prediction::None);
+/// What a step did for which its record may be wanted. What its fetch missed, the companion knows.
+pub(super) fn occasion(step: &Step) -> Occasion {
+    let transfer = transfer(step);
     Occasion {
         branch: transfer.is_some(),
         taken: transfer.is_some_and(|branch| branch.taken),
         memory: step.access.is_some() || step.check.is_some(),
-        fetch: outcome.is_some_and(|outcome| outcome.fetch.is_some()),
+        fetch: false,
     }
 }
 
 /// The change of flow that the instruction made or did not make.
-fn transfer(step: &Step, prediction: Prediction) -> Option<Branch> {
+fn transfer(step: &Step) -> Option<Branch> {
     if let Some(branch) = &step.branch {
-        return Some(Branch { kind: kind(branch), taken: branch.taken, target: branch.target, prediction });
+        return Some(Branch::new(kind(branch), branch.taken, branch.target));
     }
     if step.returned {
-        return Some(Branch { kind: BranchKind::Far, taken: true, target: step.next, prediction: Prediction::None });
+        return Some(Branch::new(BranchKind::Far, true, step.next));
     }
     let check = step.check.filter(|check| check.failed && !check.load)?;
-    Some(Branch { kind: BranchKind::FailedCheck, taken: true, target: check.target, prediction: Prediction::None })
+    Some(Branch::new(BranchKind::FailedCheck, true, check.target))
 }
 
-fn memory(access: &Access, outcome: &Outcome) -> Memory {
+fn memory(access: &Access) -> Memory {
     use AccessKind::{CheckHit, Load, RegisterStackLoad, RegisterStackStore, Semaphore, Store};
     Memory {
-        address: access.address,
-        size: access.size,
         load: matches!(access.kind, Load | Semaphore | RegisterStackLoad | CheckHit),
         store: matches!(access.kind, Store | Semaphore | RegisterStackStore),
-        latency: outcome.latency,
-        source: outcome.source,
-        translation: if access.kind == CheckHit { Translation::Unknown } else { outcome.translation },
+        ..Memory::load(access.address, access.size)
     }
 }
 
-/// The record of an instruction. What an interpreter cannot know is the companion's `outcome`, and unknown without one.
-pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
-    let outcome = outcome.copied().unwrap_or_default();
+/// The record of an instruction. What an interpreter cannot know is the companion's, and [added](refine) afterwards.
+pub(super) fn record(step: &Step) -> Record {
     Record {
-        address: step.ip,
         slot: step.slot,
         encoding: step.encoding,
-        cycles: outcome.cycles.unwrap_or(step.cycles),
-        branch: transfer(step, outcome.prediction),
-        memory: step.access.as_ref().map(|access| memory(access, &outcome)),
-        fetch: outcome.fetch,
-        sample: Sample { unit: unit(step), traits: traits(step, &outcome), ..Sample::default() },
+        cycles: step.cycles,
+        branch: transfer(step),
+        memory: step.access.as_ref().map(memory),
+        sample: Sample { unit: unit(step), traits: traits(step), ..Sample::default() },
+        ..Record::at(step.ip)
     }
+}
+
+/// Adds what the companion knows. It knows of branches what it predicted, not of returns and checks; and a check that hits translates nothing.
+pub(super) fn refine(record: &mut Record, step: &Step, outcome: &Outcome) {
+    outcome.refine(record);
+    if let Some(branch) = record.branch.as_mut().filter(|_| step.branch.is_none()) {
+        branch.prediction = Prediction::None;
+    }
+    if let Some(memory) = &mut record.memory
+        && step.access.is_some_and(|access| access.kind == AccessKind::CheckHit)
+    {
+        memory.translation = Translation::Unknown;
+    }
+    let wrong = matches!(outcome.prediction, Prediction::WrongDirection | Prediction::WrongTarget);
+    record.sample.traits.set(Traits::FLUSHED, wrong && step.branch.is_some());
 }
 
 /// The record of an access of the register stack engine, while `step` waits for it.
 pub(super) fn of_register_stack(step: &Step, access: &Access) -> Record {
-    let outcome = Outcome::default();
     let sample = Sample { unit: ExecutionUnit::LoadStore, traits: Traits::REGISTER_STACK, ..Sample::default() };
-    Record { slot: step.slot, memory: Some(memory(access, &outcome)), sample, cycles: 0, ..Record::at(step.ip) }
+    Record { slot: step.slot, memory: Some(memory(access)), sample, cycles: 0, ..Record::at(step.ip) }
 }
 
 /// The record of a fault or trap.
 pub(super) fn of_interruption(notice: &Notice) -> Record {
-    let branch = Branch { kind: BranchKind::Exception, taken: true, target: notice.target, prediction: Prediction::None };
+    let branch = Branch::new(BranchKind::Exception, true, notice.target);
     Record { slot: notice.slot, branch: Some(branch), cycles: notice.cycles, ..Record::at(notice.ip) }
 }
 
@@ -91,12 +99,10 @@ fn unit(step: &Step) -> ExecutionUnit {
     }
 }
 
-fn traits(step: &Step, outcome: &Outcome) -> Traits {
+fn traits(step: &Step) -> Traits {
     let mut traits = Traits::empty();
     traits.set(Traits::ADVANCED_CHECK_FAILED, step.check.is_some_and(|check| check.advanced && check.failed));
     traits.set(Traits::FLOATING_POINT, step.access.is_some_and(|access| access.floating));
     traits.set(Traits::SEMAPHORE, step.access.is_some_and(|access| access.kind == AccessKind::Semaphore));
-    let wrong = matches!(outcome.prediction, Prediction::WrongDirection | Prediction::WrongTarget);
-    traits.set(Traits::FLUSHED, wrong && step.branch.is_some());
     traits
 }

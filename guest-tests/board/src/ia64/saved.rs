@@ -89,11 +89,12 @@ impl Cpu<'_> {
         self.ledger = state.ledger.clone();
         (self.deliveries, self.asked, self.usage) = (state.deliveries.clone(), state.asked, state.usage.clone());
         self.trace.go_on(&state.trace);
-        self.update_demand();
+        self.pmu.restored();
+        self.keep_up();
     }
 
     fn follower(&self) -> Option<&Follower<'_>> {
-        self.companion.as_ref().map(|following| &following.follower)
+        self.pmu.follower()
     }
 }
 
@@ -145,8 +146,8 @@ impl Rig<'_, '_> {
             cpu.resume(state);
         }
         if let (Some(companion), Some(bytes)) = (self.companion, &saved.companion) {
-            let cpus = self.machine.observers_mut().filter_map(|cpu| cpu.companion.as_mut());
-            companion.load_snapshot(bytes, &mut cpus.map(|following| &mut following.follower).collect::<Vec<_>>())?;
+            let followers = self.machine.observers_mut().filter_map(|cpu| cpu.pmu.follower_mut());
+            companion.load_snapshot(bytes, &mut followers.collect::<Vec<_>>())?;
         }
         Ok(())
     }

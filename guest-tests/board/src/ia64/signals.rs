@@ -1,8 +1,9 @@
 //! From a step of the IA-64 interpreter to signals.
 
-use vm_pmu::arch::feed::{Demand, Signal, Totals};
+use vm_pmu::arch::feed::Signal;
 use vm_pmu::arch::ia64::register_stack_event;
 use vm_pmu::companion::Bundle;
+use vm_pmu::cpu::Counts;
 
 use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Deferral, Gate, Step, Switch, SwitchCause, Unit};
 
@@ -93,21 +94,6 @@ const SUPPLIED: &[Signal] = &[
 /// interpreter when it is not at a multiple of its size; and check loads that need not load are not reported to a companion.
 pub(super) const KNOWN_BETTER: [Signal; 3] = [Signal::MisalignedLoads, Signal::MisalignedStores, Signal::MemoryReferences];
 
-/// Where signals go, as far as they are wanted.
-pub(super) struct Sink<'a> {
-    pub(super) demand: &'a Demand,
-    pub(super) totals: &'a Totals,
-}
-
-impl Sink<'_> {
-    #[inline]
-    pub(super) fn add(&self, signal: Signal, amount: u64) {
-        if amount != 0 && self.demand.wants(signal) {
-            self.totals.add(signal, amount);
-        }
-    }
-}
-
 /// The signal of a thread that leaves the foreground. Data that returns to the other thread is the other end of a miss.
 pub(super) fn switched(cause: SwitchCause) -> Signal {
     match cause {
@@ -138,7 +124,7 @@ const AFTER: [Signal; 6] = [
 ];
 
 /// Adds that a thread leaves the foreground.
-pub(super) fn left(switch: &Switch, sink: &Sink<'_>) {
+pub(super) fn left(switch: &Switch, sink: &Counts<'_>) {
     sink.add(switched(switch.cause), 1);
     for (number, signal) in AFTER.into_iter().enumerate() {
         sink.add(signal, u64::from(switch.idle >= 4 << number));
@@ -150,7 +136,7 @@ pub(super) fn left(switch: &Switch, sink: &Sink<'_>) {
 }
 
 /// Adds what `step` did, except cycles and accesses of the register stack engine.
-pub(super) fn add(step: &Step, sink: &Sink<'_>) {
+pub(super) fn add(step: &Step, sink: &Counts<'_>) {
     sink.add(Signal::InstructionsRetired, 1);
     sink.add(Signal::NopsRetired, u64::from(step.nop && step.predicate));
     sink.add(Signal::RetirementCycles, u64::from(step.first));
@@ -196,7 +182,7 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
 }
 
 /// Adds a speculative load that was deferred. Reasons are told of integer loads alone.
-fn deferred(step: &Step, deferral: Deferral, sink: &Sink<'_>) {
+fn deferred(step: &Step, deferral: Deferral, sink: &Counts<'_>) {
     sink.add(Signal::DeferredLoads, 1);
     let integer = matches!(step.encoding >> 37, 4 | 5);
     match deferral {
@@ -208,7 +194,7 @@ fn deferred(step: &Step, deferral: Deferral, sink: &Sink<'_>) {
 }
 
 /// Adds the bundle of a branch, once it is known which of its branches leaves it.
-fn bundle(step: &Step, taken: bool, sink: &Sink<'_>) {
+fn bundle(step: &Step, taken: bool, sink: &Counts<'_>) {
     let branches = Bundle { words: step.bundle, ..Bundle::default() }.branches();
     if !taken && branches >> (step.slot + 1) != 0 {
         return;
@@ -225,7 +211,7 @@ fn bundle(step: &Step, taken: bool, sink: &Sink<'_>) {
 }
 
 /// Adds an access, of the instruction or of the register stack engine.
-pub(super) fn memory(access: &Access, sink: &Sink<'_>) {
+pub(super) fn memory(access: &Access, sink: &Counts<'_>) {
     let (reads, writes) = match access.kind {
         AccessKind::Load | AccessKind::RegisterStackLoad => (true, false),
         AccessKind::Store | AccessKind::RegisterStackStore => (false, true),
@@ -249,7 +235,7 @@ pub(super) fn memory(access: &Access, sink: &Sink<'_>) {
     }
 }
 
-fn checked(check: Check, sink: &Sink<'_>) {
+fn checked(check: Check, sink: &Counts<'_>) {
     if check.flags {
         return sink.add(Signal::FloatingPointFlagChecksFailed, u64::from(check.failed));
     }

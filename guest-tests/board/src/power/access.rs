@@ -9,11 +9,11 @@ use vm_pmu_engines::power::{CpuView, EventBased, SprFault};
 impl Cpu<'_> {
     /// Reads what an access or an alert has made of BESCR.
     pub(super) fn check_bescr(&mut self) {
-        let vm_pmu::State::Power9(state) = self.thread.state() else { return };
+        let vm_pmu::State::Power9(state) = self.pmu.thread().state() else { return };
         self.bescr = state.bescr;
         let bescr = Bescr::of(state.bescr);
         let owns = Mmcr0::written(state.mmcr0).ebe();
-        self.event_based = owns.then(|| EventBased { enabled: bescr.pme(), occurred: self.thread.lines().event_based_branch });
+        self.event_based = owns.then(|| EventBased { enabled: bescr.pme(), occurred: self.pmu.thread().lines().event_based_branch });
     }
 
     fn answer<T>(result: Result<T, Fault>) -> Result<T, SprFault> {
@@ -37,9 +37,9 @@ impl Cpu<'_> {
             // It answers as this one does.
             let _ = other.read(address, cpu);
         }
-        let answer = self.thread.read(address);
+        let answer = self.pmu.access(|pmu| pmu.read(address));
         if answer.is_ok() {
-            self.usage.read(&self.thread, address);
+            self.usage.read(self.pmu.thread(), address);
         }
         self.keep(address, cpu, (None, None), answer);
         Self::answer(answer)
@@ -50,12 +50,12 @@ impl Cpu<'_> {
         if let Some(other) = self.repeating() {
             let _ = other.write(address, value, cpu);
         }
-        self.ledger.settle(&self.thread);
-        let before = self.trace.before(&self.thread, address);
-        let answer = self.thread.write(address, value);
+        self.ledger.settle(self.pmu.thread());
+        let before = self.trace.before(self.pmu.thread(), address);
+        let answer = self.pmu.access(|pmu| pmu.write(address, value));
         if answer.is_ok() {
-            self.ledger.written(address, &self.thread);
-            self.usage.wrote(&self.thread, address, value);
+            self.ledger.written(address, self.pmu.thread());
+            self.usage.wrote(self.pmu.thread(), address, value);
             self.check_bescr();
         }
         self.keep(address, cpu, (before, Some(value)), answer.map(|()| value));

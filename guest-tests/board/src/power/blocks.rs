@@ -5,9 +5,9 @@
 
 use vm_pmu::Countdown;
 use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet, Totals};
+use vm_pmu::cpu::Counts;
 
-use super::signals::{self, Sink};
-use super::{Cpu, EACH, fusion, report};
+use super::{Cpu, EACH, fusion, record, signals};
 use vm_pmu_engines::power::Step;
 use vm_pmu_engines::unicorn::power::Blocks;
 
@@ -20,25 +20,25 @@ pub struct Sums {
 impl Cpu<'_> {
     /// Whether every instruction is reported by itself. Branches are reported in any case, as they are at the ends of blocks.
     fn tells_each(&self) -> bool {
-        let records = self.demand.records();
-        let each = records.memory || records.fetches || records.every;
-        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
-        each || active || self.trace.needs_stores() || self.demand.per_cycle() || !self.extra_pmus.is_empty()
+        let records = self.pmu.demand().records();
+        let each = records.memory || records.fetches || records.every || self.pmu.demand().per_cycle();
+        each || self.pmu.is_followed() || self.trace.needs_stores() || !self.extra_pmus.is_empty()
     }
 
     /// Allows as many instructions as may run before the next deadline.
     fn refill(&mut self) {
         self.settle();
-        // Steps compare each signal, and add no cycles that are not wanted: the horizon may not be where it was.
-        self.thread.check();
-        self.countdown.sync(self.thread);
+        let (thread, countdown) = (*self.pmu.thread(), self.pmu.countdown());
+        // Steps compare each signal: the horizon may not be where it was.
+        thread.check();
+        countdown.sync(thread);
         let poll = self.firmware.map_or(u64::MAX, |firmware| firmware.next_poll().saturating_sub(self.cycles));
-        self.countdown.limit(self.countdown.left().min(poll).saturating_sub(1));
+        countdown.limit(countdown.left().min(poll).saturating_sub(1));
     }
 
     /// Adds what a block did besides the countdown, as far as it is demanded.
     fn add_block(&self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
-        let sink = Sink { demand: &self.own, totals: self.thread.totals() };
+        let sink = self.pmu.counts();
         sums.amounts.iter().for_each(|(signal, amount)| sink.add(*signal, *amount));
         if let Some(branch) = branch {
             signals::branch(branch, &sink);
@@ -59,7 +59,7 @@ impl Blocks for Cpu<'_> {
         let mut demand = Demand::default();
         demand.replace(SignalSet::ALL.difference(&counted), false, Records::NONE);
         let totals = Totals::new();
-        let sink = Sink { demand: &demand, totals: &totals };
+        let sink = Counts::new(&demand, &totals, false);
         steps.iter().for_each(|step| signals::add(step, false, &sink));
         steps.iter().zip(steps.iter().skip(1)).for_each(|(first, second)| fusion::add(first.encoding, second.encoding, &sink));
         let amounts = Signal::all().map(|signal| (signal, totals.get(signal)));
@@ -73,15 +73,15 @@ impl Blocks for Cpu<'_> {
             return false;
         }
         let takes = Countdown::takes(instructions, 0);
-        if self.countdown.enter(takes) {
+        if self.pmu.enter(takes) {
             return true;
         }
         self.refill();
-        self.countdown.enter(takes)
+        self.pmu.enter(takes)
     }
 
     fn take_back(&mut self, instructions: u32) {
-        self.countdown.take_back(Countdown::takes(instructions, 0));
+        self.pmu.take_back(Countdown::takes(instructions, 0));
     }
 
     fn ran(&mut self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
@@ -93,12 +93,10 @@ impl Blocks for Cpu<'_> {
             self.deliveries.retired(first.address);
             self.deliveries.retired(last.address);
         }
-        if !self.followed.is_empty() {
-            self.add_block(steps, sums, branch);
-        }
-        if let Some(branch) = branch {
-            // No deadline is near, so the record goes to the branch history alone, and the countdown is not needed.
-            report(branch, false, self.demand.records(), None, &self.thread);
+        self.add_block(steps, sums, branch);
+        // No deadline is near, so the record goes to the branch history alone, and the countdown is not needed.
+        if let Some(branch) = branch.filter(|branch| self.pmu.demand().records().wants(false, record::occasion(branch))) {
+            self.pmu.thread().record(&record::record(branch));
         }
     }
 

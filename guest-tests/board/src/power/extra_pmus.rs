@@ -159,9 +159,8 @@ impl ExtraPmus {
 impl Cpu<'_> {
     /// Has `extra_pmus` count what the thread does, whatever the guest programs.
     pub fn count_extra_pmus(&mut self, extra_pmus: ExtraPmus) {
-        let signals = extra_pmus.signals();
         self.extra_pmus = extra_pmus;
-        self.watch(signals);
+        self.watch(self.extra_pmus.signals());
     }
 
     /// The PMUs in addition to the guest's own.
@@ -172,10 +171,14 @@ impl Cpu<'_> {
 
     /// Services the PMUs in addition to the guest's own after a step.
     pub(super) fn count_step_in_extra_pmus(&mut self, step: &Step) {
-        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
-        self.extra_pmus.step(self.thread.totals(), || record::record(step, outcome));
+        let record = || {
+            let mut record = record::record(step);
+            self.pmu.follower().into_iter().for_each(|follower| follower.outcome().refine(&mut record));
+            record
+        };
+        self.extra_pmus.step(self.pmu.thread().totals(), record);
         if self.instructions.is_multiple_of(SETTLE) {
-            self.extra_pmus.settle(self.thread.totals());
+            self.extra_pmus.settle(self.pmu.thread().totals());
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The companion of one CPU: what the interpreter reports to it.
 
-use vm_pmu::companion::{Access, AccessKind, Class, Follower, Guest, Host, Instruction, Invalidation, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Class, Guest, Host, Instruction, Invalidation, PageTables, Transfer, Walk};
 
+use super::Pmu;
 use super::record::kind;
+use crate::Lines;
 use vm_pmu_engines::power::registers::{msr, spr};
 use vm_pmu_engines::power::{Class as StepClass, CpuView, DEVICES, Operands, Step, Touch, Transaction, TreeWalk, operands};
 
@@ -12,12 +14,6 @@ const LENGTH: u8 = 4;
 const OPERATIONS: u8 = 1;
 /// The binary logarithm of the pages that addresses are taken to lie in while no tree translates them: Linux has pages of 64 KiB.
 const PAGE_BITS: u8 = 16;
-
-/// A follower.
-#[derive(Debug)]
-pub(super) struct Following<'a> {
-    pub(super) follower: Follower<'a>,
-}
 
 /// `tlbie`: bit 14, PRS, and bit 15, R: the translation is of a process, and of a radix tree.
 const PROCESS_SCOPED: u32 = 1 << (31 - 14);
@@ -83,74 +79,68 @@ fn reserves(encoding: u32) -> bool {
     encoding >> 26 == 31 && matches!(encoding >> 1 & 0x3FF, 20 | 52 | 84 | 116)
 }
 
-impl<'a> Following<'a> {
-    pub(super) fn new(follower: Follower<'a>) -> Following<'a> {
-        Following { follower }
+/// Reports a step to the companion.
+pub(super) fn execute(pmu: &mut Pmu<'_, Lines>, step: &Step, cpu: &CpuView<'_>) {
+    let mut tables = Tables { cpu, state: step.msr };
+    let mut list = [Access::default(); 2];
+    let mut count = 0;
+    let mut push = |access: Access| {
+        if let Some(place) = list.get_mut(count) {
+            *place = access;
+            count += 1;
+        }
+    };
+    if let Some(access) = step.access {
+        let kind = if access.store { AccessKind::Store } else { AccessKind::Load };
+        let locked = !access.store && reserves(step.encoding);
+        let uncached = access.real >= DEVICES;
+        push(Access { address: access.address, physical: access.real, size: access.size, kind, locked, uncached });
     }
-
-    /// Reports a step to the follower.
-    pub(super) fn execute(&mut self, step: &Step, cpu: &CpuView<'_>) {
-        let mut tables = Tables { cpu, state: step.msr };
-        let mut list = [Access::default(); 2];
-        let mut count = 0;
-        let mut push = |access: Access| {
-            if let Some(place) = list.get_mut(count) {
-                *place = access;
-                count += 1;
-            }
+    if let Some(touched) = step.touched {
+        let kind = match touched.why {
+            Touch::Load if is_transient(step.encoding) => Some(AccessKind::PrefetchOnce),
+            Touch::Load => Some(AccessKind::PrefetchLoad),
+            Touch::Store => Some(AccessKind::PrefetchStore),
+            Touch::Flush => Some(AccessKind::Flush),
+            _ => None,
         };
-        if let Some(access) = step.access {
-            let kind = if access.store { AccessKind::Store } else { AccessKind::Load };
-            let locked = !access.store && reserves(step.encoding);
-            let uncached = access.real >= DEVICES;
-            push(Access { address: access.address, physical: access.real, size: access.size, kind, locked, uncached });
+        if let Some(kind) = kind {
+            let physical = tables.physical(touched.address);
+            push(Access { address: touched.address, physical, size: 1, kind, ..Access::default() });
         }
-        if let Some(touched) = step.touched {
-            let kind = match touched.why {
-                Touch::Load if is_transient(step.encoding) => Some(AccessKind::PrefetchOnce),
-                Touch::Load => Some(AccessKind::PrefetchLoad),
-                Touch::Store => Some(AccessKind::PrefetchStore),
-                Touch::Flush => Some(AccessKind::Flush),
-                _ => None,
-            };
-            if let Some(kind) = kind {
-                let physical = tables.physical(touched.address);
-                push(Access { address: touched.address, physical, size: 1, kind, ..Access::default() });
-            }
-        }
-        let operands = operands(step.encoding);
-        let class = operands.map_or(Class::Simple, |operands| operands.class);
-        let class = match (class, step.transaction) {
-            (Class::TransactionBegin, Some(Transaction::NestedBegin)) => Class::NestedTransactionBegin,
-            (Class::TransactionEnd, Some(Transaction::NestedEnd)) => Class::NestedTransactionEnd,
-            _ => class,
-        };
-        let instruction = Instruction {
-            address: step.address,
-            physical: step.real,
-            length: LENGTH,
-            next_page: None,
-            micro_ops: OPERATIONS,
-            class,
-            operation: operands.as_ref().map(Operands::operation),
-            floating_point: step.class == StepClass::Floating,
-            segment_loads: 0,
-            accesses: list.get(..count).unwrap_or(&[]),
-            transfer: step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target }),
-            bundle: None,
-        };
-        self.follower.execute(&instruction, &mut tables);
     }
+    let operands = operands(step.encoding);
+    let class = operands.map_or(Class::Simple, |operands| operands.class);
+    let class = match (class, step.transaction) {
+        (Class::TransactionBegin, Some(Transaction::NestedBegin)) => Class::NestedTransactionBegin,
+        (Class::TransactionEnd, Some(Transaction::NestedEnd)) => Class::NestedTransactionEnd,
+        _ => class,
+    };
+    let instruction = Instruction {
+        address: step.address,
+        physical: step.real,
+        length: LENGTH,
+        next_page: None,
+        micro_ops: OPERATIONS,
+        class,
+        operation: operands.as_ref().map(Operands::operation),
+        floating_point: step.class == StepClass::Floating,
+        segment_loads: 0,
+        accesses: list.get(..count).unwrap_or(&[]),
+        transfer: step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target }),
+        bundle: None,
+    };
+    pmu.execute(&instruction, &mut tables);
+}
 
-    /// Reports to the follower which translations are forgotten.
-    pub(super) fn forget(&mut self, step: &Step, cpu: &CpuView<'_>) {
-        if chooses_trees(step.encoding) && cpu.translates() {
-            self.follower.invalidate(Invalidation::All);
-        }
-        if let Some(touched) = step.touched.filter(|touched| matches!(touched.why, Touch::Translation | Touch::LocalTranslation)) {
-            let of_host = step.encoding & (PROCESS_SCOPED | RADIX) == RADIX;
-            let page = if cpu.translates() { touched.address & !0xFFF } else { touched.address };
-            self.follower.invalidate(if of_host { Invalidation::HostPage(page) } else { Invalidation::Page(page) });
-        }
+/// Reports to the companion which translations are forgotten.
+pub(super) fn forget(pmu: &mut Pmu<'_, Lines>, step: &Step, cpu: &CpuView<'_>) {
+    if chooses_trees(step.encoding) && cpu.translates() {
+        pmu.invalidate(Invalidation::All);
+    }
+    if let Some(touched) = step.touched.filter(|touched| matches!(touched.why, Touch::Translation | Touch::LocalTranslation)) {
+        let of_host = step.encoding & (PROCESS_SCOPED | RADIX) == RADIX;
+        let page = if cpu.translates() { touched.address & !0xFFF } else { touched.address };
+        pmu.invalidate(if of_host { Invalidation::HostPage(page) } else { Invalidation::Page(page) });
     }
 }

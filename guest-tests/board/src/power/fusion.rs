@@ -2,7 +2,7 @@
 
 use vm_pmu::arch::feed::Signal;
 
-use super::signals::Sink;
+use vm_pmu::cpu::Counts;
 
 /// Primary opcodes.
 const ADDI: u32 = 14;
@@ -82,8 +82,8 @@ fn fused(first: u32, second: u32) -> Option<Signal> {
 
 /// Adds what two instructions in sequence make together, as far as it is wanted.
 #[inline]
-pub(super) fn add(first: u32, second: u32, sink: &Sink<'_>) {
-    if (sink.demand.wants(Signal::FusedDisplacements) || sink.demand.wants(Signal::FusedConstants))
+pub(super) fn add(first: u32, second: u32, sink: &Counts<'_>) {
+    if (sink.wants(Signal::FusedDisplacements) || sink.wants(Signal::FusedConstants))
         && let Some(signal) = fused(first, second)
     {
         sink.add(signal, 1);

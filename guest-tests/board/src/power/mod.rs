@@ -46,21 +46,20 @@ pub use run::run_on_unicorn;
 pub use saved::{Attached, CpuState, Rig};
 pub use signals::{pace, supplies};
 
-use vm_pmu::Countdown;
 use vm_pmu::arch::access::Address;
-use vm_pmu::arch::feed::{Context, Demand, Occasion, Record, Records, Signal, SignalSet};
+use vm_pmu::arch::feed::{Context, Occasion, Record, Records, Signal, SignalSet};
 use vm_pmu::arch::power9::{Bescr, ThreadControl, spr};
-use vm_pmu::companion::{Follower, Invalidation, Outcome};
+use vm_pmu::companion::{Follower, Invalidation};
+use vm_pmu::cpu::Counts;
 use vm_pmu::topology::Thread;
+use vm_pmu::{Countdown, Cpu as Pmu};
 
 use super::Lines;
 use super::beside::Beside;
 use crate::report::Trace;
 use crate::trace::{Recorder, Tracer, raised};
 use crate::{Deliveries, Usage};
-use following::Following;
 pub use ledger::Ledger;
-use signals::Sink;
 use vm_pmu_engines::power::registers::vector;
 use vm_pmu_engines::power::{
     Alerts, CpuView, DeviceActivity, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase, Touch,
@@ -84,20 +83,12 @@ const EACH: [Signal; 4] = [Signal::InstructionsDispatched, Signal::MicroOpsRetir
 /// One CPU of the engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
 pub struct Cpu<'a> {
-    thread: Thread<'a, Lines>,
+    pmu: Pmu<'a, Lines>,
     time_base: TimeBase,
-    companion: Option<Following<'a>>,
     firmware: Option<&'a Firmware<'a>>,
     devices: Option<Devices<'a>>,
-    demand: Demand,
-    /// The epoch of the thread's demand when it was last read.
-    epoch: u32,
-    /// What is reported beyond what the PMU demands.
-    watched: Demand,
-    /// The part of the demand that the companion does not make.
-    own: Demand,
-    /// The demanded signals that the engine knows, to compare with their deadlines.
-    followed: Vec<Signal>,
+    /// The edition of the demand that the next field was read with.
+    known: u32,
     /// The instructions that the match array matches, as a value and the bits that are compared.
     matched: Option<(u64, u64)>,
     /// Cycles reported so far.
@@ -122,8 +113,6 @@ pub struct Cpu<'a> {
     beside: Option<Box<Beside<'a, Cpu<'a>>>>,
     /// The threads that are notified of translations that every CPU must forget.
     others: Vec<Thread<'a, Lines>>,
-    /// Counts blocks that run at one go.
-    countdown: Countdown,
 }
 
 impl<'a> Cpu<'a> {
@@ -131,16 +120,11 @@ impl<'a> Cpu<'a> {
     #[must_use]
     pub fn new(thread: Thread<'a, Lines>, time_base: TimeBase) -> Cpu<'a> {
         let mut cpu = Cpu {
-            thread,
+            pmu: Pmu::with_countdown(thread, Countdown::with(EACH.map(|signal| (signal, 1)))),
             time_base,
-            companion: None,
             firmware: None,
             devices: None,
-            demand: Demand::default(),
-            epoch: 0,
-            watched: Demand::default(),
-            own: Demand::default(),
-            followed: Vec::new(),
+            known: 0,
             matched: None,
             cycles: 0,
             ticks: 0,
@@ -157,16 +141,15 @@ impl<'a> Cpu<'a> {
             extra_pmus: ExtraPmus::default(),
             beside: None,
             others: Vec::new(),
-            countdown: Countdown::with(EACH.map(|signal| (signal, 1))),
         };
-        cpu.update_demand();
+        cpu.keep_up();
         cpu
     }
 
     /// Has `follower` make what the interpreter does not know.
     pub fn follow(&mut self, follower: Follower<'a>) {
-        self.companion = Some(Following::new(follower));
-        self.update_demand();
+        self.pmu.follow(follower, SignalSet::EMPTY);
+        self.keep_up();
     }
 
     /// Has `firmware` perform the calls of the guest, and advances the nests' time with this CPU's.
@@ -186,8 +169,9 @@ impl<'a> Cpu<'a> {
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
-        self.watched.replace(signals, false, Records::NONE);
-        self.update_demand();
+        // The PMUs in addition to the guest's own take records where the guest's wants none.
+        self.pmu.watch(signals, if self.extra_pmus.is_empty() { Records::NONE } else { Records::AT_DEADLINE });
+        self.keep_up();
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -216,7 +200,7 @@ impl<'a> Cpu<'a> {
 
     /// Traces what passes between the guest and the PMU.
     pub fn record(&mut self, tracer: &Tracer) {
-        self.trace = Recorder::new(tracer, &self.thread);
+        self.trace = Recorder::new(tracer, self.pmu.thread());
     }
 
     /// What has been kept.
@@ -227,49 +211,27 @@ impl<'a> Cpu<'a> {
 
     /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in hypervisor state.
     pub fn close(&mut self) {
-        let context = self.thread.context();
-        self.ledger.settle(&self.thread);
-        self.extra_pmus.settle(self.thread.totals());
-        self.thread
-            .set_context(Context { time_base: context.time_base, ..Context::power(extra_pmus::hypervisor().bits(), context.control) });
-    }
-
-    fn update_demand(&mut self) {
-        self.epoch = self.thread.epoch();
-        self.demand = self.thread.demand().with(&self.watched);
-        self.matched = self.thread.instruction_match();
-        if let Some(following) = &mut self.companion {
-            // The PMUs in addition to the guest's own take records where the guest's wants none.
-            let mut demand = self.demand;
-            if !self.extra_pmus.is_empty() {
-                demand.replace(*demand.signals(), demand.per_cycle(), demand.records().with(Records::AT_DEADLINE));
-            }
-            following.follower.sync(&demand);
-        }
-        let follower = self.companion.as_ref().map(|following| &following.follower);
-        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
-        let mut own = SignalSet::EMPTY;
-        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
-        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
-        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
-        if self.demand.asks_levels() {
-            self.thread.supply_levels(|state| self.companion.as_ref().and_then(|following| following.follower.holds(state)));
-        }
+        let context = self.pmu.thread().context();
+        self.ledger.settle(self.pmu.thread());
+        self.extra_pmus.settle(self.pmu.thread().totals());
+        self.pmu.set_context(Context { time_base: context.time_base, ..Context::power(extra_pmus::hypervisor().bits(), context.control) });
     }
 
     /// Reads the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
     #[inline]
     fn keep_up(&mut self) {
-        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
-        if stale || self.epoch != self.thread.epoch() {
-            self.update_demand();
+        self.settle();
+        self.pmu.sync();
+        if self.known != self.pmu.edition() {
+            self.known = self.pmu.edition();
+            self.matched = self.pmu.thread().instruction_match();
         }
     }
 
     /// Brings the totals up to date with the blocks that ran.
     #[inline]
     fn settle(&mut self) {
-        let executed = self.countdown.settle(self.thread);
+        let executed = self.pmu.settle();
         if executed != 0 {
             self.tick(executed);
         }
@@ -288,8 +250,8 @@ impl<'a> Cpu<'a> {
         let ticks = self.ticks_in(self.cycles);
         let passed = ticks - std::mem::replace(&mut self.ticks, ticks);
         if passed != 0 {
-            self.thread.totals().add(Signal::TimeBaseTicks, passed);
-            let sink = Sink { demand: &self.own, totals: self.thread.totals() };
+            self.pmu.thread().totals().add(Signal::TimeBaseTicks, passed);
+            let sink = self.pmu.counts();
             sink.add(Signal::UtilizationTicks, passed);
             sink.add(Signal::ScaledUtilizationTicks, passed);
         }
@@ -308,58 +270,37 @@ impl<'a> Cpu<'a> {
         control.set_hfscr_no_ebb(cpu.hfscr() & FACILITY_EBB == 0);
         control.set_fscr_no_ebb(cpu.fscr() & FACILITY_EBB == 0);
         // The totals from before the CPU was restored are no part of its time.
-        let time_base = cpu.time_base().wrapping_sub(self.thread.totals().get(Signal::TimeBaseTicks));
+        let time_base = cpu.time_base().wrapping_sub(self.pmu.thread().totals().get(Signal::TimeBaseTicks));
         Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
     }
 
     /// `cycles` elapse without any other event, around the instruction at `address`.
     fn advance(&mut self, cycles: u64, address: u64) {
         self.tick(cycles);
-        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
-        if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
-            if self.demand.records().wants(true, Occasion::default()) {
-                self.thread.record(&Record::at(address));
+        self.pmu.counts().add(Signal::Cycles, cycles);
+        if self.pmu.reached() {
+            if self.pmu.demand().records().wants(true, Occasion::default()) {
+                self.pmu.thread().record(&Record::at(address));
             }
-            self.thread.service();
+            self.pmu.thread().service();
         }
     }
 
-    /// Adds what the engine knows of a step, reports its record and services the PMU at a deadline, in this order.
-    fn complete(&mut self, step: &Step) {
-        self.tick(u64::from(step.cycles));
-        let reached = add(step, false, self.matched, (&self.own, &self.followed), &self.thread);
-        report(step, reached, self.demand.records(), None, &self.thread);
-        if reached {
-            self.thread.service();
+    /// What a step did. Returns the cycles it took, if the companion keeps the time.
+    fn complete(&mut self, step: &Step, cpu: &CpuView<'_>) -> Option<u32> {
+        if self.pmu.is_followed() {
+            following::execute(&mut self.pmu, step, cpu);
         }
-    }
-
-    /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
-    fn complete_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>) -> Option<u32> {
         // Ticks of a companion's cycles are reported after the step, when the cycles are known.
-        let held = self.companion.as_ref().is_some_and(|following| following.follower.keeps_time());
-        if !held {
+        if !self.pmu.is_timed() {
             self.tick(u64::from(step.cycles));
         }
-        let Cpu { companion, own, followed, thread, demand, matched, .. } = self;
-        let following = companion.as_mut()?;
-        following.execute(step, cpu);
-        let events = |outcome: &Outcome| {
-            let reached = add(step, held, *matched, (own, followed), thread);
-            // The companion's own events and cycles may reach a deadline yet.
-            report(step, true, demand.records(), Some(outcome), thread);
-            if reached {
-                thread.service();
-            }
-        };
-        let passed = following.follower.deliver(thread, &[], events);
-        following.forget(step, cpu);
-        if !held {
-            return None;
-        }
+        let passed = self.pmu.complete(&Executed { step, matched: self.matched });
+        following::forget(&mut self.pmu, step, cpu);
+        let passed = passed?;
         self.tick(passed);
-        if TICKING.iter().any(|signal| self.thread.reached(*signal)) {
-            self.thread.service();
+        if TICKING.iter().any(|signal| self.pmu.thread().reached(*signal)) {
+            self.pmu.thread().service();
         }
         Some(u32::try_from(passed).unwrap_or(u32::MAX))
     }
@@ -367,7 +308,7 @@ impl<'a> Cpu<'a> {
     /// Notices a line that has come up since they were last looked at.
     #[inline]
     fn look_at_lines(&mut self) {
-        let lines = self.thread.lines();
+        let lines = self.pmu.thread().lines();
         let lines = [lines.interrupt, lines.event_based_branch];
         if lines != self.lines {
             self.turn(lines);
@@ -378,9 +319,9 @@ impl<'a> Cpu<'a> {
     #[cold]
     fn turn(&mut self, lines: [bool; 2]) {
         let before = std::mem::replace(&mut self.lines, lines);
-        if let Some(counters) = raised(before, lines, &self.thread.state()) {
-            self.thread.line().note(self.thread.number(), counters);
-            self.trace.interrupt(&self.thread, counters);
+        if let Some(counters) = raised(before, lines, &self.pmu.thread().state()) {
+            self.pmu.thread().line().note(self.pmu.thread().number(), counters);
+            self.trace.interrupt(self.pmu.thread(), counters);
         }
     }
 
@@ -396,7 +337,7 @@ impl<'a> Cpu<'a> {
         self.encoding = 0;
         self.keep_up();
         if let Taken::Interrupt(_) = notice.taken {
-            Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
+            self.pmu.counts().add(signals::interruption(notice.taken), 1);
         }
         self.advance(u64::from(notice.cycles), notice.address);
     }
@@ -408,7 +349,7 @@ impl<'a> Cpu<'a> {
         self.instructions += 1;
         self.deliveries.retired(step.address);
         if step.address == self.last.wrapping_add(4) {
-            fusion::add(self.encoding, step.encoding, &Sink { demand: &self.own, totals: self.thread.totals() });
+            fusion::add(self.encoding, step.encoding, &self.pmu.counts());
         }
         (self.last, self.encoding) = (step.address, step.encoding);
         self.keep_up();
@@ -417,16 +358,7 @@ impl<'a> Cpu<'a> {
                 other.totals().add(Signal::TranslationInvalidationsReceived, 1);
             }
         }
-        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
-        let cycles = if active {
-            self.complete_accompanied(step, cpu)
-        } else {
-            if let Some(following) = &mut self.companion {
-                following.forget(step, cpu);
-            }
-            self.complete(step);
-            None
-        };
+        let cycles = self.complete(step, cpu);
         if !self.extra_pmus.is_empty() {
             self.count_step_in_extra_pmus(step);
         }
@@ -438,26 +370,28 @@ impl<'a> Cpu<'a> {
     }
 }
 
-/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
-/// of its signals has reached its deadline.
-fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
-    let (own, followed) = what;
-    if followed.is_empty() {
-        return false;
-    }
-    let sink = Sink { demand: own, totals: thread.totals() };
-    if !held {
-        sink.add(Signal::Cycles, u64::from(step.cycles));
-    }
-    let matches = matched.is_some_and(|(value, mask)| u64::from(step.encoding) & mask == value);
-    signals::add(step, matches, &sink);
-    followed.iter().any(|signal| thread.reached(*signal))
+/// A step of the engine, and the instructions that the match array matches.
+struct Executed<'s> {
+    step: &'s Step,
+    matched: Option<(u64, u64)>,
 }
 
-/// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
-fn report(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
-    if wanted.wants(reached, record::occasion(step)) {
-        thread.record(&record::record(step, outcome));
+impl vm_pmu::cpu::Step for Executed<'_> {
+    #[inline]
+    fn count(&self, counts: &Counts<'_>) {
+        if !counts.is_timed() {
+            counts.add(Signal::Cycles, u64::from(self.step.cycles));
+        }
+        let matches = self.matched.is_some_and(|(value, mask)| u64::from(self.step.encoding) & mask == value);
+        signals::add(self.step, matches, counts);
+    }
+
+    fn occasion(&self) -> Occasion {
+        record::occasion(self.step)
+    }
+
+    fn record(&self) -> Option<Record> {
+        Some(record::record(self.step))
     }
 }
 
@@ -515,20 +449,17 @@ impl Observer for Cpu<'_> {
         if self.trace.is_active() {
             self.trace_context(&context, cpu);
         }
-        let before = self.thread.context().machine_state;
-        if cpu.translates()
-            && following::translates_otherwise(before, context.machine_state)
-            && let Some(following) = &mut self.companion
-        {
+        let before = self.pmu.context().machine_state;
+        if cpu.translates() && following::translates_otherwise(before, context.machine_state) {
             // The companion's buffers do not tell states apart.
-            following.follower.invalidate(Invalidation::All);
+            self.pmu.invalidate(Invalidation::All);
         }
-        self.thread.set_context(context);
-        self.usage.moved(&self.thread, &context);
-        if let Some(following) = &self.companion {
-            following.follower.set_halted(cpu.waiting());
+        self.pmu.set_context(context);
+        self.usage.moved(self.pmu.thread(), &context);
+        if let Some(follower) = self.pmu.follower() {
+            follower.set_halted(cpu.waiting());
         }
-        self.extra_pmus.set_context(context, self.thread.totals());
+        self.extra_pmus.set_context(context, self.pmu.thread().totals());
         if let Some(beside) = &mut self.beside {
             beside.cpu.context(cpu);
         }
@@ -538,7 +469,7 @@ impl Observer for Cpu<'_> {
             let mut ge = Bescr::default();
             ge.set_ge(true);
             let number = if engine { spr::BESCRS } else { spr::BESCRR };
-            if self.thread.mtspr(number, ge.bits()).is_ok() {
+            if self.pmu.access(|pmu| pmu.mtspr(number, ge.bits())).is_ok() {
                 self.check_bescr();
             }
         }
@@ -563,7 +494,7 @@ impl Observer for Cpu<'_> {
 
     #[inline]
     fn pending(&mut self) -> Pending {
-        let lines = self.thread.lines();
+        let lines = self.pmu.thread().lines();
         let told = self.event_based.is_some_and(|event| event.occurred);
         if told != lines.event_based_branch {
             self.check_bescr();
@@ -582,7 +513,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn wait_deadline(&self) -> Option<u64> {
-        let distance = |signal| match self.thread.deadlines().distance(signal, self.thread.totals()) {
+        let distance = |signal| match self.pmu.thread().deadlines().distance(signal, self.pmu.thread().totals()) {
             u64::MAX => None,
             distance => Some(distance),
         };

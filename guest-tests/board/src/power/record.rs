@@ -1,7 +1,6 @@
 //! From a step of the POWER interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Fabric, Memory, Occasion, Record, Sample, Traits};
-use vm_pmu::companion::Outcome;
+use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Memory, Occasion, Record, Sample, Traits};
 
 use vm_pmu_engines::power::{Barrier, Branch as StepBranch, Class, Conditional, Step, Through, Transaction};
 
@@ -24,52 +23,23 @@ pub(super) fn occasion(step: &Step) -> Occasion {
 }
 
 /// The record of an instruction. What an interpreter cannot know (latencies, stages, where data came from, what a predictor made of a branch) is
-/// the companion's `outcome`, and unknown without one.
-pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
-    let outcome = outcome.copied().unwrap_or_default();
+/// the companion's, and unknown here.
+pub(super) fn record(step: &Step) -> Record {
     Record {
-        address: step.address,
-        slot: 0,
         encoding: u64::from(step.encoding),
-        cycles: outcome.cycles.unwrap_or(step.cycles),
-        branch: step.branch.map(|branch| Branch {
-            kind: kind(&branch),
-            taken: branch.taken,
-            target: branch.target,
-            prediction: outcome.prediction,
+        cycles: step.cycles,
+        branch: step.branch.map(|branch| Branch::new(kind(&branch), branch.taken, branch.target)),
+        memory: step.access.map(|access| {
+            let memory = if access.store { Memory::store } else { Memory::load };
+            memory(access.address, access.size)
         }),
-        memory: step.access.map(|access| Memory {
-            address: access.address,
-            size: access.size,
-            load: !access.store,
-            store: access.store,
-            latency: outcome.latency,
-            source: outcome.source,
-            translation: outcome.translation,
-        }),
-        fetch: None,
         sample: Sample {
             unit: unit(step),
-            traits: traits(step) | outcome.traits,
-            fetch_source: outcome.fetch_source,
-            reload_source: outcome.reload_code().filter(|_| step.access.is_some()),
-            walk_source: outcome.walk_code(),
-            store_outcome: outcome.store_outcome,
-            page_bits: outcome.page_bits,
-            fabric: Fabric {
-                command: outcome.command,
-                scope: outcome.scope,
-                retries: outcome.retries,
-                tagged_intervention: outcome.tagged_intervention(),
-                ..Fabric::default()
-            },
-            stages: outcome.stages,
-            stall: outcome.stall,
-            stall_reason: outcome.stall_reason,
+            traits: traits(step),
             real_address: step.access.map_or(0, |access| access.real),
-            flush: outcome.flush,
             ..Sample::default()
         },
+        ..Record::at(step.address)
     }
 }
 

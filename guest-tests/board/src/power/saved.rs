@@ -76,7 +76,7 @@ impl Cpu<'_> {
             raised: self.lines,
             usage: self.usage.clone(),
             trace: self.trace.state(),
-            extra_pmus: self.extra_pmus.states(self.thread.totals()),
+            extra_pmus: self.extra_pmus.states(self.pmu.thread().totals()),
         }
     }
 
@@ -94,13 +94,14 @@ impl Cpu<'_> {
         self.ledger = state.ledger.clone();
         (self.deliveries, self.lines, self.usage) = (state.deliveries.clone(), state.raised, state.usage.clone());
         self.trace.go_on(&state.trace);
-        self.extra_pmus.restore(&state.extra_pmus, self.thread.totals());
+        self.extra_pmus.restore(&state.extra_pmus, self.pmu.thread().totals());
         self.check_bescr();
-        self.update_demand();
+        self.pmu.restored();
+        self.keep_up();
     }
 
     fn follower(&self) -> Option<&Follower<'_>> {
-        self.companion.as_ref().map(|following| &following.follower)
+        self.pmu.follower()
     }
 }
 
@@ -157,8 +158,8 @@ impl Rig<'_, '_> {
             cpu.resume(state);
         }
         if let (Some(companion), Some(bytes)) = (self.companion, &saved.companion) {
-            let cpus = self.machine.observers_mut().filter_map(|cpu| cpu.companion.as_mut());
-            companion.load_snapshot(bytes, &mut cpus.map(|following| &mut following.follower).collect::<Vec<_>>())?;
+            let followers = self.machine.observers_mut().filter_map(|cpu| cpu.pmu.follower_mut());
+            companion.load_snapshot(bytes, &mut followers.collect::<Vec<_>>())?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! From a step of the POWER interpreter to signals.
 
-use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
+use vm_pmu::arch::feed::{Pace, Signal, SignalSet};
+use vm_pmu::cpu::Counts;
 
 use super::record::kind;
 use vm_pmu::arch::feed::BranchKind;
@@ -110,21 +111,6 @@ const SUPPLIED: &[Signal] = &[
 /// What a commit adds any number of.
 const AMOUNTS: [Signal; 2] = [Signal::TransactionInstructionsPassed, Signal::TransactionCyclesPassed];
 
-/// Where signals go, as far as they are wanted.
-pub(super) struct Sink<'a> {
-    pub(super) demand: &'a Demand,
-    pub(super) totals: &'a Totals,
-}
-
-impl Sink<'_> {
-    #[inline]
-    pub(super) fn add(&self, signal: Signal, amount: u64) {
-        if amount != 0 && self.demand.wants(signal) {
-            self.totals.add(signal, amount);
-        }
-    }
-}
-
 /// The signal of an interrupt that is taken: asynchronous ones, and those that an instruction brings.
 pub(super) fn interruption(taken: Taken) -> Signal {
     match taken {
@@ -134,7 +120,7 @@ pub(super) fn interruption(taken: Taken) -> Signal {
 }
 
 /// Adds what `step` did, except cycles and ticks. `matches` is whether the match array matches it.
-pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
+pub(super) fn add(step: &Step, matches: bool, sink: &Counts<'_>) {
     for signal in [
         Signal::InstructionsRetired,
         Signal::InstructionsDispatched,
@@ -164,7 +150,7 @@ pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
 }
 
 /// Whatever the instruction is: a store may be the one that undoes its transaction.
-fn transaction(what: Transaction, step: &Step, sink: &Sink<'_>) {
+fn transaction(what: Transaction, step: &Step, sink: &Counts<'_>) {
     match what {
         Transaction::Begin => sink.add(Signal::TransactionsBegun, 1),
         Transaction::Commit => {
@@ -220,7 +206,7 @@ fn conflicting(conflict: Conflict, stores: bool) -> Signal {
 }
 
 /// What a branch adds by being one.
-pub(super) fn branch(step: &Step, sink: &Sink<'_>) {
+pub(super) fn branch(step: &Step, sink: &Counts<'_>) {
     let Some(branch) = step.branch else { return };
     let class = match kind(&branch) {
         BranchKind::Conditional if branch.taken => Signal::ConditionalBranchesTaken,
@@ -237,7 +223,7 @@ pub(super) fn branch(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::BranchesBackward, u64::from(branch.target < step.address));
 }
 
-fn floating(step: &Step, sink: &Sink<'_>) {
+fn floating(step: &Step, sink: &Counts<'_>) {
     sink.add(Signal::FloatingPointOperations, 1);
     let (work, single, vector) = match step.floating {
         Some(Floating::Math { work, single, vector }) => (work, single, vector),
@@ -260,7 +246,7 @@ fn floating(step: &Step, sink: &Sink<'_>) {
     sink.add(kind, 1);
 }
 
-fn memory(step: &Step, sink: &Sink<'_>) {
+fn memory(step: &Step, sink: &Counts<'_>) {
     // A stcx. that failed stored nothing.
     let stored = step.conditional != Some(Conditional::Failed);
     sink.add(if step.class == Class::Load { Signal::Loads } else { Signal::Stores }, u64::from(stored));
@@ -279,7 +265,7 @@ fn memory(step: &Step, sink: &Sink<'_>) {
     }
 }
 
-fn others(step: &Step, sink: &Sink<'_>) {
+fn others(step: &Step, sink: &Counts<'_>) {
     match step.barrier {
         Some(Barrier::Heavyweight) => sink.add(Signal::BarriersFull, 1),
         Some(Barrier::Lightweight | Barrier::Eieio) => sink.add(Signal::BarriersLight, 1),

@@ -15,9 +15,9 @@ const RBP: usize = 5;
 impl<'a> Cpu<'a> {
     /// Has the same thread of `machine`, to which `cpu` is attached as this one is to its own, count by `plan` what this thread does.
     pub fn count_beside(&mut self, machine: &'a Machine<Lines>, cpu: Cpu<'a>, plan: Arc<Plan>) {
-        let bank = Bank::new(machine, self.thread.number(), plan);
+        let bank = Bank::new(machine, self.pmu.thread().number(), plan);
         let mut beside = Beside { cpu, bank };
-        beside.cpu.update_demand();
+        beside.cpu.keep_up();
         self.beside = Some(Box::new(beside));
     }
 
@@ -29,7 +29,7 @@ impl<'a> Cpu<'a> {
     /// What the PMU beside the guest's own found in a run that ended at cycle `now` of the CPU.
     pub fn found_beside(&mut self, now: u64) -> Found {
         let Some(beside) = &mut self.beside else { return Found::default() };
-        beside.bank.finish(now, self.thread)
+        beside.bank.finish(now, *self.pmu.thread())
     }
 
     pub(super) fn retire_beside(&mut self, step: &Step, cpu: &CpuView<'_>) {
@@ -41,7 +41,7 @@ impl<'a> Cpu<'a> {
         bank.stepped(cpu.cycles(), || Sample {
             address: step.rip,
             // The new state is not known yet: a step belongs to the one in which it began.
-            privilege: glue.thread.context().privilege,
+            privilege: glue.pmu.thread().context().privilege,
             instructions: glue.instructions,
             cycles: cpu.cycles(),
             callers: callers(cpu.gpr(RBP), 8, true, |address| cpu.peek(address)),

@@ -6,9 +6,10 @@
 
 use vm_pmu::Countdown;
 use vm_pmu::arch::feed::{Demand, Occasion, Records, Signal, Totals};
+use vm_pmu::cpu::Counts;
 
 use super::Cpu;
-use super::signals::Signals;
+use super::signals::{Signals, supplies};
 use super::untile::CpuBoxes;
 use vm_pmu_engines::blocks::{Facts, Sums};
 use vm_pmu_engines::x86::{CpuView, Step};
@@ -44,8 +45,8 @@ fn wants_records(records: Records) -> bool {
 impl Cpu<'_> {
     /// Adds what is followed now to what blocks sum. That only grows: to add a signal in vain costs less than to work it out again.
     pub(super) fn sum_followed(&mut self) {
-        let known = |signal: &&Signal| ![OF_EACH_STEP, OF_CYCLES, COUNTED].iter().any(|others| others.contains(signal));
-        let summed = self.summed.union(&self.followed.iter().filter(known).copied().collect());
+        let known = |signal: &Signal| supplies(*signal) && ![OF_EACH_STEP, OF_CYCLES, COUNTED].iter().any(|others| others.contains(signal));
+        let summed = self.summed.union(&self.pmu.own_demand().signals().iter().filter(known).collect());
         if summed != self.summed {
             self.summed = summed;
             self.edition = self.edition.wrapping_add(1);
@@ -54,7 +55,7 @@ impl Cpu<'_> {
 
     /// What steps without accesses add. None if one of them adds more of a signal than the pace promises.
     pub(super) fn facts_of(&self, steps: &[Step]) -> Option<Facts> {
-        let pace = self.thread.deadlines().pace();
+        let pace = self.pmu.thread().deadlines().pace();
         let mut summed = Demand::default();
         summed.replace(self.summed, false, Records::NONE);
         let mut signals = Signals::default();
@@ -63,7 +64,7 @@ impl Cpu<'_> {
         for step in steps {
             let totals = Totals::new();
             signals.track(step);
-            signals.add(step, false, false, &summed, &totals);
+            signals.add(step, false, &Counts::new(&summed, &totals, false));
             for signal in self.summed.iter() {
                 let (amount, most) = (totals.get(signal), if pace.single.contains(signal) { 1 } else { pace.most });
                 if amount > u64::from(most) {
@@ -77,50 +78,47 @@ impl Cpu<'_> {
 
     /// How many instructions may run in blocks; none if each must be reported.
     pub(super) fn give_headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
-        self.update_if_stale();
+        self.keep_up();
         let masked = !cpu.interrupts_enabled();
         let pending = masked && cpu.apic().interrupt_pending();
         // What begins with a step is reported with that step.
         let begins = masked != self.masked || pending != self.signals.is_pending();
-        let told = self.accompanied || self.demand.per_cycle() || wants_records(self.demand.records());
+        let demand = self.pmu.demand();
+        let told = self.pmu.is_followed() || demand.per_cycle() || wants_records(demand.records());
         let cpu_boxes = self.cpu_boxes.as_ref().is_some_and(CpuBoxes::is_busy);
         if begins
             || told
             || cpu_boxes
             || self.trace.needs_stores()
-            || self.lines.waits(self.thread.number())
-            || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal))
+            || self.lines.waits(self.pmu.thread().number())
+            || OF_EACH_STEP.iter().any(|signal| self.pmu.own_demand().wants(*signal))
         {
             return None;
         }
-        // Steps compare each signal, and add no cycles that are not wanted: the horizon may not be where it was.
-        self.thread.check();
+        let thread = *self.pmu.thread();
+        // Steps compare each signal: the horizon may not be where it was.
+        thread.check();
         let countdown = Countdown::with([(Signal::ReferenceCycles, 1)]);
-        countdown.sync(self.thread);
+        countdown.sync(thread);
         countdown.limit(countdown.left().saturating_sub(1));
         Some(countdown)
     }
 
     /// Blocks ran, within what [`give_headroom`](Cpu::give_headroom) gave.
     pub(super) fn take_blocks(&mut self, countdown: &Countdown, sums: &Sums, cpu: &CpuView<'_>) {
-        let totals = self.thread.totals();
-        let add = |signal: Signal, amount: u64| {
-            if amount != 0 && self.own.wants(signal) {
-                totals.add(signal, amount);
-            }
-        };
+        let counts = self.pmu.counts();
         for (signal, amount) in sums.iter().filter_map(|(number, amount)| Some((Signal::from_index(number.into())?, amount))) {
-            add(signal, amount);
+            counts.add(signal, amount);
         }
-        let cycles = countdown.settle(self.thread);
+        let cycles = countdown.settle(*self.pmu.thread());
         let moved = self.run_core(cpu.cycles(), cycles);
-        add(Signal::CoreActiveCycles, moved);
-        add(Signal::CoreActiveReferenceCycles, moved);
+        counts.add(Signal::CoreActiveCycles, moved);
+        counts.add(Signal::CoreActiveReferenceCycles, moved);
         if self.masked {
-            add(Signal::InterruptsMaskedCycles, cycles);
+            counts.add(Signal::InterruptsMaskedCycles, cycles);
         }
         if self.signals.is_pending() {
-            add(Signal::InterruptsMaskedPendingCycles, cycles);
+            counts.add(Signal::InterruptsMaskedPendingCycles, cycles);
         }
         self.instructions += cycles;
         if cycles != 0 {

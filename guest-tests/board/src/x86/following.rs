@@ -1,8 +1,10 @@
 //! The companion of one CPU: what the interpreter reports to it.
 
 use vm_pmu::arch::feed as arch;
-use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, Invalidation, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Class, Instruction, Invalidation, PageTables, Transfer, Walk};
 
+use super::Pmu;
+use crate::Lines;
 use vm_pmu_engines::x86::{
     Access as StepAccess, BranchKind, CpuView, InstructionClass, Invalidation as Forgotten, Prefetch, SegmentSet, Step, StepKind,
 };
@@ -13,20 +15,15 @@ const PAGE: u64 = 4096;
 /// The most accesses of a step: each of those that it lists in two parts, and what a prefetch names.
 const MOST: usize = 13;
 
-/// A follower, and how much memory is not a device's.
-#[derive(Debug)]
-pub(super) struct Following<'a> {
-    pub(super) follower: Follower<'a>,
-    ram: u64,
+/// A CPU whose companion follows it, and how much memory is not a device's.
+pub(super) struct Followed<'p, 'a> {
+    pub(super) pmu: &'p mut Pmu<'a, Lines>,
+    pub(super) ram: u64,
 }
 
-impl<'a> Following<'a> {
-    pub(super) fn new(follower: Follower<'a>, ram: u64) -> Following<'a> {
-        Following { follower, ram }
-    }
-
-    /// Reports a step to the follower.
-    pub(super) fn execute(&mut self, step: &Step, cpu: &CpuView<'_>) {
+impl Followed<'_, '_> {
+    /// Reports a step to the companion.
+    pub(super) fn execute(mut self, step: &Step, cpu: &CpuView<'_>) {
         match (step.accesses(), step.touched) {
             ([], None) => self.report(step, cpu, &[]),
             ([access], None) if together(access) => {
@@ -89,19 +86,17 @@ impl<'a> Following<'a> {
             transfer: step.branch.map(|branch| Transfer { kind: transfer(branch.kind), taken: branch.taken, target: branch.target }),
             bundle: None,
         };
-        self.follower.execute(&instruction, &mut Tables(cpu));
+        self.pmu.execute(&instruction, &mut Tables(cpu));
     }
+}
 
-    /// Reports to the follower which translations are forgotten.
-    pub(super) fn forget(&mut self, step: &Step) {
-        if let Some(forgotten) = step.invalidation {
-            self.follower.invalidate(match forgotten {
-                Forgotten::All => Invalidation::All,
-                Forgotten::NonGlobal => Invalidation::NonGlobal,
-                Forgotten::Page(address) => Invalidation::Page(address),
-            });
-        }
-    }
+/// The translations that a step forgets.
+pub(super) fn forgotten(step: &Step) -> Option<Invalidation> {
+    step.invalidation.map(|forgotten| match forgotten {
+        Forgotten::All => Invalidation::All,
+        Forgotten::NonGlobal => Invalidation::NonGlobal,
+        Forgotten::Page(address) => Invalidation::Page(address),
+    })
 }
 
 /// The guest's page tables.

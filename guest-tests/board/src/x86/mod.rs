@@ -65,12 +65,13 @@ pub use untile_clock::UntileClock;
 
 use std::sync::Arc;
 
-use vm_pmu::Countdown;
 use vm_pmu::arch::access::{Address, Fault};
-use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
-use vm_pmu::companion::{Companion, Follower, Outcome};
+use vm_pmu::arch::feed::{Context, Occasion, Record, Records, Signal, SignalSet};
+use vm_pmu::companion::{Companion, Follower};
+use vm_pmu::cpu::Counts;
 use vm_pmu::topology::{Thread, Untile};
 use vm_pmu::untile::at_msr;
+use vm_pmu::{Countdown, Cpu as Pmu};
 
 use crate::beside::Beside;
 use crate::report::Trace;
@@ -78,33 +79,26 @@ use crate::trace::{Place, Recorder, Surrounding, Tracer};
 use crate::{Deliveries, Lines, Usage};
 use vm_pmu_engines::blocks::{Facts, Sums};
 
-use following::Following;
-use signals::{STATES, Signals};
+use following::Followed;
+use signals::Signals;
 use untile::{Configured, CpuBoxes};
 use vm_pmu_engines::x86::{Alerts, CpuView, Gp, Observer, Step, StepKind};
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
 pub struct Cpu<'a> {
-    thread: Thread<'a, Lines>,
+    pmu: Pmu<'a, Lines>,
     lines: &'a Lines,
     signals: Signals,
     /// The clock of the core, if the thread shares one.
     core: Option<CoreClock>,
-    companion: Option<Following<'a>>,
+    /// What is at or above this physical address belongs to devices.
+    ram: u64,
     /// The boxes of the machine, if it has some.
     cpu_boxes: Option<CpuBoxes<'a>>,
-    /// The companion is active.
-    accompanied: bool,
-    demand: Demand,
-    /// The epoch of the thread's demand when it was last read.
-    epoch: u32,
-    /// What is reported beyond what the PMU demands.
-    watched: Demand,
-    /// The part of the demand that the companion does not make.
-    own: Demand,
-    /// The demanded signals that the engine knows, to compare with their deadlines.
-    followed: Vec<Signal>,
+    /// The edition of the demand that the fields below were made of, and what is added for others than the PMU.
+    known: u32,
+    watched: SignalSet,
     /// What blocks add: every such signal that was ever demanded, and how often that set grew.
     summed: SignalSet,
     edition: u32,
@@ -128,18 +122,14 @@ impl<'a> Cpu<'a> {
     #[must_use]
     pub fn new(thread: Thread<'a, Lines>, lines: &'a Lines) -> Cpu<'a> {
         let mut cpu = Cpu {
-            thread,
+            pmu: Pmu::new(thread),
             lines,
             signals: Signals::default(),
             core: None,
-            companion: None,
+            ram: u64::MAX,
             cpu_boxes: None,
-            accompanied: false,
-            demand: Demand::default(),
-            epoch: 0,
-            watched: Demand::default(),
-            own: Demand::default(),
-            followed: Vec::new(),
+            known: 0,
+            watched: SignalSet::EMPTY,
             summed: SignalSet::EMPTY,
             edition: 0,
             masked: true,
@@ -153,20 +143,21 @@ impl<'a> Cpu<'a> {
             trace: Recorder::default(),
             beside: None,
         };
-        cpu.update_demand();
+        cpu.keep_up();
         cpu
     }
 
     /// Has `follower` make what the interpreter does not know. What is at or above the physical address `ram` belongs to devices.
     pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
-        self.companion = Some(Following::new(follower, ram));
-        self.update_demand();
+        self.ram = ram;
+        self.pmu.follow(follower, SignalSet::EMPTY);
+        self.keep_up();
     }
 
     /// The machine has boxes that all CPUs share, and a companion whose memory and requests reach them.
     pub fn stand_beside(&mut self, boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>) {
-        self.cpu_boxes = Some(CpuBoxes::new(boxes, untile, companion, self.thread.number()));
-        self.update_demand();
+        self.cpu_boxes = Some(CpuBoxes::new(boxes, untile, companion, self.pmu.thread().number()));
+        self.watch_all();
     }
 
     /// The thread shares its core, whose clock is `clock`, with others. Without this it is alone on a core.
@@ -176,19 +167,26 @@ impl<'a> Cpu<'a> {
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
-        self.watched.replace(signals, false, Records::NONE);
-        self.update_demand();
+        self.watched = signals;
+        self.watch_all();
+    }
+
+    /// Watches for whoever reads the totals, and for boxes.
+    fn watch_all(&mut self) {
+        let requested = self.cpu_boxes.as_ref().is_some_and(CpuBoxes::wants_requests);
+        self.pmu.watch(self.watched, if requested { Records::REQUESTS } else { Records::NONE });
+        self.keep_up();
     }
 
     /// The companion that follows the CPU, to change its state between runs.
     pub fn companion_mut(&mut self) -> Option<&mut Follower<'a>> {
-        self.companion.as_mut().map(|following| &mut following.follower)
+        self.pmu.follower_mut()
     }
 
     /// The companion that follows the CPU, if one does.
     #[must_use]
     pub fn companion(&self) -> Option<&Follower<'a>> {
-        self.companion.as_ref().map(|following| &following.follower)
+        self.pmu.follower()
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -217,7 +215,7 @@ impl<'a> Cpu<'a> {
 
     /// Traces what passes between the guest and the PMU.
     pub fn record(&mut self, tracer: &Tracer) {
-        self.trace = Recorder::new(tracer, &self.thread);
+        self.trace = Recorder::new(tracer, self.pmu.thread());
         if let Some(cpu_boxes) = self.cpu_boxes.as_ref().filter(|_| self.trace.is_active()) {
             cpu_boxes.note_accesses();
             self.trace.listener().into_iter().for_each(|listener| cpu_boxes.follow(listener));
@@ -232,9 +230,9 @@ impl<'a> Cpu<'a> {
 
     /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in ring 0.
     pub fn close(&mut self) {
-        let context = self.thread.context();
-        self.thread.set_context(Context { privilege: 0, ..context });
-        self.ledger.close(&self.thread);
+        let context = self.pmu.thread().context();
+        self.pmu.set_context(Context { privilege: 0, ..context });
+        self.ledger.close(self.pmu.thread());
         self.cpu_boxes.iter().for_each(CpuBoxes::close);
     }
 
@@ -244,74 +242,60 @@ impl<'a> Cpu<'a> {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
-        self.update_if_stale();
+        self.keep_up();
         self.signals.track(step);
         let is_delivery = self.deliver(step, cpu);
         if self.trace.is_active() {
             self.trace_step(step, is_delivery, cpu);
         }
-        if self.accompanied || step.invalidation.is_some() {
-            return self.retire_accompanied(step, cpu, entered_mask);
-        }
-        let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
+        let timed = self.pmu.is_timed();
+        let moved = if timed { 0 } else { self.run_core(cpu.cycles(), u64::from(step.cycles)) };
         self.signals.move_core(moved);
-        self.complete(step, entered_mask);
+        if self.pmu.is_followed() {
+            self.report(step, cpu);
+        }
+        let cycles = self.pmu.complete(&Executed { step, signals: &self.signals, entered_mask });
         if let Some(cpu_boxes) = &self.cpu_boxes {
-            cpu_boxes.advance(cpu.cycles(), u64::from(step.cycles));
+            cpu_boxes.advance(cpu.cycles(), cycles.unwrap_or(step.cycles.into()));
         }
-        self.interrupts(step.next_rip)
+        if let Some(cycles) = cycles {
+            self.advance_core(self.run_core(cpu.cycles(), cycles));
+        }
+        if let Some(forgotten) = following::forgotten(step) {
+            self.pmu.invalidate(forgotten);
+        }
+        let cycles = cycles.map(|cycles| u32::try_from(cycles).unwrap_or(u32::MAX));
+        Alerts { cycles, ..self.interrupts(step.next_rip) }
     }
 
-    fn update_demand(&mut self) {
-        self.epoch = self.thread.epoch();
-        self.demand = self.thread.demand().with(&self.watched);
-        if let Some(cpu_boxes) = &mut self.cpu_boxes {
-            cpu_boxes.update();
-            if cpu_boxes.wants_requests() {
-                let mut requests = Demand::default();
-                requests.replace(SignalSet::EMPTY, false, Records::REQUESTS);
-                self.demand = self.demand.with(&requests);
-            }
+    /// Reports a step to the companion, and its requests to the boxes.
+    fn report(&mut self, step: &Step, cpu: &CpuView<'_>) {
+        if step.branch.is_some() || self.pmu.follower().is_some_and(Follower::follows_accesses) {
+            Followed { pmu: &mut self.pmu, ram: self.ram }.execute(step, cpu);
         }
-        if let Some(following) = &mut self.companion {
-            following.follower.sync(&self.demand);
-        }
-        let follower = self.companion.as_ref().map(|following| &following.follower);
-        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
-        let mut own = SignalSet::EMPTY;
-        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
-        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
-        self.accompanied = follower.is_some_and(Follower::is_active);
-        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
-        self.signals.update(&self.own);
-        self.sum_followed();
-        if self.demand.asks_levels() {
-            let (pending, _) = self.signals.lasting();
-            self.thread.supply_levels(|state| match state {
-                Signal::InterruptsMaskedPendingCycles => Some(pending),
-                state => self.companion.as_ref().and_then(|following| following.follower.holds(state)),
-            });
+        if let Some((cpu_boxes, follower)) = self.cpu_boxes.as_ref().zip(self.pmu.follower()) {
+            cpu_boxes.request(follower.requests());
         }
     }
 
-    /// This CPU's write may have changed what it must report, or another's.
+    /// Reads the demand again if this CPU's write has changed it, or another's, or a box's.
     #[inline]
-    fn update_if_stale(&mut self) {
-        if self.epoch != self.thread.epoch() || self.cpu_boxes.as_ref().is_some_and(CpuBoxes::is_stale) {
-            self.update_demand();
+    fn keep_up(&mut self) {
+        if self.cpu_boxes.as_ref().is_some_and(CpuBoxes::is_stale) {
+            self.update_boxes();
+        }
+        self.pmu.sync();
+        if self.known != self.pmu.edition() {
+            self.known = self.pmu.edition();
+            self.signals.update(self.pmu.own_demand());
+            self.sum_followed();
         }
     }
 
-    /// Adds what the engine itself knows of a step, reports its record and services the PMU at a deadline, in this order.
-    #[inline]
-    fn complete(&self, step: &Step, entered_mask: bool) {
-        let reached = add(step, entered_mask, false, (&self.signals, &self.own, &self.followed), &self.thread);
-        if !self.demand.records().is_none() {
-            report_record(step, reached, self.demand.records(), None, &self.thread);
-        }
-        if reached {
-            self.thread.service();
-        }
+    #[cold]
+    fn update_boxes(&mut self) {
+        self.cpu_boxes.iter_mut().for_each(CpuBoxes::update);
+        self.watch_all();
     }
 
     /// By how many cycles a step from `start` on moves the core's clock on.
@@ -322,65 +306,12 @@ impl<'a> Cpu<'a> {
 
     /// `cycles` cycles of the core elapse, after a step whose length only the companion knew.
     fn advance_core(&self, cycles: u64) {
-        let wanted = |signal: &Signal| self.own.wants(*signal);
+        let wanted = |signal: &Signal| self.pmu.own_demand().wants(*signal);
         match [Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles].map(|signal| Some(signal).filter(wanted)) {
-            [Some(one), Some(two)] => self.thread.advance(cycles, &[one, two]),
-            [Some(one), None] | [None, Some(one)] => self.thread.advance(cycles, &[one]),
+            [Some(one), Some(two)] => self.pmu.thread().advance(cycles, &[one, two]),
+            [Some(one), None] | [None, Some(one)] => self.pmu.thread().advance(cycles, &[one]),
             [None, None] => {}
         }
-    }
-
-    /// A step that the companion must know of.
-    fn retire_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>, entered_mask: bool) -> Alerts {
-        let mut cycles = None;
-        let timed = self.companion.as_ref().is_some_and(|following| following.follower.is_active() && following.follower.keeps_time());
-        let moved = if timed { 0 } else { self.run_core(cpu.cycles(), u64::from(step.cycles)) };
-        self.signals.move_core(moved);
-        let Cpu { companion, signals, own, followed, thread, demand, cpu_boxes, .. } = self;
-        match companion.as_mut().filter(|following| following.follower.is_active()) {
-            Some(following) => {
-                if step.branch.is_some() || following.follower.follows_accesses() {
-                    following.execute(step, cpu);
-                }
-                let held = following.follower.keeps_time();
-                let mut states = [Signal::Cycles; STATES];
-                let mut count = 0;
-                if held {
-                    for state in signals.states(step).into_iter().flatten().filter(|state| own.wants(*state)) {
-                        states[count] = state;
-                        count += 1;
-                    }
-                }
-                let requested = !following.follower.requests().is_empty();
-                if let Some(cpu_boxes) = cpu_boxes.as_ref().filter(|_| requested) {
-                    cpu_boxes.request(following.follower.requests());
-                }
-                let events = |outcome: &Outcome| {
-                    let reached = add(step, entered_mask, held, (signals, own, followed), thread);
-                    if !demand.records().is_none() {
-                        // The companion's own events and cycles may reach a deadline yet.
-                        report_record(step, true, demand.records(), Some(outcome), thread);
-                    }
-                    // Requests are reported afterwards, and all deadlines are compared then.
-                    if reached && !requested {
-                        thread.service();
-                    }
-                };
-                let passed = following.follower.deliver(thread, &states[..count], events);
-                cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
-            }
-            None => self.complete(step, entered_mask),
-        }
-        if let Some(cpu_boxes) = &self.cpu_boxes {
-            cpu_boxes.advance(cpu.cycles(), u64::from(cycles.unwrap_or(step.cycles)));
-        }
-        if let Some(cycles) = cycles {
-            self.advance_core(self.run_core(cpu.cycles(), u64::from(cycles)));
-        }
-        if let Some(following) = &mut self.companion {
-            following.forget(step);
-        }
-        Alerts { cycles, ..self.interrupts(step.next_rip) }
     }
 
     fn context_of(cpu: &CpuView<'_>) -> Context {
@@ -389,7 +320,7 @@ impl<'a> Cpu<'a> {
 
     /// What the thread must know before an instruction reads its registers.
     fn prepare(&mut self, cpu: &CpuView<'_>) {
-        self.thread.set_context(Self::context_of(cpu));
+        self.pmu.set_context(Self::context_of(cpu));
     }
 
     fn answer<T>(result: Result<T, Fault>) -> Option<Result<T, Gp>> {
@@ -403,14 +334,14 @@ impl<'a> Cpu<'a> {
     fn interrupts(&mut self, next: u64) -> Alerts {
         self.next = next;
         // Several requests before one instruction are one message to the APIC's latch, or one bit of its IRR.
-        let asked = self.lines.take(self.thread.number());
+        let asked = self.lines.take(self.pmu.thread().number());
         self.asked |= asked.is_some();
         if self.trace.is_active() {
             self.trace.move_to(Place { instruction: self.instructions, address: next, ..self.trace.place() });
             if let Some(counters) = asked {
-                self.trace.interrupt(&self.thread, counters);
+                self.trace.interrupt(self.pmu.thread(), counters);
             }
-            self.trace.step(&self.thread);
+            self.trace.step(self.pmu.thread());
             if let Some(cpu_boxes) = &self.cpu_boxes {
                 cpu_boxes.step(self.trace.place().cycle);
             }
@@ -447,21 +378,21 @@ impl<'a> Cpu<'a> {
             let place = Place { instruction: self.instructions - u64::from(step.retired()), ..place };
             for Configured { address, written, read } in cpu_boxes.take_accesses() {
                 let (before, wrote) = written.unzip();
-                self.trace.access(&self.thread, place, Address::Pci(address), (before, wrote), Ok(wrote.unwrap_or(read)));
+                self.trace.access(self.pmu.thread(), place, Address::Pci(address), (before, wrote), Ok(wrote.unwrap_or(read)));
             }
         }
         self.trace.move_to(place);
         if is_delivery {
-            self.trace.taken(&self.thread, step.rip);
+            self.trace.taken(self.pmu.thread(), step.rip);
         }
         for access in step.accesses().iter().filter(|access| access.is_write) {
-            self.trace.stored(&self.thread, access.physical, access.size.into());
+            self.trace.stored(self.pmu.thread(), access.physical, access.size.into());
         }
     }
 
     fn trace_access(&mut self, address: Address, cpu: &CpuView<'_>, written: (Option<u64>, Option<u64>), answer: Result<u64, Fault>) {
         let place = Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.rip() };
-        self.trace.access(&self.thread, place, address, written, answer);
+        self.trace.access(self.pmu.thread(), place, address, written, answer);
     }
 }
 
@@ -469,24 +400,29 @@ impl<'a> Cpu<'a> {
 const LVT_DELIVERY: u32 = 8;
 const LVT_NMI: u32 = 4;
 
-/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
-/// of its signals has reached its deadline.
-#[inline]
-fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
-    let (signals, own, followed) = what;
-    if followed.is_empty() {
-        return false;
-    }
-    signals.add(step, entered_mask, held, own, thread.totals());
-    followed.iter().any(|signal| thread.reached(*signal))
+/// A step of the engine.
+struct Executed<'s> {
+    step: &'s Step,
+    signals: &'s Signals,
+    entered_mask: bool,
 }
 
-/// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
-fn report_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
-    if wanted.wants(reached, record::occasion(step))
-        && let Some(record) = record(step, Records::EVERY, outcome)
-    {
-        thread.record(&record);
+impl vm_pmu::cpu::Step for Executed<'_> {
+    #[inline]
+    fn count(&self, counts: &Counts<'_>) {
+        self.signals.add(self.step, self.entered_mask, counts);
+    }
+
+    fn states(&self) -> impl Iterator<Item = Signal> {
+        self.signals.states(self.step)
+    }
+
+    fn occasion(&self) -> Occasion {
+        record::occasion(self.step)
+    }
+
+    fn record(&self) -> Option<Record> {
+        record(self.step)
     }
 }
 
@@ -497,9 +433,9 @@ impl Observer for Cpu<'_> {
             other.rdmsr(msr, cpu);
         }
         let address = Address::Msr(msr);
-        let answer = self.thread.read(address);
+        let answer = self.pmu.access(|pmu| pmu.read(address));
         if answer.is_ok() {
-            self.usage.read(&self.thread, address);
+            self.usage.read(self.pmu.thread(), address);
         }
         self.trace_access(address, cpu, (None, None), answer);
         Self::answer(answer)
@@ -510,20 +446,20 @@ impl Observer for Cpu<'_> {
         if let Some(other) = self.repeating() {
             other.wrmsr(msr, value, cpu);
         }
-        self.ledger.before(msr, &self.thread);
+        self.ledger.before(msr, self.pmu.thread());
         let address = Address::Msr(msr);
-        let before = self.trace.before(&self.thread, address);
+        let before = self.trace.before(self.pmu.thread(), address);
         let of_box = self.cpu_boxes.as_ref().zip(at_msr(msr));
         if let Some((cpu_boxes, place)) = of_box {
             cpu_boxes.before_write(place);
         }
-        let answer = self.thread.write(address, value);
+        let answer = self.pmu.access(|pmu| pmu.write(address, value));
         if let Some((cpu_boxes, place)) = of_box {
             cpu_boxes.touch(place);
         }
-        self.ledger.after(msr, &self.thread);
+        self.ledger.after(msr, self.pmu.thread());
         if answer.is_ok() {
-            self.usage.wrote(&self.thread, address, value);
+            self.usage.wrote(self.pmu.thread(), address, value);
         }
         self.trace_access(address, cpu, (before, Some(value)), answer.map(|()| value));
         Self::answer(answer)
@@ -536,9 +472,9 @@ impl Observer for Cpu<'_> {
             let _ = other.rdpmc(ecx, cpu);
         }
         let address = Address::Rdpmc(ecx);
-        let answer = self.thread.read(address);
+        let answer = self.pmu.access(|pmu| pmu.read(address));
         if answer.is_ok() {
-            self.usage.read(&self.thread, address);
+            self.usage.read(self.pmu.thread(), address);
         }
         self.trace_access(address, cpu, (None, None), answer);
         answer.map_err(|_| Gp)
@@ -546,14 +482,14 @@ impl Observer for Cpu<'_> {
 
     fn context(&mut self, cpu: &CpuView<'_>) {
         let context = Self::context_of(cpu);
-        self.thread.set_context(context);
-        self.usage.moved(&self.thread, &context);
+        self.pmu.set_context(context);
+        self.usage.moved(self.pmu.thread(), &context);
         if self.trace.is_active() {
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.rip() });
-            self.trace.surround(&self.thread, Surrounding::of(&context, Some(cpu.cr3())));
+            self.trace.surround(self.pmu.thread(), Surrounding::of(&context, Some(cpu.cr3())));
         }
-        if let Some(following) = &self.companion {
-            following.follower.set_halted(cpu.halted());
+        if let Some(follower) = self.pmu.follower() {
+            follower.set_halted(cpu.halted());
         }
         if let Some(beside) = &mut self.beside {
             beside.cpu.context(cpu);
@@ -588,23 +524,19 @@ impl Observer for Cpu<'_> {
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
         // Another CPU may have begun to count what this one does. This one retires nothing after which it would check.
-        self.update_if_stale();
-        if self.demand.wants(Signal::HaltedCycles) {
-            self.thread.totals().add(Signal::HaltedCycles, cycles);
-            if self.thread.reached(Signal::HaltedCycles) {
-                self.thread.service();
-            }
-        }
+        self.keep_up();
+        self.pmu.counts().add(Signal::HaltedCycles, cycles);
+        self.pmu.serve();
         self.halt_beside(cycles);
         self.interrupts(self.next)
     }
 
     fn halt_deadline(&self) -> Option<u64> {
-        if self.lines.waits(self.thread.number()) {
+        if self.lines.waits(self.pmu.thread().number()) {
             return Some(1);
         }
         // A counter of these cycles has set it, whether the demand has been read since or not.
-        let distance = self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals());
+        let distance = self.pmu.thread().deadlines().distance(Signal::HaltedCycles, self.pmu.thread().totals());
         (distance != u64::MAX).then_some(distance)
     }
 }
@@ -616,19 +548,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_halted_cpu_adds_what_another_one_has_begun_to_count() {
+    fn a_halted_cpu_reads_the_demand_that_another_one_has_changed() {
         let lines = Lines::new(2);
         let machine = Builder::new("k8").unwrap().threads(2).build(lines.clone()).unwrap();
         let mut halted = Cpu::new(machine.thread(0).unwrap(), &lines);
-        // No event of the K8 counts halted cycles of another CPU. This demand takes the place of one, and has not been read yet.
-        let mut wanted = SignalSet::EMPTY;
-        wanted.insert(Signal::HaltedCycles);
-        halted.watched.replace(wanted, false, Records::NONE);
         halted.halted_cycles(10);
-        assert_eq!(halted.thread.totals().get(Signal::HaltedCycles), 0, "nothing says that the demand is another one");
+        assert!(halted.pmu.demand().is_idle());
         // The other CPU counts DRAM_ACCESSES, of the whole package.
         machine.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_07E0).unwrap();
         halted.halted_cycles(10);
-        assert_eq!(halted.thread.totals().get(Signal::HaltedCycles), 10);
+        assert!(!halted.pmu.demand().is_idle());
     }
 }

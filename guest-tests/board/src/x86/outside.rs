@@ -15,18 +15,18 @@ impl Cpu<'_> {
     /// The fault that such software would get; then nothing is written.
     pub fn write_from_outside(&mut self, machine: &Machine<Lines>, address: Address, value: u64) -> Result<(), Fault> {
         if let Address::Msr(msr) = address {
-            self.ledger.before(msr, &self.thread);
+            self.ledger.before(msr, self.pmu.thread());
         }
-        let before = self.trace.before(&self.thread, address);
-        let answer = as_host(machine, self.thread.number(), |thread| thread.write(address, value)).unwrap_or(Err(Fault::Unclaimed));
+        let before = self.trace.before(self.pmu.thread(), address);
+        let answer = as_host(machine, self.pmu.thread().number(), |thread| thread.write(address, value)).unwrap_or(Err(Fault::Unclaimed));
         if let Address::Msr(msr) = address {
             if let Some((cpu_boxes, place)) = self.cpu_boxes.as_ref().zip(at_msr(msr)) {
                 cpu_boxes.touch(place);
             }
-            self.ledger.after(msr, &self.thread);
+            self.ledger.after(msr, self.pmu.thread());
         }
         let place = self.trace.place();
-        self.trace.access(&self.thread, place, address, (before, Some(value)), answer.map(|()| value));
+        self.trace.access(self.pmu.thread(), place, address, (before, Some(value)), answer.map(|()| value));
         answer
     }
 }

@@ -1,7 +1,6 @@
 //! From a step of the interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Occasion, Record, Records, Sample};
-use vm_pmu::companion::Outcome;
+use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Occasion, Record};
 
 use vm_pmu_engines::x86::{BranchKind as Kind, Step};
 
@@ -12,19 +11,15 @@ pub(super) fn occasion(step: &Step) -> Occasion {
     Occasion { branch: step.branch.is_some(), taken, memory: !step.accesses().is_empty(), fetch: false }
 }
 
-/// The record of a retired instruction, if `wanted` asks for one of it. What an interpreter cannot know (latencies, where data came
-/// from, what a predictor made of a branch) is the companion's `outcome`, and unknown without one.
+/// The record of a retired instruction. What an interpreter cannot know (latencies, where data came from, what a predictor made of a branch) is
+/// the companion's, and unknown here.
 #[must_use]
-pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option<Record> {
-    let asked = wanted.wants(true, occasion(step));
-    let outcome = outcome.copied().unwrap_or_default();
-    (asked && step.retired()).then(|| Record {
-        address: step.rip,
-        slot: 0,
+pub fn record(step: &Step) -> Option<Record> {
+    step.retired().then(|| Record {
         encoding: step.instruction.encoding,
-        cycles: outcome.cycles.unwrap_or(step.cycles),
-        branch: step.branch.map(|branch| Branch {
-            kind: match branch.kind {
+        cycles: step.cycles,
+        branch: step.branch.map(|branch| {
+            let kind = match branch.kind {
                 Kind::Conditional => BranchKind::Conditional,
                 Kind::Direct => BranchKind::DirectJump,
                 Kind::Indirect => BranchKind::IndirectJump,
@@ -32,21 +27,14 @@ pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option
                 Kind::IndirectCall => BranchKind::IndirectCall,
                 Kind::Return => BranchKind::Return,
                 Kind::Far => BranchKind::Far,
-            },
-            taken: branch.taken,
-            target: branch.target,
-            prediction: outcome.prediction,
+            };
+            Branch::new(kind, branch.taken, branch.target)
         }),
         memory: step.accesses().first().map(|access| Memory {
-            address: access.address,
-            size: access.size,
-            load: step.loads != 0,
             store: step.stores != 0,
-            latency: outcome.latency,
-            source: outcome.source,
-            translation: outcome.translation,
+            load: step.loads != 0,
+            ..Memory::load(access.address, access.size)
         }),
-        fetch: None,
-        sample: Sample::default(),
+        ..Record::at(step.rip)
     })
 }

@@ -101,6 +101,8 @@ impl Cpu<'_> {
         (self.deliveries, self.asked, self.usage) = (glue.deliveries.clone(), glue.asked, glue.usage.clone());
         self.trace.go_on(&glue.trace);
         self.cpu_boxes.iter().for_each(CpuBoxes::scan);
-        self.update_demand();
+        self.pmu.restored();
+        self.update_boxes();
+        self.keep_up();
     }
 }

@@ -1,6 +1,7 @@
 //! From a step of the interpreter to signals.
 
-use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
+use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet};
+use vm_pmu::cpu::Counts;
 
 use vm_pmu_engines::x86::{BranchKind, Prefetch, SegmentSet, SimdClass, Step, StepKind};
 
@@ -129,9 +130,6 @@ const SEGMENTS: &[Signal] = &[
 const BREAKPOINTS: &[Signal] =
     &[Signal::BreakpointMatches0, Signal::BreakpointMatches1, Signal::BreakpointMatches2, Signal::BreakpointMatches3];
 
-/// The most states of the engine's own that hold in a cycle.
-pub(super) const STATES: usize = 3;
-
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
@@ -207,26 +205,23 @@ impl Signals {
         self.piece = (!transferred).then_some(last);
     }
 
-    /// Adds what `step` did, as far as `demand` names it.
-    ///
-    /// With `held`, cycles, and what holds in them, are added elsewhere.
+    /// Adds what `step` did. Cycles, and what holds in them, may be added elsewhere.
     #[inline]
-    pub(super) fn add(&self, step: &Step, entered_mask: bool, held: bool, demand: &Demand, totals: &Totals) {
-        let sink = Sink { demand, totals };
-        let cycles = if held { 0 } else { u64::from(step.cycles) };
+    pub(super) fn add(&self, step: &Step, entered_mask: bool, sink: &Counts<'_>) {
+        let cycles = if sink.is_timed() { 0 } else { u64::from(step.cycles) };
         sink.add(Signal::Cycles, cycles);
         let has = |group| self.groups & group != 0;
         if has(group::RETIREMENT) {
-            retirement(step, &sink);
+            retirement(step, sink);
         }
         if has(group::MASKED) {
-            self.masked(step, cycles, entered_mask, &sink);
+            self.masked(step, cycles, entered_mask, sink);
         }
         if has(group::BRANCHES) {
-            branches(step, &sink);
+            branches(step, sink);
         }
         if has(group::MEMORY) {
-            memory(step, &sink);
+            memory(step, sink);
         }
         if has(group::SEGMENTS) {
             for (bit, signal) in SEGMENTS.iter().enumerate() {
@@ -234,13 +229,13 @@ impl Signals {
             }
         }
         if has(group::CLASSES) {
-            classes(step, &sink);
+            classes(step, sink);
         }
         if has(group::FETCHES) {
             sink.add(Signal::InstructionFetches, self.fetched);
         }
         if has(group::LINES) {
-            lines(step, &sink);
+            lines(step, sink);
         }
         if has(group::CLOCKS) {
             sink.add(Signal::ReferenceCycles, cycles);
@@ -255,15 +250,16 @@ impl Signals {
     }
 
     /// The states that hold in every cycle of `step`.
-    pub(super) fn states(&self, step: &Step) -> [Option<Signal>; STATES] {
-        [
+    pub(super) fn states(&self, step: &Step) -> impl Iterator<Item = Signal> {
+        let states = [
             Some(Signal::ReferenceCycles),
             step.interrupts_masked.then_some(Signal::InterruptsMaskedCycles),
             self.pending.then_some(Signal::InterruptsMaskedPendingCycles),
-        ]
+        ];
+        states.into_iter().flatten()
     }
 
-    fn masked(&self, step: &Step, cycles: u64, entered_mask: bool, sink: &Sink<'_>) {
+    fn masked(&self, step: &Step, cycles: u64, entered_mask: bool, sink: &Counts<'_>) {
         if step.interrupts_masked {
             sink.add(Signal::InterruptsMaskedCycles, cycles);
             sink.add(Signal::InterruptsMaskedEntries, u64::from(entered_mask));
@@ -275,22 +271,8 @@ impl Signals {
     }
 }
 
-struct Sink<'a> {
-    demand: &'a Demand,
-    totals: &'a Totals,
-}
-
-impl Sink<'_> {
-    #[inline]
-    fn add(&self, signal: Signal, amount: u64) {
-        if amount != 0 && self.demand.wants(signal) {
-            self.totals.add(signal, amount);
-        }
-    }
-}
-
 #[inline]
-fn retirement(step: &Step, sink: &Sink<'_>) {
+fn retirement(step: &Step, sink: &Counts<'_>) {
     let (signal, ops) = match step.kind {
         StepKind::Instruction | StepKind::SoftwareInterrupt { .. } => {
             (Some(Signal::InstructionsRetired), u64::from(step.instruction.micro_ops))
@@ -309,7 +291,7 @@ fn retirement(step: &Step, sink: &Sink<'_>) {
     }
 }
 
-fn branches(step: &Step, sink: &Sink<'_>) {
+fn branches(step: &Step, sink: &Counts<'_>) {
     // The transfer of an interrupt or exception is no instruction's.
     let Some(branch) = step.branch.filter(|_| step.retired()) else { return };
     let class = match branch.kind {
@@ -327,7 +309,7 @@ fn branches(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::BranchesTaken, u64::from(branch.taken));
 }
 
-fn memory(step: &Step, sink: &Sink<'_>) {
+fn memory(step: &Step, sink: &Counts<'_>) {
     if step.retired() {
         sink.add(Signal::Loads, u64::from(step.loads != 0));
         sink.add(Signal::Stores, u64::from(step.stores != 0));
@@ -345,7 +327,7 @@ fn memory(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing + prefetched);
 }
 
-fn lines(step: &Step, sink: &Sink<'_>) {
+fn lines(step: &Step, sink: &Counts<'_>) {
     for access in step.accesses() {
         let split = access.address % LINE + u64::from(access.size) > LINE;
         sink.add(if access.is_write { Signal::LineSplitStores } else { Signal::LineSplitLoads }, u64::from(split));
@@ -354,7 +336,7 @@ fn lines(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::SelfModifyingCodeRestarts, u64::from(step.code_written));
 }
 
-fn classes(step: &Step, sink: &Sink<'_>) {
+fn classes(step: &Step, sink: &Counts<'_>) {
     let simd = step.instruction.simd.filter(|_| step.retired());
     if simd.is_none() {
         sink.add(Signal::FloatingPointIdleCycles, u64::from(step.cycles));

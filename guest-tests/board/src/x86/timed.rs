@@ -17,12 +17,12 @@ const OWN: [Signal; 2] = [Signal::Cycles, Signal::ReferenceCycles];
 
 impl Timed for Cpu<'_> {
     fn elapse(&mut self, cycles: u64, cpu: &CpuView<'_>) -> Alerts {
-        self.update_if_stale();
+        self.keep_up();
         let start = cpu.cycles().wrapping_sub(cycles);
-        match OWN.map(|signal| self.demand.wants(signal)) {
-            [true, true] => self.thread.advance(cycles, &OWN),
-            [true, false] => self.thread.advance(cycles, &OWN[..1]),
-            [false, true] => self.thread.advance(cycles, &OWN[1..]),
+        match OWN.map(|signal| self.pmu.demand().wants(signal)) {
+            [true, true] => self.pmu.thread().advance(cycles, &OWN),
+            [true, false] => self.pmu.thread().advance(cycles, &OWN[..1]),
+            [false, true] => self.pmu.thread().advance(cycles, &OWN[1..]),
             [false, false] => {}
         }
         self.advance_core(self.run_core(start, cycles));
@@ -30,25 +30,25 @@ impl Timed for Cpu<'_> {
     }
 
     fn room(&self) -> Option<u64> {
-        if self.lines.waits(self.thread.number()) {
+        if self.lines.waits(self.pmu.thread().number()) {
             return Some(0);
         }
-        let distance = |signal: &Signal| self.thread.deadlines().distance(*signal, self.thread.totals());
-        TIME.iter().filter(|signal| self.demand.wants(**signal)).map(distance).min()
+        let distance = |signal: &Signal| self.pmu.thread().deadlines().distance(*signal, self.pmu.thread().totals());
+        TIME.iter().filter(|signal| self.pmu.demand().wants(**signal)).map(distance).min()
     }
 
     fn beyond_cycles(&mut self) -> Option<String> {
-        self.update_if_stale();
-        if let Some(signal) = self.demand.signals().iter().find(|signal| !TIME.contains(signal)) {
+        self.keep_up();
+        if let Some(signal) = self.pmu.demand().signals().iter().find(|signal| !TIME.contains(signal)) {
             return Some(signal.name().to_owned());
         }
-        if self.demand.per_cycle() {
+        if self.pmu.demand().per_cycle() {
             return Some("what happens in single cycles".to_owned());
         }
         if self.cpu_boxes.as_ref().is_some_and(|cpu_boxes| cpu_boxes.is_busy() || cpu_boxes.wants_requests()) {
             return Some("what the boxes outside the cores do".to_owned());
         }
-        if !self.demand.records().is_none() {
+        if !self.pmu.demand().records().is_none() {
             return Some("single instructions".to_owned());
         }
         self.at_one_level()
@@ -81,8 +81,9 @@ impl Cpu<'_> {
                 _ => false,
             }
         };
-        let mut registers = self.thread.registers().iter();
-        let one = registers.find(|register| self.thread.look(register.address).is_ok_and(|value| filters(register.address, value)))?;
+        let mut registers = self.pmu.thread().registers().iter();
+        let one =
+            registers.find(|register| self.pmu.thread().look(register.address).is_ok_and(|value| filters(register.address, value)))?;
         Some(format!("cycles at one level of privilege by {}", one.name))
     }
 }
