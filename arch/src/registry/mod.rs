@@ -155,6 +155,14 @@ macro_rules! parts {
                     $( #[cfg(feature = $name)] State::$variant(state) => Part::$variant(state.revision), )+
                 }
             }
+
+            /// The context that the thread is in, to be changed in the state: a PMU made of it counts nothing for the change, and captures
+            /// nothing.
+            pub const fn context_mut(&mut self) -> &mut Context {
+                match self {
+                    $( #[cfg(feature = $name)] State::$variant(state) => &mut state.context, )+
+                }
+            }
         }
 
         impl Pmu {
@@ -195,6 +203,46 @@ parts! {
     Itanium = "itanium", ITANIUM, crate::itanium::Itanium, crate::itanium::State, crate::itanium::Revision;
     /// Intel Itanium 2 9000 series ("Montecito"), a thread of a core.
     Montecito = "montecito", MONTECITO, crate::montecito::Montecito, crate::montecito::State, crate::montecito::Revision;
+}
+
+impl Part {
+    /// The context in which every register of the part can be accessed, otherwise like `context`: level 0, POWER's hypervisor state.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::Context;
+    /// use vm_pmu_arch::registry::Part;
+    ///
+    /// let problem_state = Context::power(1 << (63 - 49), 0); // MSR[PR]
+    /// let privileged = Part::named("power9").unwrap().privileged(problem_state);
+    /// assert_eq!((privileged.privilege, privileged.machine_state), (0, 1 << (63 - 3))); // MSR[HV]
+    /// ```
+    #[must_use]
+    pub fn privileged(self, context: Context) -> Context {
+        let machine_state = match self {
+            #[cfg(feature = "power9")]
+            Part::Power9(_) => {
+                let mut msr = crate::power9::Msr::of(context.machine_state);
+                msr.set_pr(false);
+                msr.set_hv(true);
+                msr.bits()
+            }
+            #[cfg(feature = "itanium")]
+            Part::Itanium(_) => at_level_0(context.machine_state),
+            #[cfg(feature = "montecito")]
+            Part::Montecito(_) => at_level_0(context.machine_state),
+            #[allow(unreachable_patterns, reason = "this build may have no other part")]
+            _ => context.machine_state,
+        };
+        Context { privilege: 0, machine_state, ..context }
+    }
+}
+
+/// PSR with cpl 0.
+#[cfg(any(feature = "itanium", feature = "montecito"))]
+fn at_level_0(psr: u64) -> u64 {
+    let mut psr = crate::ia64::Psr::of(psr);
+    psr.set_cpl(0);
+    psr.bits()
 }
 
 impl Model for Pmu {

@@ -650,9 +650,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         }
         self.is_reported = true;
         self.thread.set_context(self.context);
-        if self.in_blocks {
-            self.contexts.enter(self.context, self.thread.sensitivity().load(Acquire));
-        }
+        self.contexts.enter(self.context, self.thread.sensitivity().load(Acquire));
     }
 
     /// The machine has been restored, or reset, without this CPU: reads its context and its demand again.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::topology::{Builder, Machine};
 use crate::{Address, Pace};
-use vm_pmu_arch::feed::Occasion;
+use vm_pmu_arch::feed::{Branch, BranchKind, Occasion};
 
 /// What a guest does.
 #[derive(Clone, Debug)]
@@ -266,8 +266,8 @@ fn a_block_ends_where_the_record_of_a_deadline_is_wanted() {
     let machine = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
     let mut cpu = Cpu::new(machine.thread(0).unwrap());
     cpu.set_context(POWER9.contexts[0]);
-    // MMCR0: PMAE, FCECE, PMC1CE; MMCR1: PM_INST_CMPL on PMC1; MMCRA: sampling of every instruction; PMC1: 30 to go.
-    for (register, value) in [(798, 0xFE00_0000), (786, 1), (771, 0x8000_0000 - 30), (795, 0x0600_8000)] {
+    // MMCR1: PM_INST_CMPL on PMC1; PMC1: 30 to go; MMCR0: PMAE, FCECE, PMC1CE.
+    for (register, value) in [(798, 0x0200_0000), (771, 0x8000_0000 - 30), (795, 0x0600_8000)] {
         cpu.access(|pmu| pmu.mtspr(register, value)).unwrap();
     }
     assert!(cpu.demand().records().at_deadline);
@@ -309,8 +309,9 @@ impl Step for TakenBranch {
     }
 
     fn record(&self) -> Option<Record> {
-        let branch = vm_pmu_arch::feed::Branch::new(vm_pmu_arch::feed::BranchKind::DirectJump, true, 0x2000);
-        Some(Record { branch: Some(branch), ..Record::at(0x1000) })
+        let branch = Branch::new(BranchKind::Conditional, true, 0x2000);
+        // Of the B form, so that its own address is recorded.
+        Some(Record { branch: Some(branch), encoding: 0x4182_0010, ..Record::at(0x1000) })
     }
 }
 
@@ -318,11 +319,16 @@ impl Step for TakenBranch {
 fn a_record_is_reported_where_one_is_wanted() {
     let machine = POWER9.machine();
     let mut cpu = Cpu::new(machine.thread(0).unwrap());
-    let history = |cpu: &mut Cpu<'_, Flags>| cpu.access(|pmu| pmu.read(Address::Bhrb(0)));
-    cpu.set_context(POWER9.contexts[0]);
-    cpu.complete(&TakenBranch);
-    assert_eq!(history(&mut cpu), Ok(0), "PMAE is 0: nothing is recorded");
-    cpu.access(|pmu| pmu.mtspr(795, 0x0400_0000)).unwrap();
-    cpu.complete(&TakenBranch);
-    assert_eq!(history(&mut cpu), Ok(0x1000));
+    let mut history = |mmcr0| {
+        // A privileged state, and not that of the hypervisor, whose branches are not recorded.
+        cpu.set_context(POWER9.contexts[2]);
+        cpu.access(|pmu| pmu.mtspr(795, mmcr0)).unwrap();
+        cpu.complete(&TakenBranch);
+        cpu.access(|pmu| {
+            pmu.mtspr(795, 0).unwrap();
+            pmu.read(Address::Bhrb(0))
+        })
+    };
+    assert_eq!(history(0), Ok(0), "PMAE is 0: nothing is recorded");
+    assert_eq!(history(0x0400_0000), Ok(0x1000));
 }

@@ -26,6 +26,7 @@ mod common;
 mod extension;
 mod interest;
 mod journal;
+mod peek;
 mod refusal;
 mod thread;
 #[cfg(feature = "knl")]
@@ -37,6 +38,7 @@ pub(crate) mod witness;
 pub use builder::Builder;
 #[cfg(feature = "power9")]
 pub use collection::CoreCollection;
+pub use peek::Peeked;
 pub use refusal::{BuildError, RestoreError, UnknownPart};
 pub use thread::Thread;
 #[cfg(feature = "knl")]

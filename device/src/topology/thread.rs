@@ -193,7 +193,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The machine's extension, if the register at `address` belongs to it.
     #[inline]
-    fn extension_at(&self, address: Address) -> Option<&'a dyn Extension> {
+    pub(super) fn extension_at(&self, address: Address) -> Option<&'a dyn Extension> {
         self.machine.extension.as_deref().filter(|extension| extension.has(address))
     }
 
