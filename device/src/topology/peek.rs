@@ -30,9 +30,9 @@ impl Peeked {
 }
 
 /// The totals that a thread's PMU sees, without deadlines of its own.
-struct Totals<'v, 'm>(&'v View<'m>);
+struct Unarmed<'v, 'm>(&'v View<'m>);
 
-impl Feed for Totals<'_, '_> {
+impl Feed for Unarmed<'_, '_> {
     fn total(&self, signal: Signal, scope: Scope) -> u64 {
         self.0.total(signal, scope)
     }
@@ -80,7 +80,7 @@ impl<L: InterruptLine> Thread<'_, L> {
             let mut state = pmu.state(view);
             let context = state.context_mut();
             *context = self.part().privileged(*context);
-            let feed = Totals(view);
+            let feed = Unarmed(view);
             Pmu::from_state(&state, &feed).read(address, &feed).ok()
         })
     }
