@@ -354,8 +354,8 @@ impl Pipeline {
         self.last_reason = self.last_reason.filter(|_| runs);
     }
 
-    /// The code of the instruction is here later: by so many cycles for a translation, and by so many for a line, from beyond the first
-    /// level if a source is named.
+    /// Delays the code of the instruction: by `translation` cycles for a translation, and by `line` cycles for a line, which comes from
+    /// beyond the first level if `source` is given.
     pub(super) fn fetched(&mut self, translation: u32, walked: bool, line: u32, source: Option<Source>) {
         let found = &mut self.found;
         found.translation = found.translation.saturating_add(translation);

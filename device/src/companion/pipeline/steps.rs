@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_first_family_of_a_step_hides_the_others() {
-        // Four clocks of the first, the next up to six, and the third up to five: none is left for it.
+        // Four clocks for the first, the next two for the second, which asks for six; none is left for the third, which asks for five.
         let mut stall = Stall::new();
         assert_eq!([(0, 4), (1, 6), (2, 5)].map(|(state, asked)| stall.family(state, asked)), [0, 4, 6]);
         let mut runs = [(0, 0); 2];
