@@ -39,12 +39,12 @@ pub(in super::super) struct Made {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) struct Reference {
     pub(in super::super) touch: Touch,
-    /// For floating-point registers.
+    /// Whether it is for floating-point registers.
     pub(in super::super) floating: bool,
     pub(in super::super) special: Special,
-    /// A modified line left the second level because of it.
+    /// Whether it evicted a modified line from the second level.
     pub(in super::super) evicts: bool,
-    /// When its data are here.
+    /// The clock in which its data arrive.
     pub(in super::super) arrival: u64,
 }
 

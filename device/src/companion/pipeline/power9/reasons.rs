@@ -34,7 +34,7 @@ pub(super) enum Reason {
     Empty,
     /// The completion table is empty after a mispredicted branch.
     EmptyMisprediction,
-    /// The same, and the target had to be fetched from beyond the first level.
+    /// The completion table is empty after a mispredicted branch whose target had to be fetched from beyond the first level.
     EmptyMispredictionMiss,
     /// The completion table is empty, and code comes from the second level.
     EmptySecond,
