@@ -67,7 +67,7 @@ impl<const STATES: usize> Account<STATES> {
         }
     }
 
-    /// Lets `cycles` pass. `state`, which [`hold`](Account::hold) has not been told about, holds in `held` of them.
+    /// Lets `cycles` pass. `state` holds in `held` of them, without a call of [`hold`](Account::hold).
     #[inline]
     pub(super) fn pass_holding(&mut self, cycles: u64, state: usize, held: u64) {
         self.pass(cycles);

@@ -149,7 +149,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         Misses { lines: [(0, 0); COUNT], tags: [Tag::default(); COUNT], last: 0 }
     }
 
-    /// Returns the cycle in which `line` arrives and its tag, if it is in flight at `now`.
+    /// Returns when `line` arrives and its tag, if it is in flight at `now`.
     #[inline]
     pub(super) fn find(&self, line: u64, now: u64) -> Option<(u64, Tag)> {
         if self.last <= now {
@@ -159,7 +159,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         self.lines.iter().zip(&self.tags).find_map(of)
     }
 
-    /// Returns the cycle in which `line` arrives, if it is in flight at `now`.
+    /// Returns when `line` arrives, if it is in flight at `now`.
     #[inline]
     pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
         self.find(line, now).map(|(until, _)| until)
@@ -181,7 +181,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         self.last >= now && self.lines.iter().any(|(_, until)| *until == now)
     }
 
-    /// Requests `line` at `now`, or when a buffer is free. Returns the cycle in which it arrives.
+    /// Requests `line` at `now`, or when a buffer is free. Returns when it arrives.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         self.request_tagged(line, now, latency, Tag::default())
     }

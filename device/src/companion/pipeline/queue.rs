@@ -19,7 +19,7 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
         Entries { free: [0; PLACES], first: 0 }
     }
 
-    /// Returns the cycle in which the entry becomes free that has `number` others before it.
+    /// Returns when the entry becomes free that has `number` others before it.
     #[inline]
     fn at(&self, number: usize) -> u64 {
         self.free.get(self.first.wrapping_add(number) & (PLACES - 1)).copied().unwrap_or(0)

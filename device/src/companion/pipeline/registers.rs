@@ -24,13 +24,13 @@ impl Registers {
         Registers { ready: [0; Register::COUNT + 1] }
     }
 
-    /// Returns the cycle in which all of these are ready.
+    /// Returns when all of these are ready.
     #[inline]
     pub(super) fn ready(&self, registers: impl IntoIterator<Item = u16>) -> u64 {
         registers.into_iter().filter_map(|register| self.ready.get(usize::from(register))).copied().max().unwrap_or(0)
     }
 
-    /// Returns the cycle in which this register is ready.
+    /// Returns when this register is ready.
     #[inline]
     pub(super) fn at(&self, register: u16) -> u64 {
         self.ready.get(usize::from(register)).copied().unwrap_or(0)
@@ -44,8 +44,8 @@ impl Registers {
         }
     }
 
-    /// Returns the cycle in which `register`, written by an instruction of `class`, is ready. The instruction was dispatched in cycle `at`,
-    /// knew its address in cycle `address` and has its result in cycle `result`. `addresses`: the address was computed from this register.
+    /// Returns when `register`, written by an instruction of `class`, is ready. The instruction was dispatched in cycle `at`, knew its
+    /// address in cycle `address` and has its result in cycle `result`. `addresses`: the address was computed from this register.
     #[inline]
     pub(super) fn written(&self, register: u16, class: Class, addresses: bool, (at, address, result): (u64, u64, u64)) -> u64 {
         match register {

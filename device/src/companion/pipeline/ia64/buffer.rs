@@ -43,7 +43,7 @@ impl Buffer {
         Buffer { known: ready - 1, pair: None, count: 0, dispersed: [ready - 1; BUFFER as usize], ready }
     }
 
-    /// Returns the clock in which the bundle with this number was dispersed, if it is among the last.
+    /// Returns when the bundle with this number was dispersed, if it is among the last.
     pub(in super::super) fn dispersed(&self, number: u64) -> u64 {
         self.dispersed.get((number % BUFFER) as usize).copied().unwrap_or(0)
     }

@@ -148,7 +148,7 @@ impl Code {
         self.next.max(self.room_ahead()) < now
     }
 
-    /// Returns the clock in which the prefetch pipeline accepts the next line: for a stream as soon as it can, otherwise not before `from`.
+    /// Returns when the prefetch pipeline accepts the next line: for a stream as soon as it can, otherwise not before `from`.
     pub(in super::super) fn take_ahead(&mut self, from: u64, tally: &mut Tally) -> u64 {
         let wanted = self.next.max(from);
         let at = wanted.max(self.room_ahead());
@@ -158,8 +158,7 @@ impl Code {
     }
 
     /// Requests a line that the first level does not have in clock `at`. `takes` returns when the third level accepts a request for a line
-    /// of the second, from a clock on, beside those in flight. `second` is the latency of the second level. Returns the clock in which the
-    /// line arrives.
+    /// of the second, from a clock on, beside those in flight. `second` is the latency of the second level. Returns when the line arrives.
     pub(in super::super) fn request(
         &mut self,
         asked: &Asked,

@@ -36,14 +36,14 @@ impl Snoops {
         Snoops { arrived: 0, answered: 0, signed: 0, queue: Ring::new(), buffer: Ring::new() }
     }
 
-    /// FB10: returns the clock in which the next snoop arrives, which the core sees in clock `now`.
+    /// FB10: returns when the next snoop arrives, which the core sees in clock `now`.
     pub(super) fn arrive(&mut self, now: u64, timing: &Timing) -> u64 {
         let room = self.queue.room_within(1, timing.snoops);
         self.arrived = (self.arrived + REQUEST * timing.ratio).max(now).max(room);
         self.arrived
     }
 
-    /// FB11: returns the clock in which its answer is known, if it needs no entry for data.
+    /// FB11: returns when its answer is known, if it needs no entry for data.
     pub(super) fn look_up(&self, timing: &Timing) -> u64 {
         (self.arrived + timing.third - timing.second).max(self.answered).max(self.buffer.room(1))
     }

@@ -20,7 +20,7 @@ const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 21, low_bits: 2, s
 /// The memory side.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// Stores, the places of the store buffer, and when the last of them is left.
+    /// Stores, the entries of the store buffer, and the clock in which the last of them is freed.
     stores: Stores,
     buffer: Ring<8>,
     left: u64,

@@ -190,7 +190,7 @@ impl Core {
         self.split = false;
     }
 
-    /// PI4: opens a group, which enters dispersal as soon as its first bundle is there.
+    /// PI4: opens a group, which enters dispersal as soon as its first bundle arrives.
     fn open(&mut self, tally: &mut Tally) {
         while self.clock < self.ready && !self.flight.is_empty() {
             self.starve(1);

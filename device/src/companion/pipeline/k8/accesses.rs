@@ -26,7 +26,7 @@ pub(super) struct Writing {
 }
 
 impl Core {
-    /// Sends an access through LS1 and, if it stores or misses, LS2. Returns the cycle in which a load has its data.
+    /// Sends an access through LS1 and, if it stores or misses, LS2. Returns when a load has its data.
     pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
         self.pass_queues(touch, address)
     }
@@ -89,7 +89,7 @@ impl Core {
         self.second_full.add(at, self.second_queue.room());
     }
 
-    /// PK22, PK23: returns the cycle in which a load has its data if an older store to the same bytes is pending.
+    /// PK22, PK23: returns when a load has its data if an older store to the same bytes is pending.
     fn forwarded(&self, load: &Touch, at: u64, here: u64) -> u64 {
         let Some(store) = self.stores.find(load.address, load.size, at) else { return here };
         if load.address == store.address && load.size <= store.size && !load.misaligned && !store.misaligned {
@@ -103,7 +103,7 @@ impl Core {
         (store.written + 3).max(store.ready + NO_FORWARD).max(here)
     }
 
-    /// Returns the cycle in which the line of a store is present: now, if it hits.
+    /// Returns when the line of a store is present: now, if it hits.
     #[inline]
     fn line_of(&mut self, touch: &Touch, at: u64) -> u64 {
         let at = at + u64::from(touch.translation);
@@ -114,7 +114,7 @@ impl Core {
         pending.unwrap_or_else(|| self.misses.request(touch.line, at, u64::from(touch.latency).saturating_sub(1)))
     }
 
-    /// Returns the cycle in which a locked operation, whose turn it is, may write its line.
+    /// Returns when a locked operation, whose turn it is, may write its line.
     pub(super) fn permission(&mut self, operation: &MacroOperation, turn: u64) -> u64 {
         let mut from = turn;
         for number in operation.touches.0..operation.touches.1 {

@@ -145,7 +145,7 @@ impl Memory {
         accessed.stored = accessed.stored.max(at + self.translate(touch, at));
     }
 
-    /// Returns the cycle in which the data of a load that was issued in cycle `at` are present.
+    /// Returns when the data of a load that was issued in cycle `at` are present.
     fn read(&mut self, touch: &Touch, at: u64, vector: bool, units: &mut Units, tally: &mut Tally) -> u64 {
         let others = vector || touch.size <= 2;
         let from = at + self.translate(touch, at);
@@ -178,8 +178,7 @@ impl Memory {
         here + if again { AGAIN } else { 0 }
     }
 
-    /// Returns the cycle in which the line of an access is present that is needed in cycle `from`; that is `from` itself if the line is in
-    /// the cache.
+    /// Returns when the line of an access is present that is needed in cycle `from`: `from` itself if the line is in the cache.
     fn line(touch: &Touch, from: u64, units: &mut Units) -> u64 {
         if let Some(until) = units.pending(touch.line, from) {
             return until;

@@ -47,7 +47,7 @@ impl Units {
         ports.take_cycle(number, earliest + self.offset).saturating_sub(self.offset)
     }
 
-    /// Returns the cycle in which `line` arrives, if it is in flight at `now`.
+    /// Returns when `line` arrives, if it is in flight at `now`.
     #[inline]
     pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
         self.misses.pending(line, now + self.offset).map(|until| until.saturating_sub(self.offset))
@@ -59,7 +59,7 @@ impl Units {
         self.misses.room().saturating_sub(self.offset)
     }
 
-    /// Requests `line` at `now`, or when a buffer is free. Returns the cycle in which it arrives.
+    /// Requests `line` at `now`, or when a buffer is free. Returns when it arrives.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         self.misses.request(line, now + self.offset, latency).saturating_sub(self.offset)
     }

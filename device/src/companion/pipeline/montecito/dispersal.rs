@@ -36,7 +36,7 @@ struct Ports {
 }
 
 impl Ports {
-    /// Takes the port of another instruction, if it finds one. What can go to every port of M takes what the others leave.
+    /// Takes the port of another instruction, if one is free. Instructions that can use every M port take one that is left over.
     #[inline]
     fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
         match port {

@@ -273,7 +273,7 @@ impl Core {
         self.front.restart(begin, delivery, tally);
     }
 
-    /// PM4: opens a group, which enters dispersal as soon as its first bundle is there.
+    /// PM4: opens a group, which enters dispersal as soon as its first bundle arrives.
     fn open(&mut self, slot: u8, tally: &mut Tally) {
         while self.clock < self.ready {
             if self.flight.is_empty() {

@@ -137,7 +137,7 @@ impl Core {
         finished
     }
 
-    /// PP24, PP28: launches the access into its slice, and translates it. Returns the cycle in which the translation is known.
+    /// PP24, PP28: launches the access into its slice, and translates it. Returns when the translation is known.
     fn launch(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let launched = self.shared.ports.take_cycle(ACCESSES + slice_of(touch), at);
         phases.push(Reason::AddressArbitration, launched);
@@ -181,7 +181,7 @@ impl Core {
         finished
     }
 
-    /// Returns the cycle in which the data of a load with an entry are present.
+    /// Returns when the data of a load with an entry are present.
     fn read(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let mut launched = self.launch(touch, at, phases, tally);
         if !touch.loads() {

@@ -71,7 +71,7 @@ impl Group {
         Group { at, count: 0, branches: 0, used: [0; 2], restricted: [false; 2] }
     }
 
-    /// Whether a superslice has the place for an operation.
+    /// Whether a superslice has room for an operation with `place`.
     #[inline]
     fn fits(&self, superslice: usize, place: Place) -> bool {
         let used = self.used.get(superslice).copied().unwrap_or(PLACES);

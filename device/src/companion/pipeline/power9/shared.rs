@@ -187,12 +187,12 @@ impl Shared {
         self.sent
     }
 
-    /// Returns the cycle in which the second level has `line` for a store, if it is fetching it in cycle `at`.
+    /// Returns when the second level has `line` for a store, if it is fetching it in cycle `at`.
     pub(super) fn written(&self, line: u64, at: u64) -> Option<u64> {
         self.written_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
     }
 
-    /// Returns the cycle in which the second level has `line` for a fetch of code, if it is fetching it in cycle `at`.
+    /// Returns when the second level has `line` for a fetch of code, if it is fetching it in cycle `at`.
     pub(super) fn fetched(&self, line: u64, at: u64) -> Option<u64> {
         self.fetched_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
     }

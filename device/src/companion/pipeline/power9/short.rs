@@ -63,7 +63,7 @@ impl Core {
         }
     }
 
-    /// Returns the cycle in which all of these registers are ready, `earliest` or later.
+    /// Returns when all of these registers are ready, `earliest` or later.
     #[inline]
     pub(super) fn ready_from(&self, earliest: u64, registers: &[Register]) -> u64 {
         registers.iter().fold(earliest, |ready, register| ready.max(self.registers.at(place(*register))))

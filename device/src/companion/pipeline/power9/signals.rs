@@ -22,7 +22,7 @@ pub(super) enum State {
     TargetsFull,
     /// Fetch waits for the instruction buffer.
     BufferFull,
-    /// Fetch waits for an instruction that flushes what is behind it.
+    /// Fetch waits for an instruction that flushes those after it.
     FetchStopped,
     /// Dispatch has no instruction to take.
     Starved,

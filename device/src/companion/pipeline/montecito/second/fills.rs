@@ -34,7 +34,7 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    /// Returns the clock in which its entry is free.
+    /// Returns when its entry is free.
     pub(super) fn until(&self) -> u64 {
         self.arrival + PARTS
     }

@@ -44,7 +44,7 @@ impl Snoops {
         }
     }
 
-    /// Returns the clock in which the next one arrives.
+    /// Returns when the next one arrives.
     pub(super) fn next(&self) -> Option<u64> {
         self.first().map(|(_, at)| at)
     }
