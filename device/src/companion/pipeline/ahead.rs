@@ -1,4 +1,4 @@
-//! Loads that are ahead of their turn: that have their data before an older load.
+//! Loads ahead of their turn, which have their data before an older load does.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;

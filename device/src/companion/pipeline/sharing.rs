@@ -272,7 +272,7 @@ impl<'a> Threads<'a> {
 mod tests {
     use super::*;
 
-    /// A core of four threads; `running` has those that run, one bit each.
+    /// Returns a thread of a core of four; `running` has those that run, one bit each.
     fn threads<'a>(sharing: &'a mut Sharing, thread: usize, running: u32, offset: &mut u64) -> Threads<'a> {
         let at = sharing.clocks[thread];
         Threads::new(sharing, thread, running, at, offset)

@@ -7,7 +7,7 @@ use super::super::instruction::{Access, AccessKind};
 use super::saving::{number, pick, small};
 use vm_pmu_arch::feed::DataSource;
 
-/// Where a line that the first level does not have comes from.
+/// The source of a line that the first level does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Source {
     /// The second level.
@@ -63,7 +63,7 @@ pub(super) struct Touch {
     pub(super) translation: u32,
     /// Cycles from issue to data, if it missed.
     pub(super) latency: u32,
-    /// Where the data come from, if it missed.
+    /// The source of the data, if it missed.
     pub(super) source: Source,
     /// Bus traffic for it.
     pub(super) carried: Carried,

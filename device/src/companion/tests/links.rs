@@ -145,7 +145,7 @@ fn nothing_is_sent_while_no_link_is_counted() {
     assert!(idle, "and nothing is remembered");
 }
 
-/// All that is sent in one transaction, on all links of all nodes.
+/// Returns all traffic of one transaction, on all links of all nodes.
 fn transact(companion: &Companion, transaction: &Transaction) -> [u64; 3] {
     let mut tally = Tally::new();
     companion.system.transact(&mut companion.system.shared.lock(), transaction, &mut tally);

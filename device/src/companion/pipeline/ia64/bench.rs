@@ -77,7 +77,7 @@ pub(in super::super) fn touch(address: u64, kind: AccessKind) -> Touch {
     Touch::new(&Access { address, physical: address, size: 8, kind, ..Access::default() }, address >> 6)
 }
 
-/// A touch that missed.
+/// Returns a touch that missed.
 pub(in super::super) fn missed(address: u64, latency: u32, source: Source) -> Touch {
     Touch { missed: true, latency, source, ..touch(address, AccessKind::Load) }
 }

@@ -3,7 +3,7 @@
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::{small, time};
 
-/// Capacity in bundles, and the number of bundles that it holds when there is no room for a pair.
+/// Capacity in bundles, and maximum number of bundles that it still holds when a pair enters.
 pub(in super::super) const BUFFER: u64 = 8;
 const KEPT: u64 = BUFFER - 2;
 /// Address bits within a pair of bundles, and within a bundle.

@@ -7,7 +7,7 @@ const MOST: u64 = 1 << 44;
 /// Maximum number of bubbles that pass at once.
 const PASSED: u64 = 960;
 
-/// Why a step has no group.
+/// The cause of a step without a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Flush {
     /// A mispredicted branch.

@@ -9,7 +9,7 @@ use super::super::ia64::branches;
 use super::super::small;
 use super::rows::Port;
 
-/// Why a group ends.
+/// The cause that ends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// A stop of the program.

@@ -31,7 +31,7 @@ impl Core {
         self.pass_queues(touch, address)
     }
 
-    /// Inlined variant of [`load_store`](Core::load_store), for callers that know more of the access at compile time.
+    /// Sends an access through the queues like [`load_store`](Core::load_store), inlined for callers that know more of it at compile time.
     #[inline(always)]
     pub(super) fn pass_queues(&mut self, touch: &Touch, address: u64) -> u64 {
         let mut at = 0;

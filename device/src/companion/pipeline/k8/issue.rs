@@ -12,11 +12,11 @@ use super::{Class, Core, FLOATING_DEPTH, INTEGER_UNITS, LOCKED, MULTIPLIER, PIPE
 /// The cycles in which a macro-operation passed the stages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
-    /// Its last micro-operation was issued.
+    /// Issue of its last micro-operation.
     pub(super) last: u64,
-    /// It finished.
+    /// Its finish.
     pub(super) finished: u64,
-    /// Its address and store data are known.
+    /// The cycle in which its address and store data are known.
     pub(super) ready: u64,
 }
 

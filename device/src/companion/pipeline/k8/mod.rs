@@ -371,7 +371,7 @@ impl Core {
         self.pass(begin, next);
     }
 
-    /// [`room`](Core::room) for such a line.
+    /// Returns [`room`](Core::room) for such a line.
     #[inline]
     fn room_plain(&mut self, ready: u64) -> u64 {
         let scheduler = self.schedulers.iter().take(self.line.count).fold(0, |last, entries| last.max(entries.room()));

@@ -176,7 +176,7 @@ impl Core {
         self.pass(begin, at + 1);
     }
 
-    /// [`room`](Core::room) for such a line.
+    /// Returns [`room`](Core::room) for such a line.
     #[inline]
     fn room_short(&mut self, ready: u64) -> u64 {
         let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
@@ -185,7 +185,7 @@ impl Core {
         last.max(queue)
     }
 
-    /// [`room_plain`](Core::room_plain) for a line with macro-operations that take no scheduler entry.
+    /// Returns [`room_plain`](Core::room_plain) for a line with macro-operations that take no scheduler entry.
     #[inline(never)]
     fn room_beside_seconds(&mut self, ready: u64) -> u64 {
         let seconds = self.line.needs.seconds;

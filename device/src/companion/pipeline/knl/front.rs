@@ -67,7 +67,7 @@ impl FrontEnd {
         }
     }
 
-    /// [`deliver`](FrontEnd::deliver) for code that is present.
+    /// Delivers like [`deliver`](FrontEnd::deliver), for code that is present.
     #[inline]
     pub(super) fn deliver_plain(&mut self, instruction: &Instruction<'_>) -> u64 {
         if instruction.length == 0 {

@@ -92,11 +92,11 @@ impl Share {
 /// The cycles in which an instruction passed the stages.
 #[derive(Clone, Copy, Debug)]
 struct Issued {
-    /// Its last part was issued.
+    /// Issue of its last part.
     last: u64,
-    /// It has finished.
+    /// Its finish.
     finished: u64,
-    /// The addresses and data of its stores are ready.
+    /// The cycle in which the addresses and data of its stores are ready.
     stored: u64,
     /// Its loads and stores.
     accessed: Accessed,

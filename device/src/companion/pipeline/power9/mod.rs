@@ -204,15 +204,15 @@ struct Times {
     dispatched: u64,
     /// The slice of its operation.
     slice: usize,
-    /// The data of its last store are issued.
+    /// Issue of the data of its last store.
     data: u64,
-    /// It could be issued if its port were free.
+    /// The cycle in which it could be issued if its port were free.
     sourced: u64,
-    /// As `sourced`, and the recirculation queue has room for it.
+    /// The cycle in which, in addition, the recirculation queue has room for it.
     recirculated: u64,
     issued: u64,
     finished: u64,
-    /// Its last store has a queue entry.
+    /// The cycle in which its last store has a queue entry.
     entered: u64,
 }
 

@@ -6,7 +6,7 @@ use super::super::super::instruction::AccessKind;
 use super::super::{Source, Touch};
 use super::watch::Queue;
 
-/// Why the oldest unfinished instruction has not finished, or another cause of a cycle.
+/// The reason for which the oldest unfinished instruction has not finished, or another cause of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Reason {

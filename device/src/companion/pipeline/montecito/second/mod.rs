@@ -48,7 +48,7 @@ pub(super) struct SecondQueue {
     looked: u64,
     /// The first clock that has not been simulated.
     clock: u64,
-    /// The clock that the pipeline reports next, and the group that enters in an unreported clock.
+    /// The clock that the pipeline reports next, and the group that enters once its own clock has been reported.
     reported: u64,
     waiting: Waiting,
     counts: [u64; COUNTS],
