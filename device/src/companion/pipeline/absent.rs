@@ -5,7 +5,7 @@ use core::convert::Infallible;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
-/// No core at all. The compiler knows that there is none, so it leaves out what would be done with one.
+/// A core that cannot exist. The compiler knows this and omits the code that would use one.
 #[derive(Clone, Debug)]
 pub(super) struct Absent<T>(Infallible, PhantomData<T>);
 

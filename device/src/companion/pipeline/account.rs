@@ -1,43 +1,43 @@
-//! How many cycles have passed, and what held in how many of them.
+//! Number of cycles that have passed, and number of them in which each state held.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 
 /// The account of a pipeline.
 pub(super) type States = Account<16>;
 
-/// The same, of a part whose queues are watched.
+/// The account of a part whose queues are watched.
 pub(super) type ManyStates = Account<64>;
 
-/// Cycles that have not been reported. States overlap, unless they exclude each other: a cycle can have several.
+/// Cycles that have not been reported. A cycle can have several states, unless they exclude each other.
 ///
-/// It knows how many cycles of each state there are, not which: those that pass together are reported with the longest state last. A state
-/// that has more cycles than pass has the rest of them in the cycles to come.
+/// The account knows how many cycles each state has, not which ones: cycles that pass together are reported with the longest state last. If
+/// a state has more cycles than pass, the rest fall in later cycles.
 #[derive(Clone, Debug)]
 pub(super) struct Account<const STATES: usize> {
     passed: u64,
-    /// Cycles of each state among those that have passed.
+    /// Cycles of each state among the passed ones.
     held: [u64; STATES],
-    /// Cycles of each state to come.
+    /// Pending cycles of each state.
     coming: [u64; STATES],
-    /// The states that have any of the former, one bit each.
+    /// States with a nonzero `held`, one bit each.
     some_held: u64,
-    /// The states that have any of the latter, one bit each.
+    /// States with a nonzero `coming`, one bit each.
     some_coming: u64,
     /// The states that exclude each other, one bit each.
     exclusive: u64,
-    /// Cycles that passed since everything was reported.
+    /// Cycles that have passed since everything was last reported.
     total: u64,
-    /// The states of the last cycle that was reported, whether anyone wanted them or not.
+    /// The states of the last reported cycle, whether they were wanted or not.
     pub(super) last: Option<u64>,
 }
 
 impl<const STATES: usize> Account<STATES> {
-    /// An account in which no cycle has two of the states `exclusive`, one bit each.
+    /// Returns an account in which no cycle has two of the states in `exclusive`, one bit each.
     pub(super) const fn new(exclusive: u64) -> Self {
         Account { passed: 0, held: [0; STATES], coming: [0; STATES], some_held: 0, some_coming: 0, exclusive, total: 0, last: None }
     }
 
-    /// `state` holds for `cycles`, from the next on that pass.
+    /// Makes `state` hold for `cycles`, starting with the next cycle that passes.
     #[inline]
     pub(super) fn hold(&mut self, state: usize, cycles: u64) {
         if cycles != 0
@@ -48,7 +48,7 @@ impl<const STATES: usize> Account<STATES> {
         }
     }
 
-    /// Cycles pass.
+    /// Lets `cycles` pass.
     #[inline]
     pub(super) fn pass(&mut self, cycles: u64) {
         if cycles == 0 {
@@ -67,7 +67,7 @@ impl<const STATES: usize> Account<STATES> {
         }
     }
 
-    /// Cycles pass. `state`, which [`hold`](Account::hold) does not know of, holds in `held` of them.
+    /// Lets `cycles` pass. `state` holds in `held` of them, without a call of [`hold`](Account::hold).
     #[inline]
     pub(super) fn pass_holding(&mut self, cycles: u64, state: usize, held: u64) {
         self.pass(cycles);
@@ -79,25 +79,25 @@ impl<const STATES: usize> Account<STATES> {
         }
     }
 
-    /// How many cycles have not been reported.
+    /// Returns the number of unreported cycles.
     pub(super) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// Removes cycles in which the same states hold, of those in `wanted`, one bit each: how many cycles, and these states.
+    /// Removes cycles in which the same states of `wanted` (one bit each) hold. Returns the number of cycles and these states.
     #[inline]
     pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
         self.next_within(wanted, u64::MAX)
     }
 
-    /// The same, `most` cycles at most.
+    /// Removes at most `most` cycles, otherwise as [`next`](Account::next).
     #[inline]
     pub(super) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
         if self.passed == 0 {
             return None;
         }
         let mut states = self.some_held & wanted;
-        // Of those that exclude each other the first; the others come after.
+        // Only the first of the exclusive states; the others come after.
         let exclusive = states & self.exclusive;
         states &= !(exclusive & exclusive.wrapping_sub(1));
         let mut cycles = self.passed.min(most);
@@ -112,7 +112,7 @@ impl<const STATES: usize> Account<STATES> {
         }
         self.passed -= cycles;
         if self.passed == 0 {
-            // Of the others, those that held all the time.
+            // Of the unwanted states, those that held all the time.
             let whole = |state: &usize| self.held.get(*state).is_some_and(|held| *held == self.total);
             self.last = Some(bits(self.some_held & !wanted).filter(whole).fold(states, |last, state| last | 1 << state));
             self.clear();
@@ -120,7 +120,7 @@ impl<const STATES: usize> Account<STATES> {
         Some((cycles, states))
     }
 
-    /// What has passed has been reported, or is of no interest.
+    /// Drops the passed cycles, which have been reported or are of no interest.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.passed = 0;
@@ -133,7 +133,7 @@ impl<const STATES: usize> Account<STATES> {
         self.some_held = 0;
     }
 
-    /// What is to come; what has passed is reported before.
+    /// Saves the pending cycles; the passed ones are reported before.
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&self.coming);
         writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
@@ -149,7 +149,7 @@ impl<const STATES: usize> Account<STATES> {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Returns the numbers of the set bits.
 #[inline]
 pub(super) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {

@@ -1,16 +1,16 @@
-//! Loads that are ahead of their turn.
+//! Loads ahead of their turn, which have their data before an older load does.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
-/// How many are remembered.
+/// Number of loads that are remembered.
 const LOADS: usize = 16;
 
 /// A load that has its data while an older one has not.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     line: u64,
-    /// It has its data in this cycle, and all older loads have theirs in that one.
+    /// The cycle in which it has its data, and the one in which all older loads have theirs.
     here: u64,
     until: u64,
 }
@@ -20,7 +20,7 @@ struct Load {
 pub(super) struct Ahead {
     loads: [Load; LOADS],
     next: usize,
-    /// When all loads so far have their data.
+    /// The cycle in which all loads so far have their data.
     all: u64,
 }
 
@@ -29,7 +29,7 @@ impl Ahead {
         Ahead { loads: [Load { line: 0, here: 0, until: 0 }; LOADS], next: 0, all: 0 }
     }
 
-    /// The next load, of `line`, has its data in cycle `here`.
+    /// Adds the next load, of `line`, which has its data in cycle `here`.
     #[inline]
     pub(super) fn push(&mut self, line: u64, here: u64) {
         if here >= self.all {

@@ -1,4 +1,4 @@
-//! What a pipeline learns of the bus, on parts whose bus is modelled in time.
+//! Information for a pipeline about the bus, on parts whose bus is modelled in time.
 
 use super::super::bus::{Carried, Lines};
 use super::super::snooped::Snooped;
@@ -7,7 +7,7 @@ use super::ia64::bus::Bus;
 use super::{Core, Pipeline};
 
 impl Core {
-    /// The bus of a part that has one in time.
+    /// Returns the bus, if the part models it in time.
     fn bus_mut(&mut self) -> Option<&mut Bus> {
         match self {
             Core::Montecito(core) => Some(core.bus_mut()),
@@ -18,8 +18,8 @@ impl Core {
 }
 
 impl Pipeline {
-    /// The bus carries this, which has these lines, for the code of the instruction, or for its present access, or for itself if it has made
-    /// none.
+    /// Adds bus traffic `carried` for `lines`. It belongs to the code of the instruction if `fetched`, otherwise to its current access, or
+    /// to the instruction itself if it has made none.
     pub(in super::super) fn carried(&mut self, carried: Carried, lines: Lines, fetched: bool) {
         let carried = self.core.bus_mut().map_or(carried, |bus| carried.at(bus.know(lines)));
         let found = &mut self.found;
@@ -31,8 +31,8 @@ impl Pipeline {
         place.join(carried);
     }
 
-    /// The caches of the core have answered snoops. `late` takes the clusters whose transactions waited for the answers, and for how many clocks
-    /// of the bus.
+    /// Takes the snoops that the caches of the core have answered. `late` is called with each cluster whose transaction waited for the
+    /// answer, and for how many clocks of the bus.
     pub(in super::super) fn met(&mut self, snooped: &Snooped, mut late: impl FnMut(usize, u64)) {
         for snoop in snooped.all() {
             let times = match &mut self.core {
@@ -44,7 +44,7 @@ impl Pipeline {
         }
     }
 
-    /// Counts what was in the queues of the bus in the cycles that have been reported.
+    /// Counts the occupancy of the bus queues in the cycles that have been reported.
     #[inline]
     pub(in super::super) fn settle_bus(&mut self, tally: &mut Tally) {
         match &mut self.core {

@@ -1,20 +1,20 @@
-//! How a companion and the pipeline of an Itanium share what is known of code that is prefetched.
+//! Shared knowledge of a companion and an Itanium pipeline about prefetched code.
 
 use super::super::tally::Tally;
 use super::{Core, Pipeline, Source};
 
 impl Pipeline {
-    /// The instruction lies in another line of code than the one before, with this number.
+    /// Records that the instruction lies in another line of code than the previous one.
     pub(in super::super) fn looks_up(&mut self, line: u64) {
         self.found.code_line = Some(line);
     }
 
-    /// A stream of prefetches begins behind the instruction's line.
+    /// Begins a stream of prefetches behind the instruction's line.
     pub(in super::super) fn begins_stream(&mut self) {
         self.found.begins_stream = true;
     }
 
-    /// The stream ends.
+    /// Ends the stream.
     pub(in super::super) fn ends_stream(&mut self, tally: &mut Tally) {
         match &mut self.core {
             Core::Montecito(core) => core.front.end_stream(tally),
@@ -23,7 +23,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether the stream has asked for one more line by now.
+    /// Returns whether the stream has requested another line by now.
     pub(in super::super) fn stream_has_gone_on(&self) -> bool {
         match &self.core {
             Core::Montecito(core) => core.front.stream_has_gone_on(),
@@ -32,7 +32,7 @@ impl Pipeline {
         }
     }
 
-    /// A line is prefetched, by a stream or not, and comes after `latency` cycles from here, unless the first level has it.
+    /// Prefetches a line, as part of a stream or not. `from` is its source and its latency from now on; `None` if the first level has it.
     pub(in super::super) fn prefetches_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
         match &mut self.core {
             Core::Montecito(core) => core.prefetch_code(line, from, streams, tally),

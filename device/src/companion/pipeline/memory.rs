@@ -1,9 +1,9 @@
-//! What loads and stores wait for: stores that have not been written, and buffers of missed lines.
+//! Stores that have not been written yet and buffers of missed lines, for which loads and stores wait.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
-/// Stores that are remembered.
+/// Number of stores that are remembered.
 const STORES: usize = 64;
 
 /// A store that may still wait to be written.
@@ -11,51 +11,51 @@ const STORES: usize = 64;
 pub(super) struct Store {
     /// The address of its first byte.
     pub(super) address: u64,
-    /// How many bytes.
+    /// Its size in bytes.
     pub(super) size: u8,
-    /// It crosses the width of a cache access.
+    /// Whether it crosses the width of a cache access.
     pub(super) misaligned: bool,
-    /// Its instruction has read the same bytes.
+    /// Whether its instruction has read the same bytes.
     pub(super) modifies: bool,
-    /// When its address and its data are known.
+    /// The cycle in which its address and its data are known.
     pub(super) ready: u64,
-    /// When it is in the cache.
+    /// The cycle in which it is in the cache.
     pub(super) written: u64,
-    /// When its address was issued, and the number of its line in memory, where the part asks for them.
+    /// The cycle in which its address was issued, and the number of its line in memory, on parts that need them.
     pub(super) issued: u64,
     pub(super) line: u64,
 }
 
 impl Store {
-    /// Whether it has any of these bytes.
+    /// Returns whether it covers any of these bytes.
     pub(super) fn overlaps(&self, address: u64, size: u8) -> bool {
         address.wrapping_sub(self.address) < u64::from(self.size) || self.address.wrapping_sub(address) < u64::from(size)
     }
 
-    /// Whether it has all of these bytes.
+    /// Returns whether it covers all of these bytes.
     pub(super) fn holds(&self, address: u64, size: u8) -> bool {
         address.wrapping_sub(self.address).saturating_add(u64::from(size)) <= u64::from(self.size)
     }
 }
 
-/// Bits of an address within a granule, by which stores are found.
+/// Address bits within a granule. Stores are found by granule.
 const GRANULE_BITS: u32 = 2;
-/// Granules of a page: bits 11:2 of addresses are compared.
+/// Number of granules in a page: bits 11:2 of addresses are compared.
 const GRANULES: usize = 1024;
 
 /// The last stores of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Stores {
     ring: [Store; STORES],
-    /// How many there have been.
+    /// Number of stores so far.
     count: u64,
-    /// For each granule of a page, the number of the last store to it, plus one.
+    /// Number of the last store to each granule of a page, plus one.
     last: [u64; GRANULES],
-    /// When the last of them is written.
+    /// The cycle in which the last of them is written.
     pub(super) written: u64,
 }
 
-/// The granules that `size` bytes at `address` lie in.
+/// Returns the granules that `size` bytes at `address` lie in.
 fn granules(address: u64, size: u8) -> impl Iterator<Item = usize> {
     let first = address >> GRANULE_BITS;
     let last = address.wrapping_add(u64::from(size.max(1)) - 1) >> GRANULE_BITS;
@@ -81,7 +81,7 @@ impl Stores {
         self.written = self.written.max(store.written);
     }
 
-    /// The last store that is not written at `now` and has a granule of the page in common with these bytes.
+    /// Returns the last store that is not written at `now` and shares a granule of the page with these bytes.
     #[inline]
     pub(super) fn find(&self, address: u64, size: u8, now: u64) -> Option<&Store> {
         if self.written <= now {
@@ -94,7 +94,7 @@ impl Stores {
         self.ring.get((number - 1) as usize % STORES).filter(|store| store.written > now)
     }
 
-    /// Everything is so many cycles later.
+    /// Delays everything by `cycles`.
     pub(super) fn shift(&mut self, cycles: u64) {
         self.written += cycles;
         for store in &mut self.ring {
@@ -134,13 +134,13 @@ impl Stores {
     }
 }
 
-/// Buffers of lines on their way, each with a tag.
+/// Buffers of lines in flight, each with a tag.
 #[derive(Clone, Debug)]
 pub(super) struct Misses<const COUNT: usize, Tag = ()> {
-    /// The number of the line, and when it is here.
+    /// The number of each line, and the cycle in which it arrives.
     lines: [(u64, u64); COUNT],
     pub(super) tags: [Tag; COUNT],
-    /// When all are here.
+    /// The cycle in which all have arrived.
     last: u64,
 }
 
@@ -149,7 +149,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         Misses { lines: [(0, 0); COUNT], tags: [Tag::default(); COUNT], last: 0 }
     }
 
-    /// When `line` is here, if it is on its way at `now`; and its tag.
+    /// Returns when `line` arrives and its tag, if it is in flight at `now`.
     #[inline]
     pub(super) fn find(&self, line: u64, now: u64) -> Option<(u64, Tag)> {
         if self.last <= now {
@@ -159,34 +159,34 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         self.lines.iter().zip(&self.tags).find_map(of)
     }
 
-    /// When `line` is here, if it is on its way at `now`.
+    /// Returns when `line` arrives, if it is in flight at `now`.
     #[inline]
     pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
         self.find(line, now).map(|(until, _)| until)
     }
 
-    /// The first cycle in which a buffer is free.
+    /// Returns the first cycle in which a buffer is free.
     #[inline]
     pub(super) fn room(&self) -> u64 {
         self.lines.iter().map(|(_, until)| *until).min().unwrap_or(0)
     }
 
-    /// When each of the lines that were requested last is here.
+    /// Returns the arrival cycles of the lines that were requested last.
     pub(super) fn ends(&self) -> impl Iterator<Item = u64> {
         self.lines.iter().map(|(_, until)| *until)
     }
 
-    /// Whether a line comes in cycle `now`.
+    /// Returns whether a line arrives in cycle `now`.
     pub(super) fn comes(&self, now: u64) -> bool {
         self.last >= now && self.lines.iter().any(|(_, until)| *until == now)
     }
 
-    /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
+    /// Requests `line` at `now`, or when a buffer is free. Returns when it arrives.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         self.request_tagged(line, now, latency, Tag::default())
     }
 
-    /// The same, with a tag.
+    /// Requests a line with a tag, otherwise as [`request`](Misses::request).
     pub(super) fn request_tagged(&mut self, line: u64, now: u64, latency: u64, tag: Tag) -> u64 {
         let Some((place, old)) = self.lines.iter_mut().zip(&mut self.tags).min_by_key(|((_, until), _)| *until) else {
             return now + latency;
@@ -197,7 +197,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         place.1
     }
 
-    /// `line` is here at `until`, whether a buffer was free for it or not: it takes the place that is free first.
+    /// Records that `line` arrives at `until`, even if no buffer is free: it takes the one that is free first.
     pub(super) fn note(&mut self, line: u64, until: u64) {
         if let Some(place) = self.lines.iter_mut().min_by_key(|(_, until)| *until) {
             *place = (line, until);
@@ -205,7 +205,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
         self.last = self.last.max(until);
     }
 
-    /// The lines; tags are not among them.
+    /// Saves the lines without their tags.
     pub(super) fn save(&self, writer: &mut Writer) {
         self.lines.iter().for_each(|(line, until)| writer.words(&[*line, *until]));
     }

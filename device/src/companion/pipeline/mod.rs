@@ -1,9 +1,9 @@
-//! Pipelines: when each instruction is dispatched, issued, finished and completed, and what each cycle was lost to.
+//! Pipelines: the cycles in which each instruction is dispatched, issued, finished and completed, and the cause of each lost cycle.
 //!
-//! A pipeline takes the executed instructions in one pass, without stepping through cycles: each of an instruction's times is the latest of
-//! those at which something that it needs becomes free. Time passes at dispatch. A cycle is reported when an instruction is dispatched
+//! A pipeline takes the executed instructions in one pass, without stepping through cycles. Each time of an instruction is the latest of
+//! the times at which the resources it needs become free. Time passes at dispatch. A cycle is reported when an instruction is dispatched
 //! after it, since nothing can change it afterwards; instructions in flight are reported before they have completed.
-//! `docs/notes/pipelines.md` has the plan, and one note a part the rules.
+//! `docs/notes/pipelines.md` has the plan, and one note for each part has the rules.
 
 mod absent;
 mod account;
@@ -48,76 +48,76 @@ pub(super) use touch::Source;
 use touch::Touch;
 use vm_pmu_arch::feed::Signal;
 
-/// The accesses of one instruction that are distinguished. Those beyond lengthen the last.
+/// Maximum number of accesses that are tracked for one instruction. Further accesses lengthen the last one.
 const MOST: usize = 16;
 
-/// The longest time in the background that is told apart from a longer one.
+/// The longest time in the background that is distinguished from a longer one.
 const LONGEST: u64 = 1 << 32;
 
-/// A miss of the third-level cache, at the cycle at which it is known.
+/// A miss of the third-level cache, reported in the cycle in which it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThirdLevelMiss {
-    /// Cycles until its data come.
+    /// Cycles until the data arrive.
     pub returns: u64,
 }
 
-/// Where execution goes on after an instruction.
+/// Where execution continues after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Continuation {
     /// In sequence.
     #[default]
     Sequential,
-    /// At a target that was predicted.
+    /// At a correctly predicted target.
     Taken,
-    /// At a target that the decoder found, so many cycles later.
+    /// At a target that the decoder found, after this many cycles.
     Resteered(u16),
     /// On another path than the predicted one.
     Mispredicted,
-    /// The pipeline starts again behind the instruction, once it has completed.
+    /// Behind the instruction: the pipeline restarts there once the instruction has completed.
     Restarted,
     /// At the target of a far transfer, or in a handler.
     Far,
 }
 
-/// The prefetches of one instruction that are distinguished.
+/// Maximum number of prefetches that are tracked for one instruction.
 const PREFETCHES: usize = 4;
 
-/// A line that the prefetcher of data asked for.
+/// A line that the data prefetcher requested.
 #[derive(Clone, Copy, Debug)]
 struct Prefetch {
     line: u64,
-    /// Cycles until it is here.
+    /// Cycles until the line arrives.
     latency: u32,
     source: Source,
 }
 
-/// What the companion found out about the instruction that is being executed.
+/// Everything the companion found out about the instruction that is being executed.
 #[derive(Clone, Debug)]
 struct Found {
     touches: [Touch; MOST],
     count: usize,
-    /// Cycles until its code is here, beyond a hit of the first level: for translations, those of walks among them, and for lines.
+    /// Cycles until its code arrives, beyond a hit of the first level: for translations, for the walks among them, and for lines.
     translation: u32,
     walk: u32,
     line: u32,
-    /// Where its code comes from, if the first level did not have it.
+    /// Source of its code, if the first level did not have it.
     code: Option<Source>,
-    /// What the bus carries for its code, and for it apart from its accesses.
+    /// Bus traffic for its code, and for the instruction itself apart from its accesses.
     fetched: Carried,
     carried: Carried,
-    /// The line of code that is looked up, if it is another one than before, and whether a stream of prefetches begins behind it.
+    /// The line of code that is looked up, if it differs from the previous one, and whether a stream of prefetches begins behind it.
     code_line: Option<u64>,
     begins_stream: bool,
-    /// What the prefetcher of data asked memory and other caches for meanwhile.
+    /// Lines that the data prefetcher requested from memory and other caches during the instruction.
     prefetches: [Prefetch; PREFETCHES],
     prefetched: usize,
-    /// How many lines left the second level meanwhile, and how many the third.
+    /// Number of lines that left the second level and the third level during the instruction.
     castouts: (u32, u32),
-    /// How many of those of the second level were modified.
+    /// Number of modified lines among those that left the second level.
     written_back: u32,
-    /// How many lines snoops of others found in the second level since, and how many in the third.
+    /// Number of lines that snoops of others have since found in the second level and in the third.
     snooped: (u32, u32),
-    /// How many lines devices have put into the third level since.
+    /// Number of lines that devices have since put into the third level.
     injected: u32,
     continuation: Continuation,
 }
@@ -147,13 +147,13 @@ impl Found {
         self.touches.get(..self.count).unwrap_or(&[])
     }
 
-    /// Cycles until its code is here, beyond a hit of the first level.
+    /// Returns the cycles until its code arrives, beyond a hit of the first level.
     #[inline]
     fn delay(&self) -> u64 {
         u64::from(self.translation) + u64::from(self.line)
     }
 
-    /// The next instruction begins.
+    /// Prepares for the next instruction.
     fn clear(&mut self) {
         self.count = 0;
         (self.translation, self.walk, self.line) = (0, 0, 0);
@@ -181,7 +181,7 @@ macro_rules! cores {
             type $variant = absent::Absent<$module::Core>;
         )+
 
-        /// The core of one part, in as much memory as it needs.
+        /// The core of one part, in only as much memory as that part needs.
         #[derive(Clone, Debug)]
         enum Core {
             $( $variant($variant), )+
@@ -195,7 +195,7 @@ macro_rules! cores {
             }
         }
 
-        /// The signals of the states of a part, and those of its events.
+        /// Returns the signals of a part's states and those of its events.
         fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
             match model {
                 $( #[cfg(feature = $feature)] Microarchitecture::$variant => (&$module::STATES, &$module::EVENTS), )+
@@ -213,7 +213,7 @@ cores! {
 }
 
 impl Core {
-    /// The account of a part that keeps one of states.
+    /// Returns the account of states, if the part keeps one.
     fn account_mut(&mut self) -> Option<&mut States> {
         match self {
             Core::K8(core) => Some(&mut core.account),
@@ -222,7 +222,7 @@ impl Core {
         }
     }
 
-    /// The track of a part that moves in steps.
+    /// Returns the track, if the part moves in steps.
     fn track_mut(&mut self) -> Option<&mut Track> {
         match self {
             Core::Montecito(core) => Some(&mut core.track),
@@ -231,7 +231,7 @@ impl Core {
         }
     }
 
-    /// The states of the last cycle that was reported.
+    /// Returns the states of the last cycle that was reported.
     fn last(&self) -> Option<u64> {
         match self {
             Core::K8(core) => core.account.last,
@@ -248,7 +248,8 @@ pub(super) fn competes(model: Microarchitecture) -> bool {
     model.is_knl() || model.is_power9()
 }
 
-/// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
+/// Consecutive cycles in which the same states hold: the overlapping states, one bit each, and the one reason of each cycle if the part has
+/// reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     states: u64,
@@ -263,7 +264,7 @@ impl Held {
         self.states == 0 && self.reason.is_none()
     }
 
-    /// The signals that hold.
+    /// Returns the signals that hold.
     #[inline]
     pub(super) fn signals(self) -> impl Iterator<Item = Signal> {
         let reason = self.reason.map_or(&[] as &[Signal], power9::signals_of);
@@ -276,12 +277,12 @@ impl Held {
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
     core: Core,
-    /// What the core's cycles have more than the thread's own.
+    /// Cycles of the core minus cycles of the thread.
     offset: u64,
     found: Found,
-    /// The signals of its states, in their order.
+    /// The signals of its states, in order.
     states: &'static [Signal],
-    /// The states that are demanded, one bit each.
+    /// Demanded states, one bit each.
     wanted: u64,
     /// Whether any reason of a cycle is demanded.
     reasons_wanted: bool,
@@ -289,14 +290,14 @@ pub(super) struct Pipeline {
     last_reason: Option<u8>,
 }
 
-/// Makes a value in a box. It is not inlined, so that the stack frame of a caller that makes several does not hold them all.
+/// Makes a value in a box. It is not inlined, so that a caller that makes several values does not hold all of them in its stack frame.
 #[inline(never)]
 pub(super) fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
     Box::new(make())
 }
 
 impl Pipeline {
-    /// An empty pipeline.
+    /// Returns an empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
         Pipeline {
             core: Core::new(model),
@@ -318,8 +319,9 @@ impl Pipeline {
         signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || more
     }
 
-    /// Sets the demanded signals, whether the pipeline keeps time, and whether records ask what became of each instruction. Cycles that have not been reported are dropped. While time stands
-    /// still, so does the pipeline: what is in flight goes on afterwards.
+    /// Sets the demanded signals (`wants`), whether the pipeline keeps time (`runs`), and whether records ask for the outcome of each
+    /// instruction (`told`). Unreported cycles are dropped. While time stands still, so does the pipeline: instructions in flight continue
+    /// afterwards.
     pub(super) fn sync(&mut self, runs: bool, told: bool, wants: impl Fn(Signal) -> bool) {
         self.wanted = self.states.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
         self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
@@ -352,8 +354,8 @@ impl Pipeline {
         self.last_reason = self.last_reason.filter(|_| runs);
     }
 
-    /// The code of the instruction is here later: by so many cycles for a translation, and by so many for a line, from beyond the first
-    /// level if a source is named.
+    /// Delays the code of the instruction: by `translation` cycles for a translation, and by `line` cycles for a line, which comes from
+    /// beyond the first level if `source` is given.
     pub(super) fn fetched(&mut self, translation: u32, walked: bool, line: u32, source: Option<Source>) {
         let found = &mut self.found;
         found.translation = found.translation.saturating_add(translation);
@@ -362,7 +364,7 @@ impl Pipeline {
         found.code = source.or(found.code);
     }
 
-    /// The instruction makes an access, to the line with this number.
+    /// Adds an access of the instruction, to the line with number `line`.
     pub(super) fn access(&mut self, access: &Access, line: u64) {
         if let Some(place) = self.found.touches.get_mut(self.found.count) {
             *place = Touch::new(access, line);
@@ -370,13 +372,13 @@ impl Pipeline {
         }
     }
 
-    /// How many accesses the instruction has made so far.
+    /// Returns the number of accesses that the instruction has made so far.
     pub(super) fn accesses(&self) -> u8 {
         self.found.count as u8
     }
 
-    /// Which table walker had the walks of the last instruction: bit 0 is that for its code, bit n that for its access n, set for the second
-    /// walker.
+    /// Returns which table walker served the walks of the last instruction. Bit 0 is for its code and bit n for its access n; a set bit
+    /// means the second walker.
     pub(super) fn walkers(&self) -> u32 {
         match &self.core {
             Core::Power9(core) => core.second_walker,
@@ -384,7 +386,7 @@ impl Pipeline {
         }
     }
 
-    /// The translation of the present access takes `cycles`.
+    /// Adds `cycles` to the translation of the current access.
     pub(super) fn translated(&mut self, cycles: u32, walked: bool) {
         if let Some(touch) = self.found.touches.get_mut(self.found.count.wrapping_sub(1)) {
             touch.translation = touch.translation.saturating_add(cycles);
@@ -392,7 +394,8 @@ impl Pipeline {
         }
     }
 
-    /// The data of the present access, or the permission to write them, come from beyond the first level after `latency` cycles.
+    /// Records that the data of the current access, or the permission to write them, come from beyond the first level after `latency`
+    /// cycles.
     pub(super) fn missed(&mut self, latency: u32, source: Source) {
         if let Some(touch) = self.found.touches.get_mut(self.found.count.wrapping_sub(1)) {
             if !touch.missed || latency > touch.latency {
@@ -403,7 +406,7 @@ impl Pipeline {
         }
     }
 
-    /// The prefetcher of data asked for `line`, which no cache of the core has, and which is here after `latency` cycles.
+    /// Records that the data prefetcher requested `line`, which no cache of the core has and which arrives after `latency` cycles.
     pub(super) fn prefetched(&mut self, line: u64, latency: u32, source: Source) {
         if let Some(place) = self.found.prefetches.get_mut(self.found.prefetched) {
             *place = Prefetch { line, latency, source };
@@ -411,23 +414,24 @@ impl Pipeline {
         }
     }
 
-    /// So many lines left the second level because of the instruction, so many of them modified, and so many the third.
+    /// Records how many lines left the second level because of the instruction, how many of those were modified, and how many left the
+    /// third level.
     pub(super) fn cast_out(&mut self, second: u32, modified: u32, third: u32) {
         self.found.castouts = (second, third);
         self.found.written_back = modified;
     }
 
-    /// Snoops of other clusters have found so many lines in the second level, and in the third.
+    /// Records how many lines snoops of other clusters have found in the second level and in the third.
     pub(super) fn snooped(&mut self, second: u32, third: u32) {
         self.found.snooped = (self.found.snooped.0.saturating_add(second), self.found.snooped.1.saturating_add(third));
     }
 
-    /// Devices have put so many lines into the third level.
+    /// Records that devices have put `lines` lines into the third level.
     pub(super) fn injected(&mut self, lines: u32) {
         self.found.injected = self.found.injected.saturating_add(lines);
     }
 
-    /// Another core took `line` to write it. If a load of it is ahead of its turn, what follows from that load on is executed anew.
+    /// Records that another core took `line` to write it. If a load of the line is ahead of its turn, execution restarts from that load.
     pub(super) fn data_taken(&mut self, line: u64, tally: &mut Tally) {
         let restarts = match &mut self.core {
             Core::K8(core) => core.data_taken(line),
@@ -439,7 +443,7 @@ impl Pipeline {
         }
     }
 
-    /// Another processor took the line of code that is being executed. If anything is in flight, it is executed anew.
+    /// Records that another processor took the line of code that is being executed. If anything is in flight, it is executed again.
     pub(super) fn code_taken(&mut self, tally: &mut Tally) {
         if let Core::K8(core) = &mut self.core
             && core.code_taken()
@@ -448,15 +452,15 @@ impl Pipeline {
         }
     }
 
-    /// Where execution goes on. A restart gives way to a far transfer alone.
+    /// Sets where execution continues. Only a far transfer overrides a restart.
     pub(super) fn continues(&mut self, continuation: Continuation) {
         if self.found.continuation != Continuation::Restarted || continuation == Continuation::Far {
             self.found.continuation = continuation;
         }
     }
 
-    /// The instruction has been executed, by thread `thread` of a core. If others of it run, `together` has what they share, and the
-    /// threads that run, one bit each.
+    /// Executes the instruction on thread `thread` of a core. If other threads of the core run, `together` has their shared state and the
+    /// running threads, one bit each.
     #[inline(never)]
     pub(super) fn execute(
         &mut self,
@@ -491,14 +495,14 @@ impl Pipeline {
         self.found.clear();
     }
 
-    /// Tells what became of the instruction that was executed last.
+    /// Stores the outcome of the last executed instruction in `outcome`.
     pub(super) fn tell(&self, outcome: &mut Outcome) {
         if let Core::Power9(core) = &self.core {
             core.tell(outcome);
         }
     }
 
-    /// Removes cycles in which the same holds: how many, and what.
+    /// Removes consecutive cycles in which the same states hold. Returns their number and the states.
     pub(super) fn next(&mut self) -> Option<(u64, Held)> {
         let Core::Power9(core) = &mut self.core else {
             let (cycles, states) = match &mut self.core {
@@ -516,39 +520,39 @@ impl Pipeline {
         Some((cycles, Held { states, reason: self.reasons_wanted.then_some(reason), of: self.states }))
     }
 
-    /// Whether `state` held in the last cycle, if one has passed.
+    /// Returns whether `state` held in the last cycle, if a cycle has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
         let states = self.core.last()?;
         Some(Held { states, reason: self.last_reason, of: self.states }.signals().any(|held| held == state))
     }
 
-    /// Has misses of the third level told at the cycles at which they are known, or no longer.
+    /// Sets whether misses of the third level are reported in the cycles in which they are known.
     pub(super) fn watch(&mut self, watched: bool) {
         if let Core::Montecito(core) = &mut self.core {
             core.watch(watched);
         }
     }
 
-    /// Reports so many cycles at most from now on.
+    /// Limits the number of cycles that are reported from now on.
     pub(super) fn report_at_most(&mut self, cycles: Option<u64>) {
         if let Core::Montecito(core) = &mut self.core {
             core.report_at_most(cycles);
         }
     }
 
-    /// The next miss of the third level, once all cycles up to it have been reported.
+    /// Returns the next miss of the third level, once all cycles up to it have been reported.
     pub(super) fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
         let Core::Montecito(core) = &mut self.core else { return None };
         core.third_level_miss()
     }
 
-    /// Cycles since instructions completed, if the pipeline knows.
+    /// Returns the number of cycles since an instruction last completed, if the pipeline knows it.
     pub(super) fn idle(&self) -> Option<u64> {
         let Core::Montecito(core) = &self.core else { return None };
         Some(core.idle())
     }
 
-    /// The thread comes back after so many cycles in the background.
+    /// Resumes the thread after `background` cycles in the background.
     pub(super) fn resume(&mut self, background: u64, tally: &mut Tally) {
         if let Core::Montecito(core) = &mut self.core {
             core.resume(background.min(LONGEST), tally);

@@ -1,13 +1,13 @@
-//! The units of a pipeline: which of them has begun an operation in which cycle.
+//! The units of a pipeline: the cycles in which each begins an operation.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
-/// Ports, each of which takes one operation a cycle. An operation that is ready early takes a cycle that a later one left free. `WORDS` times
-/// 64 cycles are kept, from the one of the oldest operation that can still be issued.
+/// Ports that accept one operation per cycle each. An operation that is ready early takes a cycle that a later one left free. `WORDS` times
+/// 64 cycles are kept, beginning with that of the oldest operation that can still be issued.
 #[derive(Clone, Debug)]
 pub(super) struct Ports<const COUNT: usize, const WORDS: usize = 8> {
-    /// One bit a cycle, at the cycle's number modulo those that are kept.
+    /// One bit per cycle, at the cycle's number modulo the number of cycles kept.
     taken: [[u64; WORDS]; COUNT],
     /// The first cycle that is kept: a multiple of 64.
     from: u64,
@@ -21,7 +21,7 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
         Ports { taken: [[0; WORDS]; COUNT], from: 0 }
     }
 
-    /// No operation will ask for a cycle before `now` any more.
+    /// Forgets the cycles before `now`: no operation will ask for them any more.
     #[inline]
     pub(super) fn forget(&mut self, now: u64) {
         let from = now & !63;
@@ -40,7 +40,7 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
         self.from = from;
     }
 
-    /// The first cycle, `earliest` or later, from which `port` is free for `cycles`. What lies beyond the cycles that are kept is free.
+    /// Returns the first cycle, `earliest` or later, from which `port` is free for `cycles`. Cycles beyond the kept ones are free.
     #[inline]
     pub(super) fn free(&self, port: usize, earliest: u64, cycles: u64) -> u64 {
         let Some(taken) = self.taken.get(port) else { return earliest };

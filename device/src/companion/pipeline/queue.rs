@@ -1,12 +1,12 @@
-//! Queues of a pipeline, as the times at which their entries become free.
+//! Queues of a pipeline, represented by the times at which their entries become free.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
 /// A queue whose entries become free in any order.
 ///
-/// The cycles from which each of its `COUNT` entries can be taken again, sorted, are a stretch of a ring of `PLACES`, a power of two, which
-/// moves on by one place when an entry is taken. What is taken now is mostly free last, so few places move.
+/// The cycles in which each of its `COUNT` entries becomes free, sorted, are a section of a ring of `PLACES`, a power of two. The section
+/// moves on by one place when an entry is taken. The newly taken entry is mostly the last to become free, so few places move.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<const COUNT: usize, const PLACES: usize = COUNT> {
     free: [u64; PLACES],
@@ -19,7 +19,7 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
         Entries { free: [0; PLACES], first: 0 }
     }
 
-    /// When the entry is free before which `number` others are.
+    /// Returns when the entry becomes free that has `number` others before it.
     #[inline]
     fn at(&self, number: usize) -> u64 {
         self.free.get(self.first.wrapping_add(number) & (PLACES - 1)).copied().unwrap_or(0)
@@ -32,19 +32,19 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
         }
     }
 
-    /// The first cycle in which an entry is free.
+    /// Returns the first cycle in which an entry is free.
     #[inline]
     pub(super) fn room(&self) -> u64 {
         self.at(0)
     }
 
-    /// The first cycle in which fewer than `share` entries are taken.
+    /// Returns the first cycle in which fewer than `share` entries are taken.
     #[inline]
     pub(super) fn room_within(&self, share: usize) -> u64 {
         self.at(COUNT - share.clamp(1, COUNT))
     }
 
-    /// How many entries are taken in cycle `now`.
+    /// Returns the number of entries that are taken in cycle `now`.
     #[inline]
     pub(super) fn taken(&self, now: u64) -> usize {
         let mut free = COUNT;
@@ -86,9 +86,9 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
     }
 }
 
-/// A queue whose entries become free in their order.
+/// A queue whose entries become free in order.
 ///
-/// Of a ring of `PLACES` cycles, a power of two, the last `COUNT` that were written are those from which its entries can be taken again.
+/// The last `COUNT` cycles written to a ring of `PLACES`, a power of two, are those in which the entries become free.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const COUNT: usize, const PLACES: usize = COUNT> {
     free: [u64; PLACES],
@@ -101,7 +101,7 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
         Ring { free: [0; PLACES], next: 0 }
     }
 
-    /// What was written so many places back; 1 is the last.
+    /// Returns the value written `places` places back; 1 is the last.
     #[inline]
     fn back(&self, places: usize) -> u64 {
         self.free.get(self.next.wrapping_sub(places) & (PLACES - 1)).copied().unwrap_or(0)
@@ -114,19 +114,19 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
         }
     }
 
-    /// The first cycle in which `entries` more are free; of more than there are, all.
+    /// Returns the first cycle in which `entries` more are free. If there are fewer entries, all must be free.
     #[inline]
     pub(super) fn room(&self, entries: usize) -> u64 {
         self.room_within(entries, COUNT)
     }
 
-    /// The first cycle in which one more is free.
+    /// Returns the first cycle in which one more is free.
     #[inline]
     pub(super) fn room_for_one(&self) -> u64 {
         self.back(COUNT)
     }
 
-    /// The same for a thread that has no more than `share` of the entries.
+    /// Returns the first cycle in which `entries` more are free for a thread that has at most `share` of the entries.
     #[inline]
     pub(super) fn room_within(&self, entries: usize, share: usize) -> u64 {
         let share = share.clamp(1, COUNT);
@@ -136,8 +136,8 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
         }
     }
 
-    /// In how many of the cycles from `begin` to `last` fewer than `entries` are free, if in each other cycle so many are taken and kept,
-    /// by a thread that has `share` of the entries.
+    /// Returns in how many of the cycles from `begin` to `last` fewer than `entries` are free to a thread that has `share` of the entries,
+    /// if it takes and keeps `entries` in each of the other cycles.
     pub(super) fn full(&self, begin: u64, last: u64, entries: usize, share: usize) -> u64 {
         let (mut at, mut taken, mut full) = (begin, 0, 0);
         while at <= last && taken + entries <= share.min(COUNT) {
@@ -159,7 +159,7 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
         self.set_back(1, until);
     }
 
-    /// Takes the entry that is free first, until `until`, which may be earlier than the last of the others.
+    /// Takes the entry that is free first, until `until`, which may be earlier than that of the last entry.
     #[inline]
     pub(super) fn take_in_order(&mut self, until: u64) {
         self.next = self.next.wrapping_add(1);
@@ -175,12 +175,12 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
         self.set_back(place, until);
     }
 
-    /// Every entry is free so many cycles later.
+    /// Delays every entry by `cycles`.
     pub(super) fn shift(&mut self, cycles: u64) {
         self.free.iter_mut().for_each(|until| *until += cycles);
     }
 
-    /// The entries from the one that is taken next on, and that its place is the first.
+    /// Saves the entries, beginning with the one that is taken next, and 0 as the place of that one.
     pub(super) fn save(&self, writer: &mut Writer) {
         (0..COUNT).for_each(|number| writer.word(self.back(COUNT - number)));
         writer.word(0);
@@ -199,13 +199,13 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
     }
 }
 
-/// How many runs are kept apart.
+/// Number of runs that are kept apart.
 const RUNS: usize = 64;
 
-/// Cycles in which something holds, as runs in their order. More runs than are kept apart are joined with the last.
+/// Cycles in which some condition holds, as ordered runs. Runs beyond `RUNS` are joined with the last.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    /// The first cycle of each, and the one after the last.
+    /// The first cycle of each run, and the one after its last.
     runs: [(u64, u64); RUNS],
     first: usize,
     count: usize,
@@ -216,7 +216,7 @@ impl Runs {
         Runs { runs: [(0, 0); RUNS], first: 0, count: 0 }
     }
 
-    /// It holds from `from` up to `to`. No run before begins later.
+    /// Adds a run from `from` up to `to`. No earlier run begins later.
     #[inline]
     pub(super) fn add(&mut self, from: u64, to: u64) {
         if from >= to {
@@ -241,7 +241,7 @@ impl Runs {
         }
     }
 
-    /// Removes what is before `end`, and returns how many cycles that were.
+    /// Removes the cycles before `end` and returns their number.
     #[inline]
     pub(super) fn take(&mut self, end: u64) -> u64 {
         let mut cycles = 0;
@@ -324,9 +324,9 @@ mod tests {
     fn a_ring_that_is_taken_and_kept_is_full_until_entries_are_free() {
         let mut ring = Ring::<4>::new();
         [0, 0, 20, 21].into_iter().for_each(|until| ring.take(until));
-        // One a cycle: 10 and 11 take the free ones, 20 and 21 the others, and from 22 on there is none.
+        // One per cycle: 10 and 11 take the free entries, 20 and 21 the others, and from 22 on there is none.
         assert_eq!(ring.full(10, 25, 1, 4), 8 + 4);
-        // Two a cycle: the first two in 10, the others in 21.
+        // Two per cycle: the first two in 10, the others in 21.
         assert_eq!(ring.full(10, 25, 2, 4), 10 + 4);
     }
 

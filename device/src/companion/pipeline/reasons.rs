@@ -1,14 +1,14 @@
-//! The one reason that each cycle has, in the order of the cycles.
+//! The one reason of each cycle, in the order of the cycles.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 
-/// Runs that are kept apart: several for each instruction in flight.
+/// Number of runs that are kept apart: several for each instruction in flight.
 const RUNS: usize = 1024;
 
-/// Runs of cycles with the same reason, which are not reported yet. More runs than are kept apart get the reason of the last.
+/// Unreported runs of cycles with the same reason. Runs beyond `RUNS` get the reason of the last.
 #[derive(Clone, Debug)]
 pub(super) struct Reasons {
-    /// The reason, and how many cycles have it.
+    /// The reason of each run and its number of cycles.
     runs: [(u8, u64); RUNS],
     first: usize,
     count: usize,
@@ -19,7 +19,7 @@ impl Reasons {
         Reasons { runs: [(0, 0); RUNS], first: 0, count: 0 }
     }
 
-    /// The next `cycles` have this reason.
+    /// Gives the next `cycles` this reason.
     #[inline]
     pub(super) fn push(&mut self, reason: u8, cycles: u64) {
         if cycles == 0 {
@@ -34,13 +34,13 @@ impl Reasons {
         }
     }
 
-    /// The reason of the next cycle, and how many cycles have it.
+    /// Returns the reason of the next cycle, and how many cycles have it.
     #[inline]
     pub(super) fn peek(&self) -> Option<(u8, u64)> {
         self.runs.get(self.first).filter(|_| self.count != 0).copied()
     }
 
-    /// The next `cycles` have been reported.
+    /// Removes the next `cycles`, which have been reported.
     #[inline]
     pub(super) fn take(&mut self, mut cycles: u64) {
         while cycles != 0

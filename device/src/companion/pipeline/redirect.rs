@@ -1,14 +1,14 @@
-//! Where a pipeline begins anew.
+//! Redirection of a pipeline's front end.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
 
-/// What a mispredicted branch or a restart leaves to what is dispatched next.
+/// The state that a mispredicted branch or a restart leaves for the next dispatch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Redirect {
-    /// When the right path became known.
+    /// The cycle in which the right path became known.
     pub(super) resolved: u64,
-    /// When the branch has completed.
+    /// The cycle in which the branch completed.
     pub(super) completed: u64,
 }
 

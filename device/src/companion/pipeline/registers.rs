@@ -1,13 +1,13 @@
-//! When the registers of a pipeline are ready.
+//! The cycles in which the registers of a pipeline are ready.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::super::instruction::{Class, Register};
 use super::time;
 
-/// The register through which instructions depend on each other that name none.
+/// A pseudo-register for the dependences between instructions that name no register.
 pub(super) const ANY: u16 = Register::COUNT as u16;
 
-/// Whether an instruction of `class` changes the stack pointer beside its access.
+/// Whether an instruction of `class` changes the stack pointer in addition to its access.
 #[inline]
 pub(super) fn moves_stack(class: Class) -> bool {
     matches!(class, Class::Push | Class::Pop | Class::Call | Class::Return | Class::String)
@@ -24,19 +24,19 @@ impl Registers {
         Registers { ready: [0; Register::COUNT + 1] }
     }
 
-    /// When all of these are ready.
+    /// Returns when all of these are ready.
     #[inline]
     pub(super) fn ready(&self, registers: impl IntoIterator<Item = u16>) -> u64 {
         registers.into_iter().filter_map(|register| self.ready.get(usize::from(register))).copied().max().unwrap_or(0)
     }
 
-    /// When this one is ready.
+    /// Returns when this register is ready.
     #[inline]
     pub(super) fn at(&self, register: u16) -> u64 {
         self.ready.get(usize::from(register)).copied().unwrap_or(0)
     }
 
-    /// `register` is ready in cycle `ready`.
+    /// Sets the cycle in which `register` is ready.
     #[inline]
     pub(super) fn set(&mut self, register: u16, ready: u64) {
         if let Some(cell) = self.ready.get_mut(usize::from(register)) {
@@ -44,19 +44,19 @@ impl Registers {
         }
     }
 
-    /// When `register` is ready that an instruction of `class` writes, which was dispatched in cycle `at`, knew its address in cycle
-    /// `address` and has its result in cycle `result`. `addresses`: the address was computed from this register.
+    /// Returns when `register`, written by an instruction of `class`, is ready. The instruction was dispatched in cycle `at`, knew its
+    /// address in cycle `address` and has its result in cycle `result`. `addresses`: the address was computed from this register.
     #[inline]
     pub(super) fn written(&self, register: u16, class: Class, addresses: bool, (at, address, result): (u64, u64, u64)) -> u64 {
         match register {
-            // Through the shortest operation, whatever this one is.
+            // As if through the shortest operation, whatever this one is.
             ANY => self.ready([ANY]).max(at + 1) + 1,
             _ if addresses && moves_stack(class) => address + 1,
             _ => result,
         }
     }
 
-    /// Every register is ready so many cycles later.
+    /// Delays every register by `cycles`.
     pub(super) fn shift(&mut self, cycles: u64) {
         self.ready.iter_mut().for_each(|ready| *ready += cycles);
     }

@@ -1,24 +1,24 @@
-//! Parts of saved pipelines that several of them have.
+//! Helpers for saved pipelines.
 
 use super::super::bytes::{Damaged, Reader};
 
-/// Reads a cycle: not much later than `now`.
+/// Reads a cycle, which must not be much later than `now`.
 pub(super) fn time(reader: &mut Reader<'_>, now: u64) -> Result<u64, Damaged> {
     Some(reader.word()?).filter(|time| *time <= now.saturating_add(1 << 40)).ok_or(Damaged)
 }
 
-/// A choice among a few, by number.
+/// Reads one of a few choices, by number.
 pub(super) fn pick<T: Copy>(all: &[T], reader: &mut Reader<'_>) -> Result<T, Damaged> {
     let number = usize::try_from(reader.word()?).map_err(|_| Damaged)?;
     all.get(number).copied().ok_or(Damaged)
 }
 
-/// The number that [`pick`] finds `value` by.
+/// Returns the number by which [`pick`] finds `value`.
 pub(super) fn number<T: PartialEq>(all: &[T], value: &T) -> u64 {
     all.iter().position(|each| each == value).unwrap_or(0) as u64
 }
 
-/// A number of `limit` at most.
+/// Reads a number of at most `limit`.
 pub(super) fn small(reader: &mut Reader<'_>, limit: usize) -> Result<u8, Damaged> {
     u8::try_from(reader.word()?).ok().filter(|value| usize::from(*value) <= limit).ok_or(Damaged)
 }

@@ -1,14 +1,14 @@
-//! Sequences of a pipeline: so many a cycle, in order.
+//! In-order sequences of a pipeline with a maximum width per cycle.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::{small, time};
 
-/// What goes in the order of the program, at most so many a cycle.
+/// Operations in program order, with a maximum number per cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sequence {
-    /// The cycle of the last.
+    /// The cycle of the last operation.
     pub(super) at: u64,
-    /// How many that cycle has.
+    /// Number of operations in that cycle.
     count: u8,
 }
 
@@ -17,7 +17,7 @@ impl Sequence {
         Sequence { at: 0, count: 0 }
     }
 
-    /// The cycle of the next, `earliest` or later, with at most `width` in a cycle.
+    /// Returns the cycle of the next operation, `earliest` or later, with at most `width` in a cycle.
     #[inline]
     pub(super) fn next(&mut self, earliest: u64, width: u8) -> u64 {
         if earliest > self.at {
@@ -30,13 +30,13 @@ impl Sequence {
         self.at
     }
 
-    /// The first cycle, `earliest` or later, that has room for the next.
+    /// Returns the first cycle, `earliest` or later, that has room for the next operation.
     #[inline]
     pub(super) fn room(&self, earliest: u64, width: u8) -> u64 {
         earliest.max(self.at + u64::from(self.count >= width))
     }
 
-    /// The last one goes in cycle `at` instead, which is later.
+    /// Moves the last operation to cycle `at`, which is later.
     pub(super) fn delay(&mut self, at: u64) {
         *self = Sequence { at, count: 1 };
     }

@@ -1,4 +1,4 @@
-//! The threads of a core: whose turn it is, and what they share.
+//! The threads of a core: their turns and their shared resources.
 
 use alloc::boxed::Box;
 
@@ -9,19 +9,20 @@ use super::{boxed, knl, power9, time};
 
 /// The most threads of a core that compete with each other.
 pub(in super::super) const THREADS: usize = 8;
-/// Cycles that a thread may be behind those of its core that have run ahead. What is further behind is taken for so much later.
+/// Maximum number of cycles that a thread may lag behind the leading threads of its core. A thread that lags further is moved forward to
+/// this limit.
 const LAG: u64 = 256;
-/// The same on POWER9, where a load from another package takes 650.
+/// Maximum lag on POWER9, where a load from another package takes 650 cycles.
 const LAG_POWER9: u64 = 768;
-/// The stalls of a thread that the others of its core know of.
+/// Number of stalls of a thread that the others of its core know of.
 const STALLS: usize = 16;
-/// From the allocation of an operation that can be issued at once to its completion.
+/// Cycles from the allocation of an operation that can be issued at once to its completion.
 const COMPLETION: u64 = 2;
 
-/// The last cycles in which a thread could not allocate, as the other threads of its core know them, in cycles of the core.
+/// The last cycles in which a thread could not allocate, as known to the other threads of its core, in cycles of the core.
 #[derive(Clone, Copy, Debug)]
 struct Stalls {
-    /// The first of them, and the one after the last.
+    /// The first cycle of each stall, and the one after its last.
     runs: [(u64, u64); STALLS],
     next: usize,
     /// The end of the last of them.
@@ -31,28 +32,28 @@ struct Stalls {
 impl Stalls {
     const NONE: Stalls = Stalls { runs: [(0, 0); STALLS], next: 0, end: 0 };
 
-    /// Whether it is known that the thread could not allocate in cycle `at`.
+    /// Returns whether the thread is known to have been unable to allocate in cycle `at`.
     #[inline]
     fn has(&self, at: u64) -> bool {
         at < self.end && self.runs.iter().any(|(from, until)| (*from..*until).contains(&at))
     }
 }
 
-/// What the threads of a core have in common.
+/// Shared state of the threads of a core.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sharing {
-    /// The threads that are followed, one bit each, and the cycles of the core that they have reached: 0 where they are not.
+    /// The followed threads, one bit each, and the cycle of the core that each has reached; 0 for threads that are not followed.
     followed: u8,
     clocks: [u64; THREADS],
     stalls: [Stalls; THREADS],
-    /// Cycles that a thread may be behind.
+    /// Cycles that a thread may lag behind.
     lag: u64,
     pub(super) units: Option<Box<knl::Units>>,
     pub(super) power9: Option<Box<power9::Shared>>,
 }
 
 impl Sharing {
-    /// Of a core without a model of what its threads share, nothing.
+    /// Returns the shared state of a core. It is empty on a part without a model of sharing.
     pub(in super::super) fn new(model: Microarchitecture) -> Sharing {
         let units = model.is_knl().then(|| boxed(knl::Units::new));
         let power9 = model.is_power9().then(|| boxed(power9::Shared::new));
@@ -64,17 +65,17 @@ impl Sharing {
         self.followed >> (thread % THREADS) & 1 == 1
     }
 
-    /// The last cycle that any thread has reached.
+    /// Returns the latest cycle that any thread has reached.
     fn newest(&self) -> u64 {
         self.clocks.iter().copied().fold(0, u64::max)
     }
 
-    /// The cycle that the slowest of the threads that are followed has reached, of which there is one at least.
+    /// Returns the cycle that the slowest followed thread has reached. At least one thread must be followed.
     fn oldest(&self) -> u64 {
         bits(u64::from(self.followed)).filter_map(|thread| self.clocks.get(thread)).copied().fold(u64::MAX, u64::min)
     }
 
-    /// The thread is no longer followed, or halted.
+    /// Removes a thread that is no longer followed, or halted.
     pub(in super::super) fn leave(&mut self, thread: usize) {
         if let (Some(clock), Some(stalls)) = (self.clocks.get_mut(thread), self.stalls.get_mut(thread)) {
             (*clock, *stalls) = (0, Stalls::NONE);
@@ -118,17 +119,17 @@ impl Sharing {
     }
 }
 
-/// The running threads of a core as one of them sees them. Its own cycles are those of its pipeline, which are fewer than those of the core:
-/// they stand while the thread is halted.
+/// The running threads of a core as seen by one of them. Its own cycles are those of its pipeline. They are fewer than those of the core,
+/// since they stand still while the thread is halted.
 #[derive(Debug)]
 pub(super) struct Threads<'a> {
     sharing: Option<&'a mut Sharing>,
-    /// The threads that run, in the order of their turns.
+    /// The running threads, in the order of their turns.
     order: [u8; THREADS],
     count: usize,
-    /// The place of this one in the order.
+    /// The place of this thread in the order.
     own: usize,
-    /// What the core's cycles have more than its own.
+    /// Cycles of the core minus cycles of the thread.
     offset: u64,
 }
 
@@ -136,7 +137,8 @@ impl<'a> Threads<'a> {
     /// A thread that has its core to itself.
     pub(super) const ALONE: Threads<'static> = Threads { sharing: None, order: [0; THREADS], count: 1, own: 0, offset: 0 };
 
-    /// Thread `thread`, among those that run, one bit each. Its pipeline is at cycle `at`; `offset` is moved if the others have run ahead.
+    /// Returns the view of thread `thread` among the `running` threads, one bit each. Its pipeline is at cycle `at`. `offset` increases if
+    /// the others have run ahead.
     pub(super) fn new(sharing: &'a mut Sharing, thread: usize, running: u32, at: u64, offset: &mut u64) -> Threads<'a> {
         let (mut order, mut count) = ([0; THREADS], 0);
         let mut left = running & ((1 << THREADS) - 1) | 1 << (thread % THREADS);
@@ -157,50 +159,51 @@ impl<'a> Threads<'a> {
         Threads { sharing: Some(sharing), order, count, own, offset: *offset }
     }
 
-    /// The same for a pipeline that keeps the cycles of its core: how many of them it has to leave out, and the threads.
+    /// Returns the threads for a pipeline that counts in cycles of its core, and the number of cycles that it has to skip.
     pub(super) fn on_core_time(sharing: &'a mut Sharing, thread: usize, running: u32, at: u64) -> (u64, Threads<'a>) {
         let mut missed = 0;
         let threads = Threads::new(sharing, thread, running, at, &mut missed);
         (missed, Threads { offset: 0, ..threads })
     }
 
-    /// The number of this thread in its core.
+    /// Returns the number of this thread in its core.
     pub(super) fn number(&self) -> usize {
         self.order.get(self.own).copied().map_or(0, usize::from)
     }
 
-    /// Whether others of the core may know of this one.
+    /// Returns whether other threads of the core may know of this one.
     pub(super) fn are_several(&self) -> bool {
         self.sharing.is_some()
     }
 
-    /// How many threads run.
+    /// Returns the number of running threads.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// What the core's cycles have more than the thread's own.
+    /// Returns the cycles of the core minus those of the thread.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// What the threads share; `None` if this one is alone.
+    /// Returns the shared units; `None` if this thread is alone.
     pub(super) fn units(&mut self) -> Option<&mut Box<knl::Units>> {
         self.sharing.as_mut().and_then(|sharing| sharing.units.as_mut())
     }
 
-    /// What the threads of a POWER9 core share.
+    /// Returns the shared state of the threads of a POWER9 core.
     pub(super) fn shared(&mut self) -> Option<&mut Box<power9::Shared>> {
         self.sharing.as_mut().and_then(|sharing| sharing.power9.as_mut())
     }
 
-    /// The first cycle, `at` or later, in which this thread has its turn to allocate. Threads that are known to stall are passed over.
+    /// Returns the first cycle, `at` or later, in which this thread has its turn to allocate. Threads that are known to stall are skipped.
     #[inline]
     pub(super) fn turn(&self, at: u64) -> u64 {
         if self.count <= 1 { at } else { self.turn_after(at, 0) }
     }
 
-    /// The same for completion: the turns of operations that are issued as soon as they have been allocated.
+    /// Returns the first cycle, `at` or later, in which this thread has its turn to complete: the turns of operations that are issued as
+    /// soon as they are allocated.
     #[inline]
     pub(super) fn turn_to_complete(&self, at: u64) -> u64 {
         if self.count <= 1 { at } else { self.turn_after(at, COMPLETION) }
@@ -209,7 +212,7 @@ impl<'a> Threads<'a> {
     #[inline]
     fn turn_after(&self, at: u64, delay: u64) -> u64 {
         let first = at.saturating_add(self.offset);
-        // Usually it is its turn already.
+        // Usually this thread already has its turn.
         if first.saturating_sub(delay) % self.count as u64 == self.own as u64 { at } else { self.turn_behind(at, delay) }
     }
 
@@ -238,7 +241,7 @@ impl<'a> Threads<'a> {
         true
     }
 
-    /// This thread cannot allocate from cycle `from` up to `until`.
+    /// Records that this thread cannot allocate from cycle `from` up to `until`.
     pub(super) fn stalls(&mut self, from: u64, until: u64) {
         let offset = self.offset;
         let number = self.number();
@@ -253,7 +256,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// This thread has reached cycle `at`. Returns the cycle of the core before which no thread asks for anything.
+    /// Records that this thread has reached cycle `at`. Returns the cycle of the core before which no thread makes any request.
     pub(super) fn reaches(&mut self, at: u64) -> u64 {
         let clock = at + self.offset;
         let number = self.number();
@@ -269,7 +272,7 @@ impl<'a> Threads<'a> {
 mod tests {
     use super::*;
 
-    /// A core of four threads of which `running` run, one bit each.
+    /// Returns a thread of a core of four; `running` has those that run, one bit each.
     fn threads<'a>(sharing: &'a mut Sharing, thread: usize, running: u32, offset: &mut u64) -> Threads<'a> {
         let at = sharing.clocks[thread];
         Threads::new(sharing, thread, running, at, offset)

@@ -1,4 +1,4 @@
-//! Short ways through the pipelines, of threads that have their core to themselves.
+//! Fast paths through the pipelines, mostly for threads that have their core to themselves.
 
 use super::super::instruction::{Access, Instruction};
 use super::super::tally::Tally;
@@ -11,8 +11,8 @@ use super::{Continuation, Core, Found, Pipeline, Source, Touch};
 use vm_pmu_arch::feed::Signal;
 
 impl Pipeline {
-    /// An instruction has been executed whose code is here, that accessed nothing and goes on in sequence, by a thread that has its core to itself.
-    /// Returns whether it has taken a short way; if not, nothing has been done.
+    /// Executes an instruction whose code is present, that made no access and continues in sequence, on a thread that has its core to
+    /// itself. Returns whether the fast path took it; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         match &mut self.core {
@@ -23,7 +23,8 @@ impl Pipeline {
         }
     }
 
-    /// The same of one whose code was here, whose accesses hit, if it makes any, and that goes on at a place that was predicted or not.
+    /// Executes an instruction whose code is present, whose accesses, if any, hit, and that continues at a place that was predicted or not,
+    /// on such a thread.
     #[inline]
     pub(in super::super) fn execute_alone(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         let plain = self.found.count == 0 && instruction.transfer.is_none();
@@ -46,7 +47,7 @@ impl Pipeline {
         }
     }
 
-    /// The same of one whose only access hits `line` in the first level.
+    /// Executes an instruction whose only access hits `line` in the first level, on such a thread.
     #[inline]
     pub(in super::super) fn execute_hit(&mut self, instruction: &Instruction<'_>, access: &Access, line: u64, tally: &mut Tally) {
         let continuation = self.found.continuation;
@@ -64,7 +65,7 @@ impl Pipeline {
         self.execute(instruction, 0, None, tally);
     }
 
-    /// The same of one that stores through to `line` in the second level, after `latency` cycles.
+    /// Executes an instruction whose only access stores through to `line` in the second level, after `latency` cycles, on such a thread.
     #[inline]
     pub(in super::super) fn execute_through(
         &mut self,
@@ -85,7 +86,7 @@ impl Pipeline {
         self.execute(instruction, 0, None, tally);
     }
 
-    /// The same of one that makes one such access at most, by thread `thread`, which competes with others of its core.
+    /// Executes an instruction with at most one such access, on thread `thread`, which competes with others of its core.
     pub(in super::super) fn execute_beside(
         &mut self,
         instruction: &Instruction<'_>,
@@ -123,7 +124,7 @@ impl Pipeline {
         (self.found.count, self.found.continuation) = (0, Continuation::Sequential);
     }
 
-    /// From now on no instruction goes the short way.
+    /// Disables the fast path from now on.
     #[cfg(test)]
     pub(in super::super) fn go_the_long_way(&mut self) {
         if let Core::K8(core) = &mut self.core {
@@ -132,7 +133,7 @@ impl Pipeline {
     }
 }
 
-/// Whether instructions of POWER9 take the long way that could take a short one while `signal` is counted.
+/// Whether instructions of POWER9 that could take a fast path do not while `signal` is counted.
 #[cfg(test)]
 pub(in super::super) fn takes_the_long_way(signal: Signal) -> bool {
     let watched = power9::STATES.iter().position(|state| *state == signal).is_some_and(|number| power9::is_watched(1 << number));

@@ -1,34 +1,35 @@
-//! The frame of pipelines that move in steps (PM1 to PM5 of the notes on the Itaniums): how long a step takes, and what its clocks count as.
+//! The framework of pipelines that move in steps (PM1 to PM5 of the notes on the Itaniums): the duration of each step, and what its clocks
+//! count as.
 
 use super::super::bytes::{Damaged, Reader, Writer};
 use super::account::Account;
 
-/// Runs of clocks that are kept in their order. Beyond them only sums are kept.
+/// Number of runs of clocks that are kept in order. Beyond them only sums are kept.
 const RUNS: usize = 256;
-/// Those of them that are saved: more than one instruction of an in-order pipeline makes.
+/// Number of runs that are saved: more than one instruction of an in-order pipeline makes.
 const SAVED: usize = 64;
 
-/// Clocks that have passed and have not been reported, with the states of each, one bit a state.
+/// Unreported clocks that have passed, with the states of each, one bit per state.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
-    /// The states, and how many clocks they hold together.
+    /// The states of each run, and its number of clocks.
     runs: [(u64, u64); RUNS],
     first: usize,
     count: usize,
     passed: u64,
-    /// What has no place among the runs, until everything is reported.
+    /// Clocks that have no place among the runs, until everything is reported.
     rest: Account<64>,
     /// The states of the last clock that was reported.
     pub(super) last: Option<u64>,
 }
 
 impl Track {
-    /// A track on which no clock has two of the states `exclusive`, one bit each.
+    /// Returns a track on which no clock has two of the states in `exclusive`, one bit each.
     pub(super) const fn new(exclusive: u64) -> Track {
         Track { runs: [(0, 0); RUNS], first: 0, count: 0, passed: 0, rest: Account::new(exclusive), last: None }
     }
 
-    /// Clocks pass in which these states hold.
+    /// Lets `clocks` pass, in which these states hold.
     #[inline]
     pub(super) fn pass(&mut self, states: u64, clocks: u64) {
         if clocks == 0 {
@@ -48,18 +49,18 @@ impl Track {
         }
     }
 
-    /// How many clocks have not been reported.
+    /// Returns the number of unreported clocks.
     pub(super) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// Removes clocks in which the same states hold, of those in `wanted`: how many, and these states.
+    /// Removes clocks in which the same states of `wanted` hold. Returns the number of clocks and these states.
     #[inline]
     pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
         self.next_within(wanted, u64::MAX)
     }
 
-    /// The same, `most` clocks at most.
+    /// Removes at most `most` clocks, otherwise as [`next`](Track::next).
     #[inline]
     pub(super) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
         if most == 0 {
@@ -88,7 +89,7 @@ impl Track {
         found
     }
 
-    /// Removes clocks of the first run, which has as many.
+    /// Removes clocks of the first run, which has at least as many.
     #[inline]
     fn take(&mut self, clocks: u64) {
         if let Some(run) = self.runs.get_mut(self.first) {
@@ -100,7 +101,7 @@ impl Track {
         }
     }
 
-    /// Forgets up to so many of the first clocks, as far as none of the states `kept` holds in them. Returns how many.
+    /// Forgets at most `clocks` of the first clocks, up to the first in which any of the states `kept` holds. Returns how many.
     pub(super) fn skip(&mut self, clocks: u64, kept: u64) -> u64 {
         let mut left = clocks;
         while left != 0
@@ -115,13 +116,13 @@ impl Track {
         clocks - left
     }
 
-    /// What has passed is of no interest.
+    /// Drops the passed clocks.
     pub(super) fn clear(&mut self) {
         (self.first, self.count, self.passed) = (0, 0, 0);
         self.rest.clear();
     }
 
-    /// Of what has passed and is not reported the first runs are saved: those beyond are of a thread that nobody asks.
+    /// Saves the first of the runs that have passed and are not reported. More runs only exist on a thread that is not polled.
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
         let count = self.count.min(SAVED);
@@ -145,16 +146,16 @@ impl Track {
     }
 }
 
-/// The most spans of a step.
+/// Maximum number of spans of a step.
 const SPANS: usize = 40;
 
-/// The clocks that a step is followed by (PM2), and what holds in each of them.
+/// The stall clocks that follow a step (PM2), and the states that hold in each of them.
 #[derive(Clone, Debug)]
 pub(super) struct Stall {
-    /// A state, and the clocks in which it holds: from one up to another, counted from the first clock of stall.
+    /// A state, and the clocks in which it holds: from the first number up to the second, counted from the first stall clock.
     spans: [(u8, u64, u64); SPANS],
     count: usize,
-    /// How many clocks.
+    /// Number of stall clocks.
     pub(super) clocks: u64,
 }
 
@@ -163,7 +164,7 @@ impl Stall {
         Stall { spans: [(0, 0, 0); SPANS], count: 0, clocks: 0 }
     }
 
-    /// State number `state` holds in the clocks from `from` up to `to`.
+    /// Makes state number `state` hold in the clocks from `from` up to `to`.
     #[inline]
     pub(super) fn hold(&mut self, state: u8, from: u64, to: u64) {
         if from < to
@@ -174,7 +175,7 @@ impl Stall {
         }
     }
 
-    /// A family of reasons takes the clocks up to `asked` that no family before it has taken (PM3). Returns the first of them.
+    /// Gives a family of reasons the clocks up to `asked` that no earlier family has taken (PM3). Returns the first of them.
     pub(super) fn family(&mut self, state: u8, asked: u64) -> u64 {
         let first = self.clocks;
         self.hold(state, first, asked);
@@ -182,7 +183,7 @@ impl Stall {
         first
     }
 
-    /// Passes its clocks in order: the states of each run, and how many clocks.
+    /// Passes its clocks in order: the states of each run, and its number of clocks.
     pub(super) fn play(&self, mut pass: impl FnMut(u64, u64)) {
         let mut at = 0;
         while at < self.clocks {
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_first_family_of_a_step_hides_the_others() {
-        // Four clocks of the first, the next up to six, and the third up to five: none is left for it.
+        // Four clocks for the first, the next two for the second, which asks for six; none is left for the third, which asks for five.
         let mut stall = Stall::new();
         assert_eq!([(0, 4), (1, 6), (2, 5)].map(|(state, asked)| stall.family(state, asked)), [0, 4, 6]);
         let mut runs = [(0, 0); 2];

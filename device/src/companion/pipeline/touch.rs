@@ -1,4 +1,4 @@
-//! What an access of an instruction found.
+//! Results of an instruction's accesses.
 
 use super::super::bus::Carried;
 use super::super::bytes::{Damaged, Reader, Writer};
@@ -7,7 +7,7 @@ use super::super::instruction::{Access, AccessKind};
 use super::saving::{number, pick, small};
 use vm_pmu_arch::feed::DataSource;
 
-/// Where a line comes from that the first level does not have.
+/// The source of a line that the first level does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Source {
     /// The second level.
@@ -26,12 +26,12 @@ pub(in super::super) enum Source {
 impl Source {
     pub(super) const ALL: [Source; 5] = [Source::Second, Source::Third, Source::OtherCore, Source::Memory, Source::Remote];
 
-    /// Whether no cache of the core has the line.
+    /// Returns whether no cache of the core has the line.
     pub(super) fn is_beyond(self) -> bool {
         !matches!(self, Source::Second | Source::Third)
     }
 
-    /// The source of a line that was found at this level, or beyond the caches of the core.
+    /// Returns the source of a line that was found at this level, or beyond the caches of the core.
     pub(in super::super) fn of(level: Option<Level>, source: DataSource) -> Source {
         match (level, source) {
             (Some(Level::Third), _) => Source::Third,
@@ -43,7 +43,7 @@ impl Source {
     }
 }
 
-/// What an access found.
+/// The result of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Touch {
     pub(super) address: u64,
@@ -53,28 +53,28 @@ pub(super) struct Touch {
     pub(super) kind: AccessKind,
     pub(super) locked: bool,
     pub(super) uncached: bool,
-    /// It crosses the width of a cache access.
+    /// Whether it crosses the width of a cache access.
     pub(super) misaligned: bool,
     /// Whether the first level had no line to serve it from.
     pub(super) missed: bool,
-    /// Whether tables were walked.
+    /// Whether page tables were walked.
     pub(super) walked: bool,
-    /// What its translation takes, in cycles, beyond one from the first buffer.
+    /// Cycles of its translation beyond one from the first TLB.
     pub(super) translation: u32,
-    /// From issue to data, in cycles, if it missed.
+    /// Cycles from issue to data, if it missed.
     pub(super) latency: u32,
-    /// Where they come from, if it missed.
+    /// The source of the data, if it missed.
     pub(super) source: Source,
-    /// What the bus carries for it.
+    /// Bus traffic for it.
     pub(super) carried: Carried,
 }
 
 /// The accesses of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Touches<'a> {
-    /// What they found.
+    /// Their results.
     Found(&'a [Touch]),
-    /// One that hits the first level, and the number of its line.
+    /// One access that hits the first level, and the number of its line.
     Hit(&'a Access, u64),
 }
 
@@ -86,7 +86,7 @@ impl Touches<'_> {
         }
     }
 
-    /// Whether the first of them loads.
+    /// Returns whether the first of them loads.
     pub(super) fn loads(&self) -> bool {
         match self {
             Touches::Found(touches) => touches.first().is_some_and(Touch::loads),
@@ -128,7 +128,8 @@ impl Touch {
         }
     }
 
-    /// What of it an access that hits has. Field by field, as the processor waits if it reads together what has just been written apart.
+    /// Copies the fields of an access that hits. They are copied one by one, since a wide read of bytes that were just written by narrower
+    /// stores stalls the host.
     #[inline(always)]
     pub(super) fn of_hit(&self) -> Touch {
         let Touch { address, line, size, kind, misaligned, .. } = *self;
@@ -145,7 +146,7 @@ impl Touch {
         self.kind.loads()
     }
 
-    /// Whether it reaches into a second line of 64 bytes.
+    /// Returns whether it reaches into a second line of 64 bytes.
     pub(super) fn splits(&self) -> bool {
         self.address % 64 + u64::from(self.size) > 64
     }

@@ -10,13 +10,13 @@ fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
     rig.deliver(follower);
 }
 
-/// An instruction that needs no fetch.
+/// Returns an instruction that needs no fetch.
 fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
 
-/// Loads every line of an array once, in an order in which no two neighbours follow one another (17 shares no divisor with a power of
-/// two), and returns what that added to the signals.
+/// Loads every line of an array once, in an order without consecutive neighbours (17 shares no divisor with a power of two), and returns
+/// the increments of the signals.
 fn advance(rig: &Rig, follower: &mut Follower<'_>, bytes: u64, signals: &[Signal]) -> Vec<u64> {
     let before: Vec<u64> = signals.iter().map(|signal| rig.get(0, *signal)).collect();
     let lines = bytes / 64;
@@ -30,8 +30,8 @@ fn advance(rig: &Rig, follower: &mut Follower<'_>, bytes: u64, signals: &[Signal
 fn a_chase_misses_where_it_outgrows_a_level() {
     let companion = Builder::new("k8").unwrap().build();
     let signals = [Signal::DataCacheMisses, Signal::L2MissesData, Signal::DataCacheRefillsL2Exclusive, Signal::L2Fills];
-    // 48 KiB fit in the first level. Of 512 KiB, sixteen lines map to each set of two: every access misses, and the second level, which
-    // takes the displaced lines, has it. 4 MiB exceed both: 64 lines map to each set of sixteen.
+    // 48 KiB fit in the first level. Of 512 KiB, sixteen lines map to each set of two: every access misses, and hits the second level,
+    // which takes the displaced lines. 4 MiB exceed both: 64 lines map to each set of sixteen.
     for (bytes, right) in [(48 << 10, [0, 0, 0, 0]), (512 << 10, [8192, 0, 8192, 8192]), (4 << 20, [65536, 65536, 0, 65536u64])] {
         let rig = Rig::new(1);
         let mut follower = follow(&companion, 0);
@@ -59,7 +59,7 @@ fn two_cores_that_write_one_line_take_it_from_each_other() {
     assert_eq!(rig.sum(&[Signal::ProbeHitsDirtyCancelled]), 199);
     assert_eq!(rig.sum(&[Signal::ProbeHitsDirty]), 199);
     assert_eq!(rig.sum(&[Signal::ProbeMisses]), 1);
-    // Each line that comes again takes the place of the invalidated one: all except the first of each core.
+    // Each line that is loaded again replaces the invalidated one: all except the first of each core.
     assert_eq!(rig.sum(&[Signal::DataCacheEvictionsInvalid]), 198);
 }
 
@@ -120,7 +120,7 @@ fn a_load_that_misses_takes_what_its_level_takes() {
         run(&rig, &mut follower, &accessing(&[load(*line)]));
         assert_eq!(follower.outcome().latency, 123 + 30);
     }
-    // Three lines map to a set of two: the first is in the second level now.
+    // Three lines map to a set of two: the first is now in the second level.
     run(&rig, &mut follower, &accessing(&[load(lines[0])]));
     assert_eq!(follower.outcome().latency, 12);
     assert_eq!(follower.outcome().source, vm_pmu_arch::feed::DataSource::Cache(2));
@@ -149,8 +149,8 @@ fn a_nest_of_twenty_overflows_a_stack_of_twelve_by_eight() {
     assert_eq!(rig.get(0, Signal::NearReturnsMispredicted), 8);
 }
 
-/// Touches one address in each of so many pages, in turn, and returns the accesses that the first level lacked and the second had, and
-/// those that neither had.
+/// Touches one address in each of `count` pages, in turn. Returns the accesses that missed the first level and hit the second, and those
+/// that missed both.
 fn pages(companion: &Companion, count: u64, page_bits: u8, rounds: u64) -> (u64, u64) {
     let rig = Rig::new(1);
     let mut follower = follow(companion, 0);
@@ -166,7 +166,7 @@ fn pages(companion: &Companion, count: u64, page_bits: u8, rounds: u64) -> (u64,
 fn translations_of_k8_are_32_small_and_8_large_and_then_512_small() {
     let k8 = Builder::new("k8").unwrap();
     assert_eq!(pages(&k8.build(), 32, 12, 3), (0, 32));
-    // In turn, 33 pages push each other out of 32 places; the second level has them all.
+    // In turn, 33 pages evict each other from 32 entries; the second level has them all.
     assert_eq!(pages(&k8.build(), 33, 12, 3), (66, 33));
     assert_eq!(pages(&k8.build(), 512, 12, 3), (1024, 512));
     // Eight pages map to each set of four.
@@ -272,7 +272,7 @@ fn a_device_takes_what_it_writes_and_gets_what_it_reads() {
     run(&rig, &mut follower, &accessing(&[store(0x8000)]));
     assert_eq!(device(64, false), 1, "the first line was modified");
     assert_eq!(probes(), [1, 0, 0, 1]);
-    // A write of a part of a dirty line counts as a dirty hit; one of the whole line as a clean hit.
+    // A partial write of a dirty line counts as a dirty hit; a write of the whole line as a clean hit.
     device(4, true);
     assert_eq!(probes(), [1, 0, 1, 1]);
     run(&rig, &mut follower, &accessing(&[store(0x8000)]));
@@ -292,7 +292,7 @@ fn code_of_several_pages_in_one_line_is_translated_for_each() {
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     let code = |page: u64| Instruction { address: 0x100_0000 + page * 0x1000, physical: 0x5000, length: 4, ..Instruction::default() };
-    // 33 pages in turn push each other out of 32 places; the second level has them.
+    // 33 pages in turn evict each other from 32 entries; the second level has them.
     for page in (0..33).chain(0..33) {
         run(&rig, &mut follower, &code(page));
     }

@@ -10,7 +10,7 @@ const INDIRECT: u64 = 0x20 << 27 | 2 << 13;
 const RETURN: u64 = 0x21 << 27 | 1 << 13 | 4 << 6;
 const CALL: u64 = 5 << 37 | 1 << 6;
 const COUNTED: u64 = 4 << 37 | 5 << 6;
-/// The hints `spnt`, `dptk`, `dpnt`; without any it is `sptk`.
+/// The hints `spnt`, `dptk`, `dpnt`; without a hint it is `sptk`.
 const SPNT: u64 = 1 << 33;
 const DPTK: u64 = 2 << 33;
 const DPNT: u64 = 3 << 33;
@@ -41,7 +41,7 @@ impl<'a> Processor<'a> {
         self.rig.run(&mut self.follower, &instruction);
     }
 
-    /// The branch in `slot` of the bundle at `address`: where it goes if it is taken.
+    /// Executes the branch in `slot` of the bundle at `address`. `to` is its target if it is taken.
     fn branch(&mut self, address: u64, bundle: Bundle, slot: u8, to: Option<u64>) {
         let bits = bundle.at(slot).words;
         let encoding = [bits[0] >> 5, bits[0] >> 46 | bits[1] << 18, bits[1] >> 23][usize::from(slot)] & ((1 << 41) - 1);
@@ -56,7 +56,7 @@ impl<'a> Processor<'a> {
         self.run(address, bundle.at(slot), Some(transfer));
     }
 
-    /// The same of a bundle whose only branch is in its last slot.
+    /// Executes a bundle whose only branch is in its last slot.
     fn single(&mut self, address: u64, branch: u64, to: Option<u64>) {
         self.branch(address, Bundle::new(MIB | STOP, [0, 0, branch]), 2, to);
     }
@@ -65,13 +65,14 @@ impl<'a> Processor<'a> {
         self.rig.get(0, signal)
     }
 
-    /// The cells of a group of signals: not taken predicted and mispredicted, taken predicted, mispredicted, and with a wrong target.
+    /// Returns the cells of a group of signals: not taken predicted and mispredicted, taken predicted, mispredicted, and with a wrong
+    /// target.
     fn cells(&self, prefix: &str) -> [u64; 5] {
         ["not_taken_predicted", "not_taken_mispredicted", "taken_predicted", "taken_mispredicted", "taken_wrong_target"]
             .map(|cell| Signal::from_name(&alloc::format!("{prefix}_branches_{cell}")).map_or(0, |signal| self.get(signal)))
     }
 
-    /// Correct, of wrong path, of wrong target.
+    /// Returns the counts of correct predictions, wrong paths and wrong targets.
     fn verdicts(&self, prefix: &str) -> [u64; 3] {
         ["correct", "wrong_path", "wrong_target"]
             .map(|verdict| Signal::from_name(&alloc::format!("{prefix}_{verdict}")).map_or(0, |signal| self.get(signal)))
@@ -127,7 +128,7 @@ fn a_branch_without_a_predicate_is_predicted_taken_and_a_counted_loop_from_its_c
 
 #[test]
 fn a_relative_target_is_wrong_if_another_one_is_remembered() {
-    // The code at an address changes. The front end corrects it: no flush.
+    // The code at an address changes. The front end corrects the prediction: no flush.
     let companion = of(&parts::MONTECITO);
     let mut processor = Processor::new(&companion);
     for target in [THERE, THERE, THERE + 32, THERE + 32] {
@@ -165,7 +166,7 @@ fn a_return_that_restores_another_frame_than_was_saved_is_known_for_it() {
     for profile in [&parts::MONTECITO, &parts::ITANIUM] {
         let companion = of(profile);
         let mut processor = Processor::new(&companion);
-        // As it was, another, and none that is told.
+        // The original state, another one, and an unreported one.
         for restored in [Some(7), Some(8), None] {
             let bundle = |branch, state| Bundle { function_state: state, ..Bundle::new(MIB | STOP, [0, 0, branch]) };
             processor.branch(HERE, bundle(CALL, Some(7)), 2, Some(THERE));
@@ -179,7 +180,7 @@ fn a_return_that_restores_another_frame_than_was_saved_is_known_for_it() {
 
 #[test]
 fn nothing_is_predicted_behind_a_branch_that_was_expected_to_be_taken() {
-    // { .bbb (p6) br A; br B; nop.b }: the first predicted taken and not taken, the second taken. One flush for both.
+    // { .bbb (p6) br A; br B; nop.b }: the first is predicted taken and not taken, the second is taken. One flush for both.
     let companion = of(&parts::MONTECITO);
     let mut processor = Processor::new(&companion);
     let bundle = Bundle::new(BBB | STOP, [RELATIVE | P6, RELATIVE, NOP]);
@@ -190,7 +191,7 @@ fn nothing_is_predicted_behind_a_branch_that_was_expected_to_be_taken() {
     assert_eq!(processor.get(Signal::UnknownRelativeBranchesNotTaken), 0);
     assert_eq!(processor.verdicts("encoded_branches"), [0, 2, 0]);
     assert_eq!(processor.get(Signal::PipelineFlushes), 1);
-    // Entered anew, its first branch is predicted by itself.
+    // Entered again, its first branch is predicted by itself.
     processor.branch(HERE, bundle, 0, None);
     assert_eq!(processor.get(Signal::UnknownRelativeBranchesNotTaken), 0);
 }
@@ -212,7 +213,7 @@ fn unknown_predictions_are_told_by_type_and_outcome() {
     assert_eq!(processor.cells("indirect"), [2, 0, 0, 1, 0]);
     assert_eq!(processor.cells("return"), [2, 0, 0, 1, 0]);
     assert_eq!(processor.cells("relative"), [2, 9, 0, 1, 0]);
-    // Of a part of three stages every branch is predicted.
+    // On a part with three prediction stages every branch is predicted.
     let companion = of(&parts::ITANIUM);
     let mut processor = Processor::new(&companion);
     let bundle = Bundle::new(MBB | STOP, [0, RELATIVE | P6, RELATIVE]);
@@ -232,7 +233,7 @@ fn a_bundle_that_begins_with_a_branch_is_encoded_and_behind_branches_oversubscri
         processor.branch(HERE, encoded, 0, None);
         processor.branch(HERE, encoded, 1, Some(target));
     };
-    // A stop divides the groups.
+    // A stop separates the groups.
     round(STOP, THERE);
     round(0, THERE);
     round(0, THERE + 32);
@@ -255,7 +256,7 @@ fn a_bundle_of_several_branches_counts_once_by_its_outcome() {
     for profile in [&parts::MONTECITO, &parts::ITANIUM] {
         let companion = of(profile);
         let mut processor = Processor::new(&companion);
-        // The first not taken as predicted; the second taken as predicted, not taken, and to another target.
+        // The first is not taken as predicted; the second is taken as predicted, not taken, and taken to another target.
         let bundle = Bundle::new(BBB | STOP, [RELATIVE | SPNT | P6, INDIRECT, NOP]);
         for target in [THERE, THERE, THERE + 32] {
             processor.branch(HERE, bundle, 0, None);
@@ -273,7 +274,7 @@ fn a_bundle_of_several_branches_counts_once_by_its_outcome() {
         processor.branch(HERE, bundle, 1, None);
         processor.branch(HERE, bundle, 2, None);
         assert_eq!(processor.verdicts("multiway_not_taken"), [1, 1, 0]);
-        // One branch alone is no bundle of several.
+        // A single branch is not a multiway bundle.
         processor.single(HERE, RELATIVE, Some(THERE));
         assert_eq!(processor.verdicts("multiway_taken"), [1, 1, 2]);
     }
@@ -296,7 +297,7 @@ fn k16_the_second_branch_of_a_bundle_is_taken_as_predicted() {
 fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     let companion = of(&parts::ITANIUM);
     let mut processor = Processor::new(&companion);
-    // Not seen before: by the hint. Then the table has it and, once taken, its target.
+    // First seen: predicted by the hint. Then the table has it and, once taken, its target.
     for to in [Some(THERE), Some(THERE), None] {
         processor.single(HERE, RELATIVE | DPTK | P6, to);
     }
@@ -307,7 +308,7 @@ fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     }
     assert_eq!(processor.cells("third_stage"), [1, 0, 1, 0, 0]);
     assert_eq!(processor.cells("second_stage"), [1, 1, 1, 1, 0]);
-    // What a fixed hint says is in no table; taken, the target is remembered.
+    // A fixed hint is not entered in the table; once the branch is taken, the target is.
     processor.single(HERE + 32, RELATIVE | P6, None);
     processor.single(HERE + 48, RELATIVE | SPNT | P6, Some(THERE));
     assert_eq!(processor.cells("third_stage"), [1, 1, 1, 1, 0]);
@@ -317,7 +318,7 @@ fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     }
     assert_eq!(processor.cells("third_stage"), [1, 1, 1, 1, 1]);
     assert_eq!(processor.cells("second_stage"), [1, 1, 2, 1, 1]);
-    // A return is the second stage's.
+    // A return is predicted by the second stage.
     processor.single(HERE + 80, CALL, Some(THERE));
     processor.single(THERE, RETURN, Some(HERE + 96));
     assert_eq!(processor.cells("second_stage"), [1, 1, 3, 1, 1]);
@@ -325,7 +326,7 @@ fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     assert_eq!(processor.cells("first_stage"), [0; 5]);
 }
 
-/// `brp.sptk` with or without the hint *important*: the target and the branch's bundle are so many bundles away.
+/// Encodes `brp.sptk` with or without the hint *important*. The target and the branch's bundle are `target` and `tag` bundles away.
 fn announce(important: bool, target: u64, tag: u64) -> u64 {
     7 << 37 | u64::from(important) << 35 | (tag >> 7 & 3) << 33 | (target & 0xF_FFFF) << 13 | (tag & 0x7F) << 6
 }
@@ -334,7 +335,7 @@ fn announce(important: bool, target: u64, tag: u64) -> u64 {
 fn a_target_address_register_predicts_the_branch_that_was_announced() {
     let companion = of(&parts::ITANIUM);
     let mut processor = Processor::new(&companion);
-    // THERE is 256 bundles behind HERE.
+    // THERE is 256 bundles after HERE.
     let mut announced = |important: bool, target: u64| {
         processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(important, target, 2)]).at(2), None);
     };
@@ -346,11 +347,11 @@ fn a_target_address_register_predicts_the_branch_that_was_announced() {
     at(Some(THERE + 32));
     assert_eq!(processor.cells("first_stage"), [0, 1, 2, 0, 1]);
     assert_eq!(processor.cells("relative"), [0, 1, 2, 0, 1]);
-    // Another target for the same branch takes the place of the first.
+    // Another target for the same branch replaces the first.
     processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(true, 258, 2)]).at(2), None);
     processor.single(HERE + 32, RELATIVE | SPNT | P6, Some(THERE + 32));
     assert_eq!(processor.cells("first_stage"), [0, 1, 3, 0, 1]);
-    // Without the hint nothing is kept.
+    // Without the hint nothing is stored.
     processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(false, 256, 3)]).at(2), None);
     processor.single(HERE + 48, RELATIVE, Some(THERE));
     assert_eq!(processor.cells("third_stage"), [0, 0, 1, 0, 0]);
@@ -365,8 +366,8 @@ fn a_target_address_register_predicts_the_branch_that_was_announced() {
 
 #[test]
 fn a_taken_branch_costs_bubbles_by_the_stage_that_knew_its_target() {
-    // PI21: by the encoding two from the last slot and three from another, by the tables one, by a register none. What a branch costs is known with
-    // the group behind it.
+    // PI21: two bubbles by the encoding from the last slot and three from another, one by the tables, none by a register. The cost of a
+    // branch is known with the group after it.
     let companion = Builder::of(&parts::ITANIUM).clock(Clock::Companion).build();
     let mut processor = Processor::new(&companion);
     let bubbles = |processor: &Processor<'_>| processor.get(Signal::FrontEndEmptyBubbleCycles);
@@ -378,7 +379,7 @@ fn a_taken_branch_costs_bubbles_by_the_stage_that_knew_its_target() {
     assert_eq!(bubbles(&processor), 2 + 3);
     processor.branch(THERE, first, 0, Some(HERE));
     assert_eq!(bubbles(&processor), 2 + 3 + 1);
-    // The branch behind this bundle goes THERE, 256 bundles away.
+    // The branch after this bundle goes THERE, 256 bundles away.
     processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(true, 256, 1)]).at(2), None);
     assert_eq!(bubbles(&processor), 2 + 3 + 1 + 1);
     processor.single(HERE + 16, RELATIVE, Some(THERE));
@@ -411,7 +412,7 @@ fn without_its_bundle_a_branch_is_predicted_by_its_kind() {
     assert_eq!(processor.verdicts("encoded_branches"), [0, 0, 0]);
 }
 
-/// Reports bundles of every kind, the same for the same seed, to `report`.
+/// Reports bundles of every kind to `report`, deterministically by seed.
 pub(super) fn wander(seed: u64, bundles: usize, mut report: impl FnMut(&Instruction<'_>)) {
     const BRANCHES: [u64; 12] = [
         RELATIVE | P6,
@@ -430,7 +431,7 @@ pub(super) fn wander(seed: u64, bundles: usize, mut report: impl FnMut(&Instruct
     let mut noise = Noise::new(seed);
     let mut address = HERE;
     for _ in 0..bundles {
-        // The code of an address is its own most of the time.
+        // The code at an address is mostly stable.
         let place = (address >> 4) as usize + usize::from(noise.draw(8) == 0);
         let branch = |slot: usize| BRANCHES[(place * 5 + slot * 7) % BRANCHES.len()];
         let template = [MIB, MBB, BBB, MIB | STOP][place % 4];
@@ -464,7 +465,7 @@ fn restored_within_a_bundle_it_goes_on_as_if_nothing_had_been() {
             let (first, second) = (of(profile), of(profile));
             let mut here = Processor::new(&first);
             wander(bundles as u64, bundles, |instruction| here.rig.run(&mut here.follower, instruction));
-            // In the middle of a bundle, a branch of which was predicted taken.
+            // In the middle of a bundle with a branch that was predicted taken.
             let bundle = Bundle::new(BBB, [RELATIVE | P6, RELATIVE | P6, RELATIVE]);
             here.branch(THERE, bundle, 0, None);
             let saved = first.save(&[&here.follower]).unwrap();

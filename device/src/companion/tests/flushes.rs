@@ -6,7 +6,7 @@ use super::super::{Access, Class, Instruction, Operation, Register};
 use super::samples::{FREE, Sampling, Thread};
 use super::{load, store};
 
-/// PM_LSU_FLUSH_LHL_SHL, PM_LSU_FLUSH_LHS and PM_LSU_FLUSH_LARX_STCX, of the sampled instruction.
+/// PM_LSU_FLUSH_LHL_SHL, PM_LSU_FLUSH_LHS and PM_LSU_FLUSH_LARX_STCX, for the sampled instruction.
 const CODES: [u64; 3] = [0xD9A0, 0xD1A0, 0xD9A4];
 
 fn counted(execute: impl Fn(&mut Thread<'_>)) -> [u64; 3] {
@@ -18,7 +18,7 @@ fn counted(execute: impl Fn(&mut Thread<'_>)) -> [u64; 3] {
     })
 }
 
-/// A store whose address comes from a division, and a load from `to`, of the same line in memory.
+/// Runs a store whose address comes from a division, and a load from `to`, of the same line in memory.
 fn meet(thread: &mut Thread<'_>, to: u64, sampled: bool) {
     let quotient = [Register(1)];
     let divides = Operation { width: 8, reads: &[FREE], writes: &quotient, ..Operation::default() };
@@ -34,7 +34,7 @@ fn meet(thread: &mut Thread<'_>, to: u64, sampled: bool) {
     );
 }
 
-/// The line and both pages are there.
+/// Warms the line and both pages.
 fn warm(thread: &mut Thread<'_>, to: u64) {
     for address in [0x10_0000, to] {
         let loaded = [Access { physical: 0x10_0000, ..load(address) }];

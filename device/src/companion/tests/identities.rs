@@ -1,4 +1,4 @@
-//! Sums that the manuals state.
+//! Sums stated by the manuals.
 
 use super::super::{Clock, parts};
 use super::*;
@@ -42,7 +42,7 @@ fn dispatch_stalls_of_k8_have_a_reason_each() {
 
 #[test]
 fn a_cycle_of_knights_landing_that_allocates_nothing_has_one_reason() {
-    // PL31, PL35 of docs/notes/pipelines-x86.md: reasons exclude each other, and a station that is full may be none of them.
+    // PL31, PL35 of docs/notes/pipelines-x86.md: reasons exclude each other, and a full station may be none of them.
     let rig = noisy(&parts::KNL, 4_000);
     let get = |signal| rig.get(0, signal);
     let reasons = [
@@ -101,8 +101,8 @@ fn every_miss_of_k8_is_a_refill() {
 
 #[test]
 fn every_miss_of_knights_landing_is_a_refill_too() {
-    // Two levels, the first written back: what is missed comes from the second level or the system, except streaming stores. Permission to
-    // write a line that is there is no refill.
+    // Two levels, the first written back: misses are served by the second level or the system, except streaming stores. A request for write
+    // permission for a present line is not a refill.
     let companion = Builder::new("knl").unwrap().threads(16).build();
     let rig = Rig::new(16);
     let mut followers: Vec<_> = (0..16).map(|number| (follow(&companion, number), Noise::new(40 + number as u64))).collect();
@@ -120,7 +120,7 @@ fn every_miss_of_knights_landing_is_a_refill_too() {
 
 #[test]
 fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
-    // Section 3.1: reads less the misses are what cores got from MCDRAM, writes less the reads of DDR are what they wrote.
+    // Section 3.1: reads minus the misses are reads of MCDRAM by cores; writes minus the reads of DDR are writes by cores.
     let rig = noisy(&parts::KNL, 4_000);
     let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesInvalid];
     let hits = [Signal::MemorySideCacheHitsClean, Signal::MemorySideCacheHitsModified];
@@ -129,7 +129,7 @@ fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     assert!(read > 0 && rig.sum(&misses) > 0);
     let written = rig.sum(&[Signal::NearMemoryWrites]) - rig.sum(&[Signal::MemoryReads]);
     assert!(written > 0);
-    // Lines displaced from a tile, lines that a tile had modified when another read or took them, and buffers of streaming stores.
+    // Lines displaced from a tile, lines that a tile had modified when another read or took them, and streaming store buffers.
     let given_up = rig.sum(&[Signal::VictimBlocks, Signal::StreamingStoreFlushes, Signal::BusReadsHitModified]);
     assert!(written >= given_up, "{written} of {given_up}");
     let merged = written - given_up;
@@ -260,8 +260,8 @@ fn the_stack_of_the_pipeline_of_power9_adds_up() {
 
 #[test]
 fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_place() {
-    // Sections 3.2.1.4, 4.4 and 4.6, and rules PM5, PM37 and PM44: bubbles and groups are all cycles, and six slots a cycle in which
-    // dispersal does not stall are used or lost.
+    // Sections 3.2.1.4, 4.4 and 4.6, and rules PM5, PM37 and PM44: bubbles and groups are all cycles, and six slots per cycle without a
+    // dispersal stall are used or lost.
     let companion = Builder::new("montecito").unwrap().threads(1).clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(3));
@@ -300,7 +300,7 @@ fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_pl
     ];
     assert!(sum(&idle) > 0 && sum(&idle) < cycles);
     assert!(families.iter().chain(&flushes).all(|signal| sum(&[*signal]) > 0));
-    // Either asks for clocks of DET, and both may in the same.
+    // Either asks for clocks of DET, and both may do so in the same clock.
     let either = [Signal::StallDataCacheCycles, Signal::StallFloatingPointCycles];
     let detection = sum(&[Signal::StallMemoryCycles]);
     assert!(either.iter().all(|signal| (1..=detection).contains(&sum(&[*signal]))) && sum(&either) >= detection);
@@ -319,7 +319,7 @@ fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_pl
 
 #[test]
 fn every_clock_of_the_first_itanium_is_in_one_account() {
-    // Rules PI5, PI25 and PI27: twelve causes, of which each of the four sums takes its own.
+    // Rules PI5, PI25 and PI27: twelve causes, each in exactly one of the four sums.
     let companion = Builder::new("itanium").unwrap().clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(3));

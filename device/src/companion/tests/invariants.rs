@@ -9,7 +9,7 @@ use super::super::line::{Line, LineState};
 use super::super::{Bundle, Clock, DeviceOperation, DeviceRequest, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 use super::*;
 
-/// Every valid line of a cluster: by outer number, the strongest state there.
+/// Returns every valid line of a cluster: its outer number, and the strongest state there.
 fn lines(cluster: &Cluster) -> BTreeMap<u64, LineState> {
     let mut all = BTreeMap::new();
     let mut see = |number: u64, state: LineState| {
@@ -106,7 +106,7 @@ fn a_line_is_once_in_a_set_and_an_inclusive_level_has_it_too() {
 #[test]
 fn what_is_delivered_together_is_what_is_delivered_apart() {
     for profile in parts::ALL {
-        // Idle slots are counted at deliveries, as their rule says.
+        // Idle link slots are counted on delivery, by their own rule.
         let idle = |signal: &Signal| signal.name().starts_with("link") && signal.name().ends_with("_idle");
         let run = |block: usize| {
             let companion = Builder::of(profile).clock(Clock::Companion).build();
@@ -192,7 +192,7 @@ fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_
     };
     for profile in [&montecito, &parts::ITANIUM] {
         assert!(run(profile, 1, false) == run(profile, 1, true));
-        // More runs of clocks than are kept in their order.
+        // More runs of clocks than are kept in order.
         assert!(run(profile, 1, false) == run(profile, 1_500, false));
     }
 }
@@ -225,7 +225,7 @@ fn saved_bytes_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(companion.save(&[]), Err(RestoreError::Followers));
 }
 
-/// Pages of every size that POWER9 tells apart, for code and for data, with entries of each level all over the caches.
+/// Pages of every size that POWER9 distinguishes, for code and for data, with entries of each level all over the caches.
 struct Sizes;
 
 impl PageTables for Sizes {
@@ -241,7 +241,8 @@ impl PageTables for Sizes {
     }
 }
 
-/// Loads from memory, each with more behind it than a core of POWER9 has in flight: first of what writes no register, then of taken branches.
+/// Reports loads from memory, each followed by more than a core of POWER9 has in flight: first instructions that write no register, then
+/// taken branches.
 fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     let nothing = Some(Operation::default());
     for (address, jumps) in [(0x4700_0000, false), (0x4702_0000, true)] {
@@ -260,7 +261,7 @@ fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// Multiplications of the first Itanium: two pairs in a group, which are eight operations, and one that is one operation.
+/// Reports multiplications of the first Itanium: two pairs in a group, which are eight operations, and a single one.
 fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     const MFI: u8 = 0x0C;
     const NOP: u64 = 1 << 27;
@@ -276,10 +277,10 @@ fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// What takes an instruction of one of two threads.
+/// Sink of instructions of two threads.
 type Report<'a> = dyn FnMut(bool, &Instruction<'_>) + 'a;
 
-/// Reports an access, as an instruction of one of two threads.
+/// Reports an access as an instruction of one of two threads.
 fn access_of(class: Class, access: Access) -> impl FnOnce(&mut Report<'_>, bool) {
     move |report, second| {
         let writes: &[Register] = if class == Class::Load { &[Register(1)] } else { &[] };
@@ -288,8 +289,8 @@ fn access_of(class: Class, access: Access) -> impl FnOnce(&mut Report<'_>, bool)
     }
 }
 
-/// What one thread of a POWER9 core has in flight while another begins: lists of instructions of the first and of the second, which comes in
-/// cycles in which the first has taken what it needs.
+/// Reports instructions of two POWER9 threads of a core: the first has operations in flight when the second begins, in cycles in which the
+/// first has taken the resources that it needs.
 fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     let at = |address| Access { address, physical: address, size: 8, ..Access::default() };
     let from_memory = |number: u64| at(0x4100_0000 + (round * 64 + number) * 0x2000);
@@ -301,7 +302,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
         ..Instruction::default()
     };
     let chained = Operation { width: 8, reads: &one, writes: &one, ..Operation::default() };
-    // The second has nothing in flight, and all that it loads is in the first level.
+    // The second has nothing in flight, and all its loads hit the first level.
     for slice in 0..4 {
         access_of(Class::Load, hit(slice))(&mut report, true);
     }
@@ -310,7 +311,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     let store = |access: Access| access_of(Class::Store, Access { kind: AccessKind::Store, ..access });
     match round % 9 {
         0 => {
-            // The queue of loads of a slice, and the recirculation queue.
+            // The load queue of a slice, and the recirculation queue.
             let slice = round / 9 % 2;
             for number in 0..32 {
                 let there = from_memory(number);
@@ -320,7 +321,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
             load(hit(slice + 2))(&mut report, true);
         }
         1 => {
-            // The queue of misses.
+            // The miss queue.
             for number in 0..16 {
                 let mut access = from_memory(number);
                 access.address += 8 * number;
@@ -342,7 +343,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
             report(true, &plain);
         }
         4 => {
-            // Stores to one slice, some of which have to be translated first; the second has stores there too.
+            // Stores to one slice, some of which have to be translated first; the second thread stores there too.
             for number in 0..40 {
                 for second in [false, true] {
                     store(if number % 2 == 0 { hit(4 * number) } else { from_memory(number) })(&mut report, second);
@@ -350,21 +351,21 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
             }
         }
         5 => {
-            // A barrier, and a load behind it of a line that the other thread writes.
+            // A barrier, and a later load of a line that the other thread writes.
             (0..8).for_each(|number| store(hit(64 + 16 * number))(&mut report, true));
             report(true, &Instruction { class: Class::Fence, operation: Some(Operation::default()), ..Instruction::default() });
             store(hit(0))(&mut report, false);
             load(hit(0))(&mut report, true);
         }
         6 => {
-            // Additions whose ports and branches whose flushes are in the way of the second's.
+            // Additions that compete for the second's ports, and branches whose flushes delay it.
             for number in 0..200 {
                 report(false, &plain);
                 report(number % 3 == 0, &plain);
             }
             let class = Class::FloatDivide;
             (0..16).for_each(|_| report(false, &Instruction { class, ..plain }));
-            // A store whose address comes late, and a load of its bytes, at its own address or at another.
+            // A store whose address is late, and a load of its bytes, at its own address or at another.
             for address in [0x100_0000, 0x100_0000, 0x180_0000] {
                 report(false, &Instruction { class: Class::SignedDivide, operation: Some(chained), ..plain });
                 let access = Access { kind: AccessKind::Store, ..at(0x100_0000) };
@@ -382,7 +383,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
             load(untranslated(8))(&mut report, true);
         }
         _ => {
-            // Finished loads behind one that has not, and then stores.
+            // Finished loads behind an unfinished one, and then stores.
             load(from_memory(0))(&mut report, false);
             (0..80).for_each(|number| load(hit(number % 2 + round / 9 % 2 * 2))(&mut report, false));
             load(from_memory(1))(&mut report, false);
@@ -391,14 +392,14 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     }
 }
 
-/// Streams that POWER9's prefetcher runs ahead of, and what first uses the lines that it brought: loads, fetches and walks, from the second
-/// level and, where other lines of their set have come in between, from the third; and nobody.
+/// Reports streams that POWER9's prefetcher runs ahead of, and first uses of the prefetched lines: loads, fetches and walks, from the
+/// second level and, where other lines of their set have been loaded in between, from the third; and unused ones.
 fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
-    /// Lines of one set of the second level, and of both levels.
+    /// Distances of lines of one set of the second level, and of both levels.
     const SECOND: u64 = 0x1_0000;
     const BOTH: u64 = 0x8_0000;
-    // The first line of a stream, what comes in between, and what is then loaded and executed: data themselves, or pages that nobody else
-    // uses, whose entries are the data.
+    // The first line of a stream, the interfering lines, and the addresses then loaded and executed: the data themselves, or pages that
+    // nothing else uses, whose entries are the data.
     let entries = |page: u64| (0x7000_0000 + page * 128, (page + 3) << 16, (page + 4) << 16);
     let data = |first: u64| (first, first + 3 * 128, first + 4 * 128);
     let streams = [
@@ -410,7 +411,7 @@ fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
     ];
     for ((first, loaded, executed), apart, others) in streams {
         let mut load_of = |address: u64| report(&Instruction { class: Class::Load, accesses: &[load(address)], ..Instruction::default() });
-        // Lines 3 and 4 are brought.
+        // Lines 3 and 4 are prefetched.
         (0..3).for_each(|line| load_of(first + line * 128));
         for line in [3, 4] {
             (1..=others).for_each(|number| load_of(first + line * 128 + number * apart));
@@ -420,7 +421,7 @@ fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// Write-combining buffers of which all is written, and one half, as noise seldom has them.
+/// Reports a full write-combining buffer and a half-full one, which noise rarely produces.
 fn written_out(mut report: impl FnMut(&Instruction<'_>)) {
     for offset in [0, 16, 32, 48, 64, 80] {
         let piece = Access { kind: AccessKind::StreamingStore, size: 16, ..load(0x1800_0000 + offset) };
@@ -429,7 +430,7 @@ fn written_out(mut report: impl FnMut(&Instruction<'_>)) {
     report(&Instruction { class: Class::Fence, ..Instruction::default() });
 }
 
-/// Prefetches of so many lines, one after the other, that a small third level gives up others for them.
+/// Reports prefetches of so many consecutive lines that a small third level evicts others for them.
 fn displaced(mut report: impl FnMut(&Instruction<'_>)) {
     for line in 0..2_000 {
         let access = Access { kind: AccessKind::PrefetchLoad, ..load(0x1000_0000 + 128 * line) };
@@ -437,7 +438,8 @@ fn displaced(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// Two packages of the part, of the K8 also six, which have three links and an aperture, and of POWER9 also four, in two groups, with every place that its machines can have and caches that are soon full.
+/// Returns machines of the part: two packages; for the K8 also six, with three links and an aperture; for POWER9 also four, in two groups,
+/// with every place that its machines can have and small caches.
 fn machines(profile: &super::super::Profile) -> Vec<(Builder, usize)> {
     let plain = (Builder::of(profile), 2);
     match profile.name {
@@ -458,7 +460,7 @@ fn machines(profile: &super::super::Profile) -> Vec<(Builder, usize)> {
     Vec::from([plain, (Builder::of(&profile).packages_per_group(2).buffered().lent_clusters(1), 4)])
 }
 
-/// Runs everything on one machine of the part; returns the names of the signals that it makes, and of those that it says it supplies.
+/// Runs everything on one machine of the part. Returns the names of the signals that occur, and of those that it claims to supply.
 fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) -> [BTreeSet<&'static str>; 2] {
     let threads = 2 * cores;
     let companion = builder.packages(packages).threads(threads).memory_per_package(0x2000_0000).clock(Clock::Companion).build();

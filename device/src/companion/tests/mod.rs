@@ -37,7 +37,7 @@ struct Rig {
     machine: Machine<fn(usize, u32)>,
 }
 
-/// A demand of every signal.
+/// Returns a demand for every signal.
 fn everything() -> Demand {
     let mut demand = Demand::default();
     demand.replace(SignalSet::ALL, false, Records::NONE);
@@ -63,7 +63,7 @@ impl Rig {
         self.machine.thread(thread).unwrap().totals().get(signal)
     }
 
-    /// Over all threads.
+    /// Sums over all threads.
     fn sum(&self, signals: &[Signal]) -> u64 {
         (0..self.machine.threads()).flat_map(|thread| signals.iter().map(move |signal| self.get(thread, *signal))).sum()
     }
@@ -73,7 +73,7 @@ impl Rig {
     }
 }
 
-/// Four levels of tables, far away from everything else; pages of 4 KiB, and of 2 MiB from 1 GiB up.
+/// Four-level tables, far away from everything else; pages of 4 KiB, and of 2 MiB from 1 GiB up.
 struct Tables;
 
 impl PageTables for Tables {
@@ -99,14 +99,14 @@ fn store(address: u64) -> Access {
     Access { kind: AccessKind::Store, ..load(address) }
 }
 
-/// A stream of everything that an instruction can be, the same for the same seed.
+/// A stream of every kind of instruction, deterministic by seed.
 struct Noise {
     state: u64,
     address: u64,
     calls: Vec<u64>,
-    /// Divisions that are still to come, each of which needs the one before.
+    /// Pending divisions, each of which needs the previous one.
     divisions: u64,
-    /// Stores that are still to come, each of which misses.
+    /// Pending stores, each of which misses.
     stores: u64,
 }
 
@@ -120,7 +120,7 @@ impl Noise {
         (self.state >> 33) % below
     }
 
-    /// Hot data, data that thrash a set of every cache, data of the size of a cache level, and data without end.
+    /// Draws the address of hot data, data that thrash a set of every cache, data of the size of a cache level, or unbounded data.
     fn data(&mut self) -> u64 {
         match self.draw(8) {
             0..=3 => 0x100_0000 + self.draw(256) * 8,
@@ -154,17 +154,17 @@ impl Noise {
         let size = if kind == AccessKind::StreamingStore && size == 16 { 32 } else { size };
         let access =
             Access { address, physical: address, size, kind, locked: plain && self.draw(16) == 0, uncached: plain && self.draw(64) == 0 };
-        // Some uncacheable accesses are to the ports of an Itanium.
+        // Some uncacheable accesses are to the I/O ports of an Itanium.
         let port = access.uncached && address & 8 != 0;
         Access { physical: if port { 0x0FFF_FC00_0000 | address & 0xFFFF } else { address }, ..access }
     }
 
-    /// Draws the next instruction and shows it to `report`.
+    /// Draws the next instruction and passes it to `report`.
     fn next(&mut self, report: impl FnOnce(&Instruction<'_>)) {
         let count = self.draw(3) as usize;
         let mut accesses: Vec<Access> = (0..count).map(|_| self.access()).collect();
         if self.draw(512) == 0 {
-            // More stores that miss than can wait.
+            // More missing stores than can wait.
             let first = 0x5000_0000 + self.draw(1 << 10) * 0x1_0000;
             accesses = (0..80).map(|number| store(first + number * 256)).collect();
         }
@@ -174,7 +174,7 @@ impl Noise {
         }
         let length = 1 + self.draw(8) as u8;
         let next = self.address + u64::from(length);
-        // Hot code, code that thrashes a set of every cache, and code on more pages than the first level of translation has.
+        // Hot code, code that thrashes a set of every cache, and code on more pages than the first-level TLB has entries.
         let code = match self.draw(16) {
             0 => 0x40_0000 + self.draw(64) * 0x2_0000 + self.draw(4) * 8,
             1 => 0xD0_0000 + self.draw(40) * 0x1000,

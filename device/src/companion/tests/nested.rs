@@ -1,5 +1,5 @@
-//! A guest under a host on POWER9, worked out by hand: 13 cycles for a look-up of the second level of translations, 15 for a line of the
-//! second cache, 340 for one of memory and 50 to open its page there, and 20 for a walk beside its reads.
+//! A guest under a host on POWER9, worked out by hand: 13 cycles for a look-up of the second-level TLB, 15 for a line of the second cache,
+//! 340 for one of memory and 50 to open its page there, and 20 for a walk in addition to its reads.
 
 use alloc::vec;
 
@@ -9,9 +9,9 @@ use vm_pmu_arch::feed::{GuestLevel, NestedStep, NestedWalk, PageSize};
 use super::super::{Clock, Guest, Host, Invalidation};
 use super::*;
 
-/// A page of memory that holds all tables. Those of the host begin it, one line a level.
+/// A page of memory that holds all tables. It begins with those of the host, one line per level.
 const TABLES: u64 = 0x7000_0000;
-/// Where the guest's tables are in its own real memory, and where its data.
+/// Guest real addresses of the guest's tables, and of its data.
 const GUEST_TABLES: u64 = 0x1000_0000;
 const GUEST_DATA: u64 = 0x1060_0000;
 
@@ -44,7 +44,7 @@ fn demand_of_steps() -> Demand {
     demand
 }
 
-/// A load from `address`, and the steps that translate it.
+/// Returns the steps that translate a load from `address`.
 fn steps(rig: &Rig, follower: &mut Follower<'_>, tables: &mut impl PageTables, address: u64) -> Vec<NestedStep> {
     let access = Access { address, physical: 0x200_0000, size: 8, ..Access::default() };
     let writes = [Register((address >> 12) as u16 % 16)];
@@ -56,16 +56,16 @@ fn steps(rig: &Rig, follower: &mut Follower<'_>, tables: &mut impl PageTables, a
     steps
 }
 
-/// A look-up that found a page of 2 MiB, and the read of an entry of the guest's that took so long.
+/// Returns a step with a look-up that hit a page of 2 MiB, and a read of an entry of the guest's that took `entry` cycles.
 fn read(level: GuestLevel, entry: u32) -> NestedStep {
     NestedStep::Walk(NestedWalk { looked_up: true, host: Some(PageSize::Size2M), cycles: [13, 0, 0, 0, 0, entry], ..NestedWalk::of(level) })
 }
 
-/// The steps to the first page.
+/// Returns the steps to the first page.
 fn first_steps() -> [NestedStep; 6] {
-    // Nothing is known of the host. All lines lie in one page of DRAM, which the first opens.
+    // Nothing is cached of the host. All lines lie in one DRAM page, which the first opens.
     let process = NestedWalk { looked_up: true, cycles: [13, 390, 340, 340, 0, 340], ..NestedWalk::of(GuestLevel::Process) };
-    // The data are 6 MiB further: their entry of the host's third level is in the line that the process table's brought.
+    // The data are 6 MiB further: their entry of the host's third level is in the line that the walk of the process table brought.
     let last = NestedWalk { looked_up: true, known: 2, cycles: [13, 0, 0, 15 + 20, 0, 0], ..NestedWalk::of(GuestLevel::Final) };
     let [first, second, third, fourth] =
         [GuestLevel::Level1, GuestLevel::Level2, GuestLevel::Level3, GuestLevel::Level4].map(|level| read(level, 340));
@@ -79,7 +79,7 @@ fn each_entry_of_a_guest_is_looked_up_and_the_hosts_tables_are_walked_where_that
     let mut follower = companion.follower(0).unwrap();
     follower.sync(&demand_of_steps());
     assert_eq!(steps(&rig, &mut follower, &mut Pair, 0), first_steps());
-    // Five directories and leaves of the host were read, and five entries of the guest's, of which the process table's is in no tree.
+    // Five directories and leaves of the host were read, and five entries of the guest's; that of the process table is in no tree.
     let counts = [Signal::DataWalksFromMemory, Signal::DataWalksFromL2, Signal::DataWalkLeavesFromMemory, Signal::DataWalkLeavesFromL2];
     assert_eq!(counts.map(|signal| rig.get(0, signal)), [3 + 5, 1, 2, 1]);
     assert_eq!([Signal::DataWalks, Signal::DataTlbL2Misses4k].map(|signal| rig.get(0, signal)), [1, 1]);
@@ -92,12 +92,12 @@ fn a_walk_of_a_guest_goes_on_below_the_directory_that_is_known() {
     let mut follower = companion.follower(0).unwrap();
     follower.sync(&demand_of_steps());
     steps(&rig, &mut follower, &mut Pair, 0);
-    // The next page: its entry is in the line that the second cache has, and the host page of its data is known.
+    // The next page: its entry is in a line that the second cache has, and the host page of its data is cached.
     let last =
         NestedWalk { looked_up: true, host: Some(PageSize::Size2M), cycles: [13 + 20, 0, 0, 0, 0, 0], ..NestedWalk::of(GuestLevel::Final) };
     assert_eq!(steps(&rig, &mut follower, &mut Pair, 0x1000), [read(GuestLevel::Level4, 15), NestedStep::Walk(last)]);
     assert_eq!(rig.get(0, Signal::WalkCacheHitsLevel3), 1);
-    // 1 GiB and 2 MiB further the second level is another entry of the known line.
+    // 1 GiB and 2 MiB further, the second level has another entry of the cached line.
     let below = [GuestLevel::Level2, GuestLevel::Level3, GuestLevel::Level4].map(|level| read(level, 15));
     assert_eq!(steps(&rig, &mut follower, &mut Pair, (1 << 30) + (1 << 21)), [&below[..], &[NestedStep::Walk(last)]].concat());
     assert_eq!(rig.get(0, Signal::WalkCacheHitsLevel1), 1);
@@ -109,19 +109,19 @@ fn the_first_look_up_asks_for_guest_and_host() {
     let rig = Rig::new(1);
     let mut follower = companion.follower(0).unwrap();
     follower.sync(&demand_of_steps());
-    // 64 other pages drive the first out of the first level of 64 entries; each set of four of the second level keeps its page.
+    // 64 other pages evict the first from the first level of 64 entries; each set of four of the second level keeps its page.
     (0..65).for_each(|page| _ = steps(&rig, &mut follower, &mut Pair, page << 12));
     let host = Some(PageSize::Size2M);
     assert_eq!(steps(&rig, &mut follower, &mut Pair, 0), [NestedStep::First { guest: PageSize::Size4K, host }]);
     // The first level has it again.
     assert_eq!(steps(&rig, &mut follower, &mut Pair, 0), []);
-    // The host takes its page back: the guest's translation stays, and the host's tables are walked without another look-up. They are in
-    // the second cache, and the directories are forgotten.
+    // The host reclaims its page: the guest's translation stays, and the host's tables are walked without another look-up. They are in the
+    // second cache, and the directories are invalidated.
     follower.invalidate(Invalidation::HostPage(GUEST_DATA));
     let walk = NestedWalk { cycles: [0, 15, 15, 15 + 20, 0, 0], ..NestedWalk::of(GuestLevel::Final) };
     let first = NestedStep::First { guest: PageSize::Size4K, host: None };
     assert_eq!(steps(&rig, &mut follower, &mut Pair, 0), [first, NestedStep::Walk(walk)]);
-    // The guest takes its own back: the host page of its data is known now.
+    // The guest reclaims its own page: the host page of its data is now cached.
     follower.invalidate(Invalidation::Page(0));
     let again = steps(&rig, &mut follower, &mut Pair, 0);
     assert_eq!(again.len(), 6);
@@ -157,14 +157,14 @@ fn a_guest_that_does_not_translate_is_translated_by_its_host_alone() {
     follower.sync(&demand_of_steps());
     let walk = NestedWalk { looked_up: false, cycles: [0, 390, 340, 340 + 20, 0, 0], ..NestedWalk::of(GuestLevel::Final) };
     assert_eq!(steps(&rig, &mut follower, &mut Real, 0), [NestedStep::Walk(walk)]);
-    // The page of 2 MiB serves all that lies in it.
+    // The page of 2 MiB serves all addresses in it.
     assert_eq!(steps(&rig, &mut follower, &mut Real, 0x10_0000), []);
     assert_eq!(rig.get(0, Signal::DataTlbL2Misses2m), 1);
 }
 
 #[test]
 fn walks_that_overlap_have_two_walkers() {
-    // Loads that do not depend on each other, of pages without anything in common but directories.
+    // Independent loads of pages with nothing in common but directories.
     let companion = Builder::new("power9").unwrap().clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let mut follower = companion.follower(0).unwrap();
@@ -176,20 +176,21 @@ fn walks_that_overlap_have_two_walkers() {
             steps.iter().filter_map(walker).collect()
         })
         .collect();
-    // The first takes 3,000 cycles and keeps the first walker; the others, of 61 each, follow each other on the second.
+    // The first takes 3,000 cycles and keeps the first walker busy; the others, of 61 each, follow each other on the second.
     assert_eq!(walkers, [vec![0; 6], vec![1; 2], vec![1; 2], vec![1; 2]]);
 }
 
 /// Guests of many processes with pages of each size, spread over memory that a host maps by pages of each size.
 struct Spread;
 
-/// A number between 0 and `below`, the same for the same `seed`.
+/// Returns a number between 0 and `below`, deterministic by `seed`.
 fn draw(seed: u64, below: u64) -> u64 {
     let mixed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 40) % below
 }
 
-/// A guest real address: of one of four kinds of host page, in one of three stretches of 1 GiB, one of four of 2 MiB in each, and any page.
+/// Returns a guest real address: in one of four kinds of host page, one of three areas of 1 GiB, one of four of 2 MiB in each, and any
+/// page.
 fn spread(seed: u64) -> u64 {
     let kind = draw(seed, 4) << 34;
     kind + (draw(seed ^ 1 << 50, 3) << 30) + (draw(seed ^ 1 << 51, 4) << 21) + (draw(seed ^ 1 << 52, 512) << 12)
@@ -220,7 +221,7 @@ impl PageTables for Spread {
     }
 }
 
-/// The steps of loads all over the guests.
+/// Returns the steps of loads all over the guests.
 fn all_steps() -> Vec<NestedStep> {
     let companion = Builder::new("power9").unwrap().clock(Clock::Companion).build();
     let rig = Rig::new(1);
@@ -228,13 +229,13 @@ fn all_steps() -> Vec<NestedStep> {
     follower.sync(&demand_of_steps());
     let mut all = Vec::new();
     for number in 0..6_000u64 {
-        // Of 32 processes, mostly one of the last pages; of each size.
+        // One of 32 processes, mostly one of the last pages, of each size.
         let (process, size) = (draw(number / 16, 32), draw(number, 4));
         let bits = [12, 16, 21, 30][size as usize];
         let page = draw(number / 40 * 8 + number % 8, 4_096) % (1 << (40 - bits));
         all.extend(steps(&rig, &mut follower, &mut Spread, process << 42 | size << 40 | page << bits));
         if number % 50 == 49 {
-            // The host takes a page of data back that was used before.
+            // The host reclaims a page of data that was used before.
             follower.invalidate(Invalidation::HostPage(spread(page | 6 << 60)));
         }
     }
@@ -242,7 +243,7 @@ fn all_steps() -> Vec<NestedStep> {
     all
 }
 
-/// MMCR1 with the event of this code in PMC1: SEL in bits 7:0 of the code, COMB in 11:10, UNIT in 15:12 (section 5.15).
+/// Returns MMCR1 with the event with this code in PMC1: SEL in bits 7:0 of the code, COMB in 11:10, UNIT in 15:12 (section 5.15).
 fn mmcr1(code: u64) -> u64 {
     (code & 0xFF) << 24 | (code >> 10 & 3) << 38 | (code >> 12 & 15) << 60
 }

@@ -1,4 +1,4 @@
-//! What the northbridge of a K8 counts of requests between nodes (sections 10.2.1.7 of its guide).
+//! Counts of requests between nodes by the northbridge of a K8 (sections 10.2.1.7 of its guide).
 
 use proptest::prelude::*;
 use vm_pmu_arch::access::Address;
@@ -6,10 +6,10 @@ use vm_pmu_arch::access::Address;
 use super::super::{DeviceOperation, DeviceRequest, IoRange, Untranslated};
 use super::*;
 
-/// The memory of each node.
+/// Bytes of memory of each node.
 const MEMORY: u64 = 1 << 20;
 
-/// Two nodes of one core each, and their companion.
+/// Returns two nodes of one core each, and their companion.
 fn nodes() -> (Rig, Companion) {
     let line: fn(usize, u32) = |_, _| {};
     let machine = topology::Builder::new("k8").unwrap().packages(2).build(line).unwrap();
@@ -21,7 +21,7 @@ fn access(rig: &Rig, follower: &mut Follower<'_>, access: Access) {
     rig.deliver(follower);
 }
 
-/// `count` requests to local memory and to remote memory.
+/// Returns the counts of requests to local memory and to remote memory.
 fn requests(rig: &Rig, thread: usize) -> [u64; 2] {
     [Signal::MemoryRequestsLocal, Signal::MemoryRequestsRemote].map(|signal| rig.get(thread, signal))
 }
@@ -62,7 +62,7 @@ fn ownership_and_write_backs_go_to_the_node_that_has_the_memory() {
     assert_eq!(requests(&rig, 0), [0, 2]);
     access(&rig, &mut followers[0], Access { kind: AccessKind::Flush, ..load(MEMORY) });
     assert_eq!(requests(&rig, 0), [0, 3]);
-    // A flush of a line that nobody has writes nothing.
+    // A flush of a line that no cache has writes nothing.
     access(&rig, &mut followers[0], Access { kind: AccessKind::Flush, ..load(MEMORY) });
     assert_eq!(requests(&rig, 0), [0, 3]);
 }
@@ -85,7 +85,7 @@ fn accesses_to_the_local_apic_stay_in_the_core() {
     let mut follower = follow(&companion, 0);
     let counts = || [Signal::IoRequestsLocal, Signal::UncacheableRequests, Signal::SizedReadsBytes].map(|signal| rig.get(0, signal));
     let uncached = |address| Access { uncached: true, size: 4, ..load(address) };
-    // Its first and its last register, and what comes after its page.
+    // Its first and its last register, and the address after its page.
     access(&rig, &mut follower, uncached(0xFEE0_0000));
     access(&rig, &mut follower, uncached(0xFEE0_0FF0));
     assert_eq!(counts(), [0, 0, 0]);
@@ -101,14 +101,14 @@ fn a_write_combining_buffer_is_written_whole_or_by_halves() {
     let mut stream = |first: u64, bytes: u64| {
         let store = |address: u64| Access { kind: AccessKind::StreamingStore, ..load(address) };
         (0..bytes / 8).for_each(|number| access(&rig, &mut follower, store(first + 8 * number)));
-        // A fence writes out what is left.
+        // A fence writes out the rest.
         follower.execute(&Instruction { length: 0, class: Class::Fence, ..Instruction::default() }, &mut Untranslated(12));
         rig.deliver(&mut follower);
     };
     // 64 bytes: one command of doublewords.
     stream(0x2000, 64);
     assert_eq!(counts(), [0, 1, 0, 1]);
-    // 40 bytes: one of 32 bytes, and one of the other half's first eight.
+    // 40 bytes: one command of 32 bytes, and one of the other half's first eight.
     stream(0x2100, 40);
     assert_eq!(counts(), [1, 2, 1, 1]);
     // Three requests to memory of the own node.
@@ -120,7 +120,7 @@ fn a_write_combining_buffer_is_written_whole_or_by_halves() {
     assert_eq!(rig.get(1, Signal::SizedWritesOf64), 1);
 }
 
-/// Two nodes of which the second has I/O from 3 GiB to 3.5 GiB, and the first from there to 4 GiB.
+/// Returns two nodes; the second has I/O from 3 GiB to 3.5 GiB, and the first from there to 4 GiB.
 fn with_io() -> (Rig, Companion) {
     let (rig, _) = nodes();
     let builder = Builder::new("k8").unwrap().packages(2).memory_per_package(MEMORY);
@@ -128,7 +128,7 @@ fn with_io() -> (Rig, Companion) {
     (rig, ranges.into_iter().fold(builder, Builder::io_range).build())
 }
 
-/// Counts every path of E9h of one node, in four counters after another: 0xC001_0000 selects, 0xC001_0004 counts.
+/// Counts every path of E9h of one node, in four consecutive counters: 0xC001_0000 selects, 0xC001_0004 counts.
 fn paths(rig: &Rig, thread: usize, masks: [u8; 4], work: impl FnOnce()) -> [u64; 4] {
     let thread = rig.machine.thread(thread).unwrap();
     for (number, mask) in (0u32..).zip(masks) {
@@ -149,14 +149,14 @@ fn uncached_accesses_are_of_processors_to_io_of_either_node() {
         access(&rig, &mut followers[0], uncached(AccessKind::Load, 0xE000_0001, 1));
         access(&rig, &mut followers[0], uncached(AccessKind::Store, 0xE000_0008, 8));
         access(&rig, &mut followers[0], uncached(AccessKind::Load, 0xC000_0000, 8));
-        // The second node: three stores of a byte to the first's I/O, which are in its totals when it next reports.
+        // The second node: three stores of a byte to the first's I/O, which appear in its totals when it next reports.
         (0..3).for_each(|number| access(&rig, &mut followers[1], uncached(AccessKind::Store, 0xF000_0000 + number, 1)));
         access(&rig, &mut followers[0], load(0x1000));
     });
     assert_eq!(counts, [2, 1, 3, 6]);
     assert_eq!(COMMANDS.map(|signal| rig.get(0, signal)), [0, 1, 0, 0, 1, 1, 0]);
     assert_eq!(COMMANDS.map(|signal| rig.get(1, signal)), [3, 0, 0, 0, 0, 0, 0]);
-    // What is in no range is memory.
+    // Addresses in no range are memory.
     access(&rig, &mut followers[0], uncached(AccessKind::Load, 0x3000, 4));
     assert_eq!(requests(&rig, 0), [2, 0]);
 }
@@ -171,7 +171,7 @@ fn devices_reach_memory_and_io_of_either_node() {
     };
     let memory = |package: u64| package * MEMORY + 0x8000;
     let counts = paths(&rig, 0, [0xA2, 0x92, 0xA1, 0x91], || {
-        // Two lines of the own memory, one of the other's; two accesses to the own I/O, one to the other's.
+        // Two lines of its own memory, one of the other's; two accesses to its own I/O, one to the other's.
         reports(0, memory(0), 128, DeviceOperation::Read);
         reports(0, memory(1), 32, DeviceOperation::Write);
         reports(0, 0xE000_0000, 4, DeviceOperation::Write);
@@ -179,7 +179,7 @@ fn devices_reach_memory_and_io_of_either_node() {
         reports(0, 0xC000_0000, 4, DeviceOperation::Write);
     });
     assert_eq!(counts, [2, 1, 2, 1]);
-    // A device of the second node reaches the first's I/O, which a thread of the first reports.
+    // A device of the second node accesses the first's I/O, which a thread of the first reports.
     let counts = paths(&rig, 0, [0x61, 0x64, 0xE1, 0xFF], || {
         reports(1, 0xE000_0000, 4, DeviceOperation::Write);
         access(&rig, &mut followers[0], load(0x1000));
@@ -209,17 +209,17 @@ fn accesses_to_the_aperture_are_looked_up_where_they_enter_the_machine() {
     let mut followers = [follow(&companion, 0), follow(&companion, 1)];
     let counts = |node| [Signal::ApertureAccesses, Signal::ApertureMisses].map(|signal| rig.get(node, signal));
     let uncached = |address| Access { uncached: true, ..load(address) };
-    // Two accesses to one page of the aperture, one behind its end; and a line, which is in the cache the second time.
+    // Two accesses to one page of the aperture, one after its end; and a line, which is cached the second time.
     for address in [0xD000_0000, 0xD000_0FF8, 0xD010_0000] {
         access(&rig, &mut followers[0], uncached(address));
     }
     access(&rig, &mut followers[0], load(0xD000_1000));
     access(&rig, &mut followers[0], load(0xD000_1008));
     assert_eq!(counts(0), [3, 2]);
-    // The other node has a buffer of its own.
+    // The other node has its own buffer.
     access(&rig, &mut followers[1], uncached(0xD000_0000));
     assert_eq!(counts(1), [1, 1]);
-    // A device of the first node shares that node's.
+    // A device of the first node shares that node's buffer.
     let devices = &rig.machine.devices(0).unwrap().totals;
     for physical in [0xD000_0040, 0xD000_2000] {
         companion.device(&DeviceRequest { physical, size: 64, ..DeviceRequest::default() }, devices, &everything());
@@ -232,7 +232,8 @@ proptest! {
 
     #[test]
     fn every_request_of_a_core_goes_to_one_node(seed in any::<u64>(), boundary in 12u32..31) {
-        // E9h B8h is the sum of all commands about lines (EAh) and of the writes of write-combining buffers; F4h that of uncached accesses.
+        // E9h B8h is the sum of all commands for lines (EAh) and of the writes of write-combining buffers; F4h is that of uncached
+        // accesses.
         let line: fn(usize, u32) = |_, _| {};
         let rig = Rig { machine: topology::Builder::new("k8").unwrap().packages(2).threads(2).build(line).unwrap() };
         let builder = Builder::new("k8").unwrap().packages(2).threads(2).memory_per_package(1 << boundary);
@@ -258,7 +259,7 @@ proptest! {
             prop_assert_eq!(io, sum(thread, &COMMANDS[..2]) + sum(thread, &COMMANDS[4..6]));
             prop_assert!(sum(thread, &COMMANDS[2..4]) >= rig.get(thread, Signal::WriteCombiningFlushes));
         }
-        // All I/O is of the first node, which reports the second's accesses when it next reports.
+        // All I/O belongs to the first node, which reports the second's accesses when it next reports.
         access(&rig, &mut followers[0].0, load(0x7_0000_0000));
         let of = |first: usize, signal| rig.get(first, signal) + rig.get(first + 1, signal);
         prop_assert_eq!(of(0, Signal::IoRequestsFromRemote), of(2, Signal::IoRequestsRemote));

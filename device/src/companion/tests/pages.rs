@@ -1,19 +1,19 @@
-//! Pages of POWER9, the places of their entries, and lines that its prefetcher asks for, worked out by hand.
+//! Pages of POWER9, the locations of their entries, and lines that its prefetcher requests, worked out by hand.
 //!
-//! The first level of translations has 64 entries, the second 1,024 in 256 sets of four; both hold pages of 4 KiB, 64 KiB and 2 MiB, and
-//! larger ones in pieces of 2 MiB. The page-walk cache has 32 directories.
+//! The first-level TLB has 64 entries, the second 1,024 in 256 sets of four; both hold pages of 4 KiB, 64 KiB and 2 MiB, and larger ones in
+//! pieces of 2 MiB. The page-walk cache has 32 directories.
 
 use vm_pmu_arch::feed::{DataSource, FetchSource, Translation};
 
 use super::super::Outcome;
 use super::*;
 
-/// Radix tables of four levels, each a megabyte apart. Bits 40 and up of an address choose the size of its page.
+/// Four-level radix tables, each a megabyte apart. Bits 40 and up of an address choose the size of its page.
 struct Radix;
 
 const TABLES: u64 = 0x7000_0000;
 
-/// The address of page `number` of this size.
+/// Returns the address of page `number` of this size.
 fn page(bits: u8, number: u64) -> u64 {
     u64::from(bits) << 40 | number << bits
 }
@@ -39,7 +39,7 @@ fn outcome_of(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<
     outcome
 }
 
-/// An instruction that needs no fetch and loads from `address`; its data is always in the same line.
+/// Runs an instruction that needs no fetch and loads from `address`; its data is always in the same line.
 fn loading(rig: &Rig, follower: &mut Follower<'_>, address: u64) -> Outcome {
     let access = Access { address, physical: 0x100_0000, size: 8, ..Access::default() };
     outcome_of(rig, follower, &Instruction { length: 0, accesses: &[access], ..Instruction::default() })
@@ -64,7 +64,7 @@ fn a_miss_is_counted_by_the_size_of_its_page() {
     for signals in [ALL_SIZES, WALKED_SIZES] {
         assert_eq!(signals.map(|signal| rig.get(0, signal)), [1, 2, 4, 5]);
     }
-    // The last page again: the first level has it, and says nothing of its size.
+    // The last page again: it hits the first level, which does not report its size.
     let outcome = loading(&rig, &mut follower, page(34, 2));
     assert_eq!((outcome.translation, outcome.page_bits, outcome.walk_source), (Translation::Hit(1), 0, DataSource::Unknown));
 }
@@ -76,7 +76,7 @@ fn the_second_level_knows_the_size_of_a_page_that_it_holds_in_pieces() {
     let mut follower = follow(&companion, 0);
     let pages = [page(16, 0), page(24, 0), page(30, 0), page(34, 0)];
     pages.iter().for_each(|address| _ = loading(&rig, &mut follower, *address));
-    // 64 pages of 4 KiB, in other sets of the second level, drive all four out of the first.
+    // 64 pages of 4 KiB, in other sets of the second level, evict all four from the first.
     (64..128).for_each(|number| _ = loading(&rig, &mut follower, page(12, number)));
     let again = pages.map(|address| {
         let outcome = loading(&rig, &mut follower, address);
@@ -115,15 +115,15 @@ fn a_walk_goes_on_below_the_directory_that_is_known_and_says_where_its_entry_was
     assert_eq!(levels(&hits), [1, 0, 0, 0]);
     assert_eq!(levels(&[Signal::WalkDirectoriesLevel1FromBeyond, Signal::WalkLeavesLevel4FromBeyond]), [1, 1]);
     assert_eq!(levels(&[Signal::DataWalkLeavesFromLocalMemory, Signal::DataWalkLeavesFromMemory]), [1, 1]);
-    // The next page shares three directories, and its entry the line of the first's, which the second level has by now.
+    // The next page shares three directories, and its entry shares the line of the first's, which the second level has by now.
     assert_eq!(loading(&rig, &mut follower, page(12, 1)).walk_source, DataSource::Cache(2));
     assert_eq!(levels(&hits), [1, 0, 0, 1]);
     assert_eq!(levels(&[Signal::WalkLeavesLevel4FromL2, Signal::DataWalkLeavesFromL2]), [1, 1]);
-    // 2 MiB further the directory of the third level is another, in the line of the first one; the entry is in another line.
+    // 2 MiB further the directory of the third level differs, in the line of the first one; the entry is in another line.
     loading(&rig, &mut follower, page(12, 512));
     assert_eq!(levels(&hits), [1, 0, 1, 1]);
     assert_eq!(levels(&[Signal::WalkDirectoriesLevel3FromL2, Signal::WalkLeavesLevel4FromBeyond]), [1, 2]);
-    // 1 GiB further so is that of the second level, in the first one's line; the others are in lines of their own.
+    // 1 GiB further so does that of the second level, in the first one's line; the others are in lines of their own.
     loading(&rig, &mut follower, page(12, 1 << 18));
     assert_eq!(levels(&hits), [1, 1, 1, 1]);
     assert_eq!(levels(&[Signal::WalkDirectoriesLevel2FromL2, Signal::WalkDirectoriesLevel1FromL2]), [1, 0]);
@@ -137,7 +137,7 @@ fn walks_end_at_the_level_of_their_page() {
     for (bits, times) in [(21, 2), (30, 3)] {
         (0..times).for_each(|number| _ = loading(&rig, &mut follower, page(bits, number)));
     }
-    // Of each size the first entry is in memory, and its neighbours in the line that it brought.
+    // For each size the first entry is in memory, and its neighbours are in the line that it brought.
     let signals = [
         Signal::WalkLeavesLevel3FromBeyond,
         Signal::WalkLeavesLevel3FromL2,
@@ -157,7 +157,7 @@ fn an_entry_may_be_in_another_package() {
     let places =
         [Signal::DataWalkLeavesFromLocalMemory, Signal::DataWalkLeavesFromRemoteMemory, Signal::DataWalkLeavesFromOtherPackageModified];
     assert_eq!(places.map(|signal| rig.get(0, signal)), [0, 1, 0]);
-    // A thread of the second package writes the line of the next entry, which the first one's walk then gets from there.
+    // A thread of the second package writes the line of the next entry, so the first one's walk gets it from there.
     let entry = TABLES + 3 * 0x10_0000 + 0x80;
     let mut second = follow(&companion, 8);
     let write = Access { address: page(21, 0), physical: entry, size: 8, kind: AccessKind::Store, ..Access::default() };
@@ -179,7 +179,7 @@ fn an_outcome_says_where_code_came_from() {
     assert_eq!(fetched(0), FetchSource::Beyond);
     // The line is being executed.
     assert_eq!(fetched(4), FetchSource::Unknown);
-    // 32 sets of eight lines: eight others of its set drive the line out of the first level.
+    // 32 sets of eight lines: eight others of its set evict the line from the first level.
     (1..=8).for_each(|number| assert_eq!(fetched(number * 0x1000), FetchSource::Beyond));
     assert_eq!(fetched(0), FetchSource::L2);
     assert_eq!(fetched(0x8000), FetchSource::L1);
@@ -194,11 +194,11 @@ fn a_prefetched_line_is_counted_where_it_came_from() {
         let access = Access { address: page(21, 0) + line * 128, physical: 0x100_0000 + line * 128, size: 8, ..Access::default() };
         outcome_of(&rig, &mut follower, &Instruction { length: 0, accesses: &[access], ..Instruction::default() });
     };
-    // Of lines 0 to 5 each but the first asks for the line two further: 3 to 7.
+    // Of lines 0 to 5 each but the first requests the line two further: 3 to 7.
     (0..6).for_each(&mut read);
     let places = [Signal::DataPrefetchesFromL3, Signal::DataPrefetchesFromOtherCore, Signal::DataPrefetchesFromLocalMemory];
     assert_eq!(places.map(|signal| rig.get(0, signal)), [0, 0, 5]);
-    // Lines 3 to 5 were used after that for the first time.
+    // Lines 3 to 5 were first used after that.
     assert_eq!([Signal::LoadsFromL2Prefetched, Signal::LoadsFromL3Prefetched].map(|signal| rig.get(0, signal)), [3, 0]);
 }
 
@@ -217,7 +217,7 @@ fn the_last_reader_of_a_clean_line_gives_it() {
         let source = loading(&rig, &mut follower, page(12, 0)).walk_source;
         (source, places.map(|signal| rig.get(number, signal)))
     };
-    // The tables are the second package's. Threads 0 and 8 are of two pairs of cores of the first package, 16 is of the second.
+    // The tables belong to the second package. Threads 0 and 8 are of two pairs of cores of the first package, 16 is of the second.
     assert_eq!(read(0), (DataSource::RemoteMemory, [1, 0, 0, 0]));
     assert_eq!(read(8), (DataSource::OtherCore { modified: false }, [0, 1, 0, 0]));
     assert_eq!(read(16), (DataSource::OtherPackage { modified: false }, [0, 0, 1, 0]));
@@ -260,13 +260,13 @@ fn streams_of_the_prefetcher_are_begun_continued_and_given_up() {
         [Signal::DataPrefetchStreamsBegun, Signal::DataPrefetchStreamHits, Signal::DataPrefetchStreamsUnused]
             .map(|signal| rig.get(0, signal))
     };
-    // The second line begins a stream, four more go on with it.
+    // The second line begins a stream, and four more continue it.
     (0..6).for_each(&mut read);
     assert_eq!(counts(), [1, 4, 0]);
-    // Eight streams of two lines: the eighth takes the place of the first one, which was of use.
+    // Eight streams of two lines: the eighth replaces the first one, which was useful.
     (1..=8).for_each(|stream| [0, 1].into_iter().for_each(|line| read(stream * 100 + line)));
     assert_eq!(counts(), [9, 4, 0]);
-    // The ninth takes that of one that nothing went on with.
+    // The ninth replaces one that was never continued.
     [900, 901].into_iter().for_each(&mut read);
     assert_eq!(counts(), [10, 4, 1]);
 }

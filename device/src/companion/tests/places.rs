@@ -1,4 +1,4 @@
-//! The counts of each place of memory.
+//! Counts of each memory channel.
 
 use super::super::{Place, Untranslated, parts};
 use super::*;
@@ -100,7 +100,7 @@ fn a_follower_is_active_while_places_are_watched() {
 
 #[test]
 fn the_bandwidth_of_mcdram_comes_out_of_its_controllers() {
-    // Section 3.1, in lines: reads are RPQ less both misses, writes are WPQ less what DDR read.
+    // Section 3.1, in lines: reads are RPQ minus both misses, writes are WPQ minus reads of DDR.
     let companion = Builder::new("knl").unwrap().build();
     companion.watch_places(true);
     let rig = Rig::new(1);
@@ -114,7 +114,7 @@ fn the_bandwidth_of_mcdram_comes_out_of_its_controllers() {
         }
         let taken = taken(&companion);
         let of = |signal| sum(&taken, signal);
-        // The first lines come into empty places.
+        // The first lines fill empty places.
         let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesInvalid];
         let misses: u64 = misses.map(of).iter().sum();
         [of(Signal::NearMemoryReads) - misses, of(Signal::NearMemoryWrites) - of(Signal::MemoryReads), of(Signal::MemoryReads)]

@@ -1,22 +1,22 @@
-//! Places beyond a pair of cores of POWER9, and how far requests go, worked out by hand.
+//! Sources beyond a pair of cores of POWER9, and the scopes of requests, worked out by hand.
 //!
-//! Four chips in groups of two, each with 256 MiB of buffered memory, two pairs of cores, and one more whose third level is lent. Chip 0 has
-//! threads 0 to 15, of which 8 is the first of the second pair; chips 1 and 2, which is of the other group, begin with 16 and 32.
+//! Four chips in groups of two, each with 256 MiB of buffered memory, two pairs of cores, and one more whose third level is lent. Chip 0
+//! has threads 0 to 15; 8 is the first of the second pair. Chips 1 and 2, the latter in the other group, begin with 16 and 32.
 //!
-//! A line comes from another pair in 100 cycles, from a buffer in 213, from DRAM in 340, and in 50 more if its page has to be opened; a chip of the
-//! group adds 310, one of the other 620.
+//! A line comes from another pair in 100 cycles, from a buffer in 213, from DRAM in 340, and in 50 more if its page has to be opened; a
+//! chip of the group adds 310, one of the other 620.
 
 use vm_pmu_arch::feed::DataSource;
 
 use super::super::{Outcome, RestoreError};
 use super::*;
 
-/// Bytes of memory of a chip.
+/// Bytes of memory per chip.
 const MEMORY: u64 = 256 << 20;
-/// Lines so far apart are in one set of the second level, of eight ways, and of the third, of twenty.
+/// Distance of lines of one set of the second level, of eight ways, and of the third, of twenty.
 const SET: u64 = 512 << 10;
 
-/// One entry for every page, in one place; or pages without tables.
+/// One entry for every page, in one location; or pages without tables.
 struct OneEntry(Option<u64>);
 
 impl PageTables for OneEntry {
@@ -47,7 +47,7 @@ impl Chips {
         outcome
     }
 
-    /// Thread `number` makes an access.
+    /// Makes an access on thread `number`.
     fn access(&self, number: usize, kind: AccessKind, physical: u64) -> Outcome {
         let access = Access { kind, ..load(physical) };
         self.run(&mut follow(&self.companion, number), None, &Instruction { length: 0, accesses: &[access], ..Instruction::default() })
@@ -57,7 +57,7 @@ impl Chips {
         self.access(number, AccessKind::Load, physical)
     }
 
-    /// The pair of thread `number` reads so many other lines of the set.
+    /// Reads `lines` other lines of the set on the pair of thread `number`.
     fn crowd(&self, number: usize, physical: u64, lines: u64) {
         (1..=lines).for_each(|line| {
             self.load(number, physical + line * SET);
@@ -68,7 +68,7 @@ impl Chips {
         signals.map(|signal| self.rig.get(number, signal))
     }
 
-    /// Brings a line of chip 0 to where it shall come from, for thread 0; returns its address and the cycles that a load of it then takes.
+    /// Brings a line of chip 0 to the given source for thread 0. Returns its address and the cycles that a load of it then takes.
     fn place(&self, source: DataSource) -> (u64, u32) {
         let line = 0x40_0000;
         let prepare = |number, modified: bool| {
@@ -106,7 +106,7 @@ impl Chips {
                     DataSource::RemoteL4 => (1, 523),
                     _ => (2, 833),
                 };
-                // The buffer keeps what it has read.
+                // The buffer keeps lines that it has read.
                 self.load(8, line + chip * MEMORY);
                 self.access(8, AccessKind::Flush, line + chip * MEMORY);
                 (line + chip * MEMORY, cycles)
@@ -115,14 +115,14 @@ impl Chips {
     }
 }
 
-/// The signals of a place for loads, lines of code, entries for code, and last entries for data.
+/// The signals of a source for loads, lines of code, entries for code, and last entries for data.
 macro_rules! of_place {
     ($loads:ident, $fetches:ident, $code:ident, $data:ident) => {
         [Signal::$loads, Signal::$fetches, Signal::$code, Signal::$data]
     };
 }
 
-/// Every place beyond a pair, and what counts it.
+/// Every source beyond a pair, and its signals.
 const PLACES: [(DataSource, [Signal; 4]); 16] = {
     use DataSource::*;
     [
@@ -224,12 +224,12 @@ const PLACES: [(DataSource, [Signal; 4]); 16] = {
     ]
 };
 
-/// What thread 0 has counted of all places, for one purpose.
+/// Returns thread 0's counts of all sources, for one purpose.
 fn of_purpose(chips: &Chips, purpose: usize) -> Vec<u64> {
     PLACES.iter().map(|(_, signals)| chips.rig.get(0, signals[purpose])).collect()
 }
 
-/// That of a purpose only the signal of `source` has counted, and once.
+/// Asserts that for a purpose only the signal of `source` has counted, once.
 fn counted_alone(chips: &Chips, purpose: usize, source: DataSource) {
     let expected: Vec<u64> = PLACES.iter().map(|(place, _)| u64::from(*place == source)).collect();
     assert_eq!(of_purpose(chips, purpose), expected, "{source:?}, purpose {purpose}");
@@ -284,7 +284,7 @@ fn an_entry_for_data_is_told_and_counted_where_it_was() {
     }
 }
 
-/// How loads of thread 0 go whose lines are in the memory of these chips.
+/// Returns the scope and retries of thread 0's loads of lines in the memory of these chips.
 fn loads_from(chips: &Chips, homes: &[u64]) -> Vec<(u8, u8)> {
     let line = |(number, home): (u64, &u64)| home * MEMORY + number * 0x1_0000;
     let outcomes = (1..).zip(homes).map(|line_of| chips.load(0, line(line_of)));
@@ -294,7 +294,7 @@ fn loads_from(chips: &Chips, homes: &[u64]) -> Vec<(u8, u8)> {
 #[test]
 fn a_load_is_asked_as_far_as_the_one_before_it_had_to_be() {
     let chips = Chips::new();
-    // The chip at first; then each time as far as the one before. Chip 1 is of the group, chip 2 is not.
+    // First the chip; then each time the scope of the previous load. Chip 1 is of the group, chip 2 is not.
     let went = loads_from(&chips, &[0, 1, 1, 0, 2, 2, 1, 2]);
     assert_eq!(went, [(1, 0), (4, 1), (2, 0), (5, 0), (6, 2), (3, 0), (7, 0), (6, 1)]);
     let scopes = [
@@ -348,7 +348,7 @@ fn fetches_and_entries_have_predictions_of_their_own() {
 fn a_store_reaches_every_copy() {
     let chips = Chips::new();
     let line = 0x40_0000;
-    // Chip 2 and then chip 0 read it: the claim has to go to the other group.
+    // Chip 2 and then chip 0 read it: the claim has to reach the other group.
     chips.load(32, line);
     chips.load(0, line);
     let outcome = chips.access(0, AccessKind::Store, line);
@@ -359,7 +359,8 @@ fn a_store_reaches_every_copy() {
 #[test]
 fn the_prefetcher_has_a_prediction_of_its_own() {
     let chips = Chips::new();
-    // Each run of six lines begins with one whose number is a multiple of four. From the second on, each asks for the line two further: 3 to 7.
+    // Each run of six lines begins with one whose number is a multiple of four. From the second on, each requests the line two further: 3
+    // to 7.
     let mut thread = follow(&chips.companion, 0);
     for (run, home) in (1..).zip([1, 0, 2, 1, 2]) {
         let first = home * MEMORY + run * 0x10_0000;
@@ -391,7 +392,7 @@ fn the_prefetcher_has_a_prediction_of_its_own() {
         Signal::PrefetchPumpsSystemOdd,
     ];
     assert_eq!(chips.counts(0, pumps), [2, 4, 4, 8, 4, 7]);
-    // Again once for the first run, twice for the third, once for the fifth, each at port 3.
+    // Retries: once for the first run, twice for the third, once for the fifth, each at port 3.
     let retries = [Signal::PrefetchRetriesPort0, Signal::PrefetchRetriesPort1, Signal::PrefetchRetriesPort2, Signal::PrefetchRetriesPort3];
     assert_eq!(chips.counts(0, retries), [0, 0, 0, 4]);
 }
@@ -415,7 +416,7 @@ fn a_third_level_gives_lines_up_to_those_that_are_lent() {
         let mut expected = [0; 6];
         expected[2 + odd] = 1;
         assert_eq!(chips.counts(8, CASTOUTS), expected);
-        // Who reads the line from there gives it up too, but its data are there still.
+        // A reader of the line from there evicts it too, but its data are still there.
         assert_eq!(chips.load(0, line).source, DataSource::LentL3 { modified: false });
         chips.crowd(0, line + 0x1000_0000 / 2, 28);
         let mut expected = [0; 6];
@@ -432,7 +433,7 @@ fn a_snoop_is_counted_by_what_it_finds() {
         prepare(&chips);
         let before = super::super::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
         chips.access(0, kind, 0x40_0000);
-        // What was asked of the second pair counts with its next access.
+        // Requests to the second pair count with its next access.
         let access = load(0x80_0000);
         chips.run(&mut followed, None, &Instruction { length: 0, accesses: &[access], ..Instruction::default() });
         let after = super::super::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
@@ -450,7 +451,7 @@ fn a_snoop_is_counted_by_what_it_finds() {
         }
     };
     let (read, write) = (AccessKind::Load, AccessKind::Store);
-    // Modified in the second level, read and written; shared there, written, with the forwarder's copy elsewhere.
+    // Modified in the second level, read and written; shared there and written, with the forwarder's copy elsewhere.
     assert_eq!(found(&second(write), read), [1, 0, 0, 0, 1, 0]);
     assert_eq!(found(&second(write), write), [0, 1, 0, 0, 1, 0]);
     let shared = |chips: &Chips| {
@@ -459,7 +460,7 @@ fn a_snoop_is_counted_by_what_it_finds() {
         chips.load(8, 0x80_0000);
     };
     assert_eq!(found(&shared, write), [0, 0, 1, 0, 1, 0]);
-    // In the third alone; exclusive, read; shared, written. And nowhere.
+    // Only in the third; exclusive, read; shared, written. And nowhere.
     assert_eq!(found(&third(read), read), [0, 0, 0, 1, 0, 0]);
     let shared = |chips: &Chips| {
         third(read)(chips);
@@ -477,7 +478,7 @@ fn without_lent_levels_lines_go_to_memory() {
         chips.access(0, AccessKind::Store, line);
         chips.crowd(0, line, 29);
     }
-    // Of 30 lines of each set two leave, of which one is modified.
+    // Of 30 lines of each set two are evicted, one of which is modified.
     assert_eq!(chips.counts(0, CASTOUTS), [2, 2, 0, 0, 0, 0]);
     assert_eq!(chips.counts(0, [Signal::MemoryWrites]), [2]);
 }
@@ -485,7 +486,7 @@ fn without_lent_levels_lines_go_to_memory() {
 #[test]
 fn a_buffer_writes_what_it_gives_up_newer() {
     let chips = Chips::new();
-    // 128 MiB of buffers: lines so far apart share a place. The line is written to its buffer, read from there, and given up for another.
+    // 128 MiB of buffers: lines this far apart share a place. The line is written to its buffer, read from there, and evicted for another.
     let (line, other) = (0x40_0000, 0x40_0000 + (128 << 20));
     chips.access(0, AccessKind::Store, line);
     chips.access(0, AccessKind::Flush, line);
@@ -528,7 +529,7 @@ fn a_part_of_one_group_without_buffers_has_none_of_these_places() {
     assert_eq!(chips.load(0, 2 * MEMORY).source, DataSource::RemoteMemory);
 }
 
-// Chip 2 is alone in its group. Its request comes to chip 0, which has the same place in the other group and shows it to chip 1.
+// Chip 2 is alone in its group. Its request goes to chip 0, which has the same place in the other group and passes it to chip 1.
 #[test]
 fn a_request_goes_to_every_group_though_the_last_has_fewer_chips() {
     let chips = Chips { companion: builder().packages(3).build(), rig: Rig::new(48) };

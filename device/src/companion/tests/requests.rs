@@ -1,11 +1,11 @@
-//! Requests, their suppliers, and how many an instruction can make.
+//! Requests, their suppliers, and the maximum number of requests of an instruction.
 
 use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 
 use super::super::{Invalidation, Untranslated};
 use super::*;
 
-/// A follower whose requests are wanted.
+/// Returns a follower whose requests are demanded.
 fn asking(companion: &Companion, number: usize) -> Follower<'_> {
     let mut demand = Demand::default();
     demand.replace(SignalSet::ALL, false, Records::REQUESTS);
@@ -18,7 +18,7 @@ fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
 
-/// The requests of an instruction without page tables.
+/// Returns the requests of an instruction without page tables.
 fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) -> Vec<Request> {
     follower.execute(instruction, &mut Untranslated(12));
     let made = follower.requests().to_vec();
@@ -27,7 +27,7 @@ fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_
     made
 }
 
-/// The only request of an access.
+/// Returns the only request of an access.
 fn request(rig: &Rig, follower: &mut Follower<'_>, access: Access) -> Request {
     let made = requests(rig, follower, &accessing(&[access]));
     assert_eq!(made.len(), 1, "{made:?}");
@@ -38,7 +38,7 @@ fn kinds(made: &[Request]) -> Vec<RequestKind> {
     made.iter().map(|request| request.kind).collect()
 }
 
-/// Whether it is one for a line, to be read, written or executed.
+/// Whether it is a request for a line, to be read, written or executed.
 fn asks_for_line(request: &Request) -> bool {
     use RequestKind as K;
     matches!(
@@ -80,12 +80,12 @@ fn each_access_makes_the_request_of_its_kind() {
     // A hit in the first level, and a clean line that is displaced, make no request.
     assert!(requests(&rig, &mut follower, &accessing(&[load(0x1_0008)])).is_empty());
     assert!(requests(&rig, &mut follower, &accessing(&[kind(load(0x1_0000), AccessKind::Flush)])).is_empty());
-    // A part of a line waits in its buffer until a fence.
+    // A partial line waits in its buffer until a fence.
     let part = kind(load(0xA_0000), AccessKind::StreamingStore);
     assert!(requests(&rig, &mut follower, &accessing(&[part])).is_empty());
     let fence = Instruction { class: Class::Fence, ..accessing(&[]) };
     assert_eq!(kinds(&requests(&rig, &mut follower, &fence)), [RequestKind::PartialStreamingStore]);
-    // A locked access over two lines locks the bus once, and reads both; the store that follows has them.
+    // A locked access across two lines locks the bus once, and reads both; the store that follows hits.
     let split = Access { locked: true, ..load(0xB_003C) };
     let made = requests(&rig, &mut follower, &accessing(&[split, Access { kind: AccessKind::Store, ..split }]));
     assert_eq!(kinds(&made)[..3], [RequestKind::BusLock, RequestKind::DataRead, RequestKind::DataRead]);
@@ -98,7 +98,7 @@ fn the_prefetcher_asks_for_data_as_the_first_level_s_and_for_ownership_as_the_se
     let companion = Builder::new("knl").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = asking(&companion, 0);
-    // The second of two adjacent lines has the fourth one further on fetched.
+    // The second of two adjacent lines prefetches the line four further on.
     request(&rig, &mut follower, load(0x1_0000));
     let made = requests(&rig, &mut follower, &accessing(&[load(0x1_0040)]));
     assert_eq!(kinds(&made), [RequestKind::DataRead, RequestKind::DataReadPrefetch]);
@@ -142,11 +142,11 @@ fn another_tile_forwards_what_it_has_clean_or_modified() {
     let own = |state| (Supplier::OwnCluster(state), Snoop::None, 17, None);
     ask(&mut tiles, 0, load(0x1_0000));
     assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Forwarded, 0));
-    // The last reader answers for the line, the one before only shares it.
+    // The last reader answers for the line; the previous one only shares it.
     assert_eq!(ask(&mut siblings, 1, load(0x1_0000)), own(HeldAs::Forward));
     assert_eq!(ask(&mut siblings, 0, load(0x1_0000)), own(HeldAs::Shared));
     assert_eq!(ask(&mut tiles, 2, load(0x1_0000)), other(true, Snoop::Forwarded, 1));
-    // Permission to write: the data were here.
+    // Write permission: the data were present.
     let leave = (Supplier::OwnCluster(HeldAs::Shared), Snoop::None, 160, None);
     assert_eq!(ask(&mut tiles, 0, store(0x1_0000)), leave);
     assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Modified, 0));
@@ -264,7 +264,7 @@ fn the_worst_instruction_fits() {
     let companion = Builder::new("knl").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = asking(&companion, 0);
-    // Every line of the second level is dirty, and every write-combining buffer has something in it.
+    // Every line of the second level is dirty, and every write-combining buffer has some data.
     for line in 0..(1 << 20) / 64 {
         requests(&rig, &mut follower, &accessing(&[store(0x1000_0000 + line * 64)]));
     }
@@ -284,7 +284,7 @@ fn the_worst_instruction_fits() {
     assert_eq!([of(RequestKind::Code), of(RequestKind::CodeReadPrefetch), of(RequestKind::Ownership)], [1, 1, 2]);
     assert_eq!([of(RequestKind::DataReadPrefetch), of(RequestKind::OwnershipPrefetch)], [1, 1]);
     assert_eq!([of(RequestKind::BusLock), of(RequestKind::PartialStreamingStore)], [1, 4]);
-    // Each of the 38 lines drives one out.
+    // Each of the 38 lines evicts one.
     assert_eq!(of(RequestKind::WriteBack), 38);
     assert_eq!(made.len(), 81);
     assert_eq!(follower.lost_requests(), 0);

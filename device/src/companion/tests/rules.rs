@@ -9,7 +9,7 @@ fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
     rig.deliver(follower);
 }
 
-/// An instruction that needs no fetch.
+/// Returns an instruction that needs no fetch.
 fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
@@ -60,7 +60,7 @@ fn a_store_takes_the_line_from_the_other_core_of_a_tile() {
     run(&rig, &mut other, &accessing(&[store(0x8000)]));
     run(&rig, &mut first, &accessing(&[load(0x8000)]));
     assert_eq!(rig.get(0, Signal::DataCacheMisses), 2);
-    // The tile had it all the time.
+    // The tile had it all along.
     assert_eq!(rig.get(0, Signal::LoadsFromL2), 1);
 }
 
@@ -73,7 +73,7 @@ fn a_load_of_what_the_other_core_of_a_tile_has_modified_is_told_apart() {
     run(&rig, &mut first, &accessing(&[store(0x8000)]));
     run(&rig, &mut other, &accessing(&[load(0x8000)]));
     assert_eq!([Signal::LoadsFromSiblingCoreModified, Signal::LoadsFromL2].map(|signal| rig.get(4, signal)), [1, 1]);
-    // Both have it shared now: a load of one that has only read it is none.
+    // Both now have it shared: a load of a line that the other has only read does not count.
     run(&rig, &mut first, &accessing(&[load(0x9000)]));
     run(&rig, &mut other, &accessing(&[load(0x9000)]));
     assert_eq!([Signal::LoadsFromSiblingCoreModified, Signal::LoadsFromL2].map(|signal| rig.get(4, signal)), [1, 2]);
@@ -81,7 +81,7 @@ fn a_load_of_what_the_other_core_of_a_tile_has_modified_is_told_apart() {
 
 #[test]
 fn what_the_third_level_gives_up_is_written_if_the_second_has_it_newer() {
-    // Montecito: twelve ways of lines 1 MiB apart. Stores go to the second level alone, so the third displaces the line all the same.
+    // Montecito: twelve ways of lines 1 MiB apart. Stores only go to the second level, so the third displaces the line all the same.
     let companion = Builder::new("montecito").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
@@ -141,7 +141,7 @@ fn the_entry_that_a_walk_ends_on_is_told_from_those_above_it() {
         rig.deliver(&mut follower);
         [rig.sum(&leaves) - before[0], rig.sum(&all) - before[1], rig.get(0, Signal::InstructionWalkDirectories) - before[2]]
     };
-    // Four levels; a page that shares the root alone; the page next to it, which shares all three directories.
+    // Four levels; a page that only shares the root; the page next to it, which shares all three directories.
     assert_eq!(reported(&accessing(&[load(0x8000)])), [1, 4, 0]);
     assert_eq!(reported(&accessing(&[load(0x7F_8020_8000)])), [1, 3, 0]);
     assert_eq!(reported(&accessing(&[load(0x7F_8020_9000)])), [1, 1, 0]);
@@ -185,7 +185,7 @@ fn loads_alone_miss_translations_of_loads() {
     assert_eq!(misses(&mut follower, store(0x8000)), [0, 0]);
     assert_eq!(misses(&mut follower, load(0x9000)), [1, 1]);
     assert_eq!(misses(&mut follower, load(0x9040)), [0, 0]);
-    // Eight sets of eight in the first level: eight more pages of the same set push this one out, and the second level has it.
+    // Eight sets of eight in the first level: eight more pages of the same set evict this one, and the second level has it.
     for number in 1..=8 {
         run(&rig, &mut follower, &accessing(&[store(0x9000 + (number << 15))]));
     }
@@ -214,7 +214,7 @@ fn code_that_another_core_writes_is_fetched_again() {
     let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
     run(&rig, &mut first, &code(0x1000));
     run(&rig, &mut other, &accessing(&[store(0x1020)]));
-    // Events of the meantime are reported with an access.
+    // Intervening events are reported with an access.
     run(&rig, &mut first, &accessing(&[load(0x9000)]));
     run(&rig, &mut first, &code(0x1010));
     assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);
@@ -227,7 +227,7 @@ fn the_states_of_the_last_cycle_are_those_that_hold() {
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     assert_eq!(follower.holds(Signal::DispatchStallCycles), None, "no cycle has gone by");
-    // Three integer operations are a cycle. One of floating point among many completes in one of the cycles.
+    // Three integer operations take a cycle. One floating-point operation among many completes in one of the cycles.
     let integer = Instruction { operation: Some(Operation::default()), ..accessing(&[]) };
     let floating = Instruction { class: Class::FloatAdd, floating_point: true, ..integer };
     let mut seen = [false; 2];

@@ -1,8 +1,8 @@
-//! Records of sampled instructions on POWER9, filled with what the companion tells, and what its PMU makes of them: KA5 of
+//! Records of sampled instructions on POWER9, filled in by the companion, and the PMU's use of them: KA5 of
 //! `docs/notes/pipelines-power9.md`, worked out there.
 //!
 //! A load from a line of the second level has its data 15 cycles after its launch, from memory 340 where the row of its bank is open. It is
-//! launched when it is issued, a cycle after its dispatch, and finds four cycles later that it misses. All before it has completed.
+//! launched when it is issued, a cycle after its dispatch, and its miss is known four cycles later. All before it has completed.
 
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::{Branch, Context, Memory, Record, Sample, Traits};
@@ -12,7 +12,7 @@ use vm_pmu_arch::power9::{Mmcra, Sier, ThreadControl, spr};
 use super::super::Clock;
 use super::*;
 
-/// Pages of 64 KiB, whose entry is at an address, or of which no table is read.
+/// Pages of 64 KiB, whose entry is at an address, or for which no table is read.
 struct Direct(Option<u64>);
 
 impl PageTables for Direct {
@@ -27,7 +27,7 @@ pub(super) struct Sampling {
     pub(super) companion: Companion,
 }
 
-/// MMCRA\[RAND_SAMP_ELIG] 100: what matches the match array is sampled, each time.
+/// MMCRA\[RAND_SAMP_ELIG] 100: instructions that match the match array are sampled, each time.
 const MATCHED: u8 = 4;
 /// MMCR0\[PMAE]: SIER has the sample.
 const PMAE: u64 = 1 << (63 - 37);
@@ -35,17 +35,17 @@ const PMAE: u64 = 1 << (63 - 37);
 pub(super) const FREE: Register = Register(200);
 
 impl Sampling {
-    /// Two chips of one core.
+    /// Returns two chips of one core.
     fn new() -> Sampling {
         Sampling::of(2, 1)
     }
 
-    /// So many chips of so many cores.
+    /// Returns `chips` chips of `cores` cores.
     pub(super) fn of(chips: usize, cores: usize) -> Sampling {
         Sampling::built(Builder::new("power9").unwrap(), chips, cores)
     }
 
-    /// So many chips of so many cores, and what else the builder says.
+    /// Returns `chips` chips of `cores` cores, with further settings of the builder.
     fn built(builder: Builder, chips: usize, cores: usize) -> Sampling {
         let line: fn(usize, u32) = |_, _| {};
         let machine = topology::Builder::new("power9").unwrap().packages(chips * cores).threads(4).build(line).unwrap();
@@ -53,8 +53,8 @@ impl Sampling {
         Sampling { machine, companion }
     }
 
-    /// Three chips of two pairs of cores, the third in another group, with buffers on their memory, 256 MiB each, and a pair that lends its
-    /// third level.
+    /// Returns three chips of two pairs of cores, the third in another group, with buffers on their memory, 256 MiB each, and a pair that
+    /// lends its third level.
     fn large() -> Sampling {
         let builder = Builder::new("power9").unwrap().packages_per_group(2).buffered().lent_clusters(1);
         Sampling::built(builder.memory_per_package(256 << 20), 3, 4)
@@ -68,12 +68,12 @@ impl Sampling {
         self.machine.thread(0).unwrap().read(Address::Spr(register)).unwrap()
     }
 
-    /// Counts the event of this code, and sets the threshold.
+    /// Counts the event with this code, and sets the threshold.
     pub(super) fn program(&self, code: u64, stages: (u8, u8)) {
         self.program_all(&[code], stages);
     }
 
-    /// The same of several events.
+    /// Counts several events, and sets the threshold.
     pub(super) fn program_all(&self, codes: &[u64], (start, end): (u8, u8)) {
         let mut control = ThreadControl::default();
         control.set_run(true);
@@ -92,7 +92,7 @@ impl Sampling {
     }
 }
 
-/// What a thread executes.
+/// A thread that executes instructions.
 pub(super) struct Thread<'a> {
     sampling: &'a Sampling,
     pub(super) follower: Follower<'a>,
@@ -111,7 +111,7 @@ impl<'a> Thread<'a> {
         Thread { sampling, follower, table: None }
     }
 
-    /// Executes an instruction that needs no fetch, and reports it, as the one that is sampled or as another.
+    /// Executes an instruction that needs no fetch, and reports it as sampled or not.
     pub(super) fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
         let pmu = self.sampling.machine.thread(self.follower.number()).unwrap();
         self.follower.execute(instruction, &mut Direct(self.table));
@@ -170,13 +170,13 @@ impl<'a> Thread<'a> {
         self.run(&Instruction { class: Class::Store, operation, accesses: &accesses, ..Instruction::default() }, sampled);
     }
 
-    /// Everything before completes before what comes.
+    /// Completes everything before later instructions.
     pub(super) fn settle(&mut self) {
         self.run(&Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() }, false);
     }
 }
 
-/// What the first thread and one of another chip count of the event of this code, on the first.
+/// Returns the first thread's count of an event, while it and a thread of another chip execute.
 fn counted(code: u64, execute: impl FnOnce(&mut Thread<'_>, &mut Thread<'_>)) -> u64 {
     let sampling = Sampling::new();
     sampling.program(code, (0, 0));
@@ -184,7 +184,7 @@ fn counted(code: u64, execute: impl FnOnce(&mut Thread<'_>, &mut Thread<'_>)) ->
     (0..4).map(|number| sampling.read(spr::PMC1 + number)).sum()
 }
 
-/// KA5: the page and the row of the bank are those of a load before.
+/// Runs KA5: the page and the row of the bank are those of an earlier load.
 fn load_from_memory(thread: &mut Thread<'_>) {
     thread.load(0x10_0000, false);
     thread.settle();
@@ -194,7 +194,8 @@ fn load_from_memory(thread: &mut Thread<'_>) {
 
 #[test]
 fn ka5_the_events_of_a_load_from_memory() {
-    // The load is dispatched at 0 and issued at 1; found missing at 5 and here at 341, completed at 343. It is the oldest all the time.
+    // The load is dispatched at 0 and issued at 1; its miss is known at 5, its data arrive at 341, and it completes at 343. It is always
+    // the oldest.
     let rows = [
         // PM_MRK_LD_MISS_L1_CYC, PM_MRK_LD_MISS_EXPOSED_CYC: 341 - 5.
         (0x1_D156, 336),
@@ -314,13 +315,13 @@ fn a_store_to_a_line_that_others_share_claims_it() {
         thread.settle();
         thread.store(0x10_0000, true);
     };
-    // The answer of others takes 100 cycles.
+    // The answer of other caches takes 100 cycles.
     assert_eq!(OF_STORES.map(|code| counted(code, execute)), [100, 1, 0, 1, 100, 0]);
 }
 
 #[test]
 fn a_read_of_a_clean_line_of_another_chip_is_answered_from_state_t() {
-    // PM_MRK_FAB_RSP_RD_T_INTV. What the other chip has modified, and what memory gives, is not.
+    // PM_MRK_FAB_RSP_RD_T_INTV. A line that the other chip has modified does not count, nor one from memory.
     let read = |before: fn(&mut Thread<'_>)| {
         counted(0x1_015E, |thread, other| {
             before(other);
@@ -344,8 +345,8 @@ fn a_store_to_a_line_that_another_chip_has_modified_gets_it_from_there() {
 
 #[test]
 fn a_clean_line_that_another_core_read_last_comes_from_there() {
-    // PP64: PM_MRK_DATA_FROM_L21_SHR and its cycles; 100 from another pair of cores, of which four are before the miss is known. A thread
-    // of the own core has no line to give.
+    // PP64: PM_MRK_DATA_FROM_L21_SHR and its cycles; 100 from another pair of cores, four of which are before the miss is known. A thread
+    // of the own core has no line to supply.
     let count = |code: u64, of: usize| {
         let sampling = Sampling::of(1, 4);
         sampling.program(code, (0, 0));
@@ -360,7 +361,8 @@ fn a_clean_line_that_another_core_read_last_comes_from_there() {
     assert_eq!([0x2D14E, 0x1D154].map(|code| count(code, 1)), [0, 0]);
 }
 
-/// What thread 0 of a large machine counts of the event of this code for a load or a store of this line, after thread `other` has prepared it.
+/// Returns thread 0's count of an event on a large machine, for a load or a store of this line after thread `other` has prepared it, and
+/// the sample.
 fn far(code: u64, line: u64, stores: bool, other: usize, prepare: impl FnOnce(&mut Thread<'_>)) -> (u64, Sier) {
     let sampling = Sampling::large();
     sampling.program(code, (0, 0));
@@ -376,7 +378,7 @@ fn far(code: u64, line: u64, stores: bool, other: usize, prepare: impl FnOnce(&m
     ((0..4).map(|number| sampling.read(spr::PMC1 + number)).sum(), Sier::written(sampling.read(spr::SIER)))
 }
 
-/// Lines so far apart are in one set of the second level, of eight ways, and of the third, of twenty.
+/// Distance of lines of one set of the second level, of eight ways, and of the third, of twenty.
 const SET: u64 = 512 << 10;
 
 #[test]
@@ -406,8 +408,8 @@ fn a_load_from_far_away_is_counted_and_timed_by_its_place() {
             false,
         );
     };
-    // The event and its cycles, who prepares the line of which chip and how, what a load then takes, of which four cycles are before the miss
-    // is known, and SIER[LDST, DATA_SRC].
+    // The event and its cycles; the thread that prepares the line, the line's chip, and how; the latency of a load, four cycles of which
+    // are before the miss is known; and SIER[LDST, DATA_SRC].
     let rows: [Row; 10] = [
         // PM_MRK_DATA_FROM_L31_SHR, _MOD; _L31_ECO_SHR, _MOD: another pair of the chip.
         ([0x4_D124, 0x3_5156], 8, 0, reads_to_third, 100, (5, 2)),
@@ -435,7 +437,7 @@ fn a_load_from_far_away_is_counted_and_timed_by_its_place() {
 #[test]
 fn a_request_that_was_not_sent_far_enough_is_counted_as_often_as_it_was_repeated() {
     const DISTANT: u64 = 512 << 20;
-    // PM_MRK_FAB_RSP_RD_RTY, _RWITM_RTY: chip, group and system. SIER[EXT] 6: the system, which was larger than the first.
+    // PM_MRK_FAB_RSP_RD_RTY, _RWITM_RTY: chip, group and system. SIER[EXT] 6: the system, which was larger than the first scope.
     let (count, sier) = far(0x4_015E, DISTANT, false, 8, |_| {});
     assert_eq!((count, sier.ext()), (2, 6));
     assert_eq!(far(0x2_015E, DISTANT, true, 8, |_| {}).0, 2);
@@ -459,7 +461,7 @@ fn a_load_that_takes_the_data_of_a_store_is_told_as_one() {
     };
     // PM_MRK_ST_FWD.
     assert_eq!(counted(0x3_012C, execute), 1);
-    // One from beside it is none.
+    // A load of bytes next to the store is not forwarded.
     let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
         thread.load(0x10_0000, false);
         thread.store(0x10_0008, false);
@@ -480,7 +482,7 @@ fn the_decimal_unit_finishes_its_instructions() {
     assert_eq!([of(Class::Decimal), of(Class::FloatAdd)], [1, 0]);
 }
 
-/// Loads lines 0 to 2 of a page, so that the prefetcher asks for lines 3 and 4.
+/// Loads lines 0 to 2 of a page, so that the prefetcher requests lines 3 and 4.
 fn stream(thread: &mut Thread<'_>, page: u64) {
     (0..3).for_each(|line| thread.load(page + 128 * line, false));
     thread.settle();
@@ -513,7 +515,7 @@ fn a_prefetched_line_keeps_its_mark_in_the_third_level() {
     let codes = [0x2_D142, 0x1_415C, 0x4_D142];
     let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
         stream(thread, 0x10_0000);
-        // The second level has 512 sets of eight: eight other lines of the set drive it out.
+        // The second level has 512 sets of eight: eight other lines of the set evict it.
         (1..=8).for_each(|number| thread.load(0x100_0000 + 0x1_0000 * number + 3 * 128, false));
         thread.settle();
         thread.load(0x10_0000 + 3 * 128, true);

@@ -1,9 +1,9 @@
-//! A stream of bundles that does everything to the queue of Montecito's second level.
+//! A stream of bundles that exercises every feature of the queue of Montecito's second level.
 
 use super::super::Bundle;
 use super::*;
 
-/// Two slots of M and one of F, with a stop or without.
+/// Two M slots and one F slot, with a stop or without.
 const MMF: u8 = 0x0E;
 const STOP: u8 = 1;
 const NOP: u64 = 1 << 27;
@@ -19,7 +19,7 @@ const HOT: u64 = 0x5100_0000;
 const COLD: u64 = 0x5200_0000;
 const LINE: u64 = 128;
 
-/// Reports it: groups of four drawn instructions, then more stores to new lines than the second level has lines.
+/// Reports the stream: groups of four drawn instructions, then more stores to new lines than the second level has lines.
 pub(super) fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     let (mut here, mut cold, mut state) = (CODE, COLD, 3u64);
     let mut draw = move |below: u64| {

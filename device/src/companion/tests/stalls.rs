@@ -1,4 +1,4 @@
-//! A program of bundles in which Montecito's pipeline waits for everything that it can wait for.
+//! A program of bundles in which Montecito's pipeline waits for every possible reason.
 
 use super::super::bundle::Bundle;
 use super::super::ia64_register::{APPLICATION, FLOATING, PREDICATES};
@@ -89,7 +89,7 @@ impl<F: FnMut(&Instruction<'_>)> Program<F> {
         self.address += 16;
     }
 
-    /// One instruction, and a stop behind it.
+    /// Runs one instruction, with a stop after it.
     fn first(&mut self, slot: Slot<'_>) {
         self.bundle(MII | STOP, [slot, plain(NOP), plain(NOP)]);
     }
@@ -135,7 +135,7 @@ pub(super) fn waits(data: u64, report: impl FnMut(&Instruction<'_>)) {
     program.first(accesses(ST8_SPILL, &[store(line(3))]));
     program.first(accesses(LD8_FILL, &[load(line(3))]));
     (0..40).for_each(|_| program.bundle(MMI | STOP, [accesses(ST8, &[store(line(4))]), accesses(ST8, &[store(line(4))]), plain(NOP)]));
-    // A store comes to DET when the line of the load before it does: one second-level latency after that executed.
+    // A store reaches DET when the line of the earlier load arrives: one second-level latency after that executed.
     for number in 0..8 {
         program.first(accesses(ST8, &[store(line(8 + number as u64))]));
         program.wait(300);
@@ -145,7 +145,7 @@ pub(super) fn waits(data: u64, report: impl FnMut(&Instruction<'_>)) {
     }
     (0..9).for_each(|number| program.first(accesses(LD8, &[load(line(32 + number))])));
     program.wait(300);
-    // More than the second level's queue and its lines on their way have places.
+    // More accesses than the second level's queue and its fills have entries for.
     (0..60).for_each(|number| program.first(accesses(LDF8, &[load(line(64 + number))])));
     // A counted loop ends, and its next code is elsewhere.
     let again = Transfer { kind: BranchKind::Conditional, taken: false, target: program.address };

@@ -5,12 +5,12 @@ use vm_pmu_arch::feed::Signal;
 use super::super::{Builder, Class, Clock, Companion, Follower, Instruction, Operation, Register};
 use super::{Rig, follow};
 
-/// Two cores of four threads of Knights Landing, of which none runs.
+/// Returns two cores of four threads of Knights Landing, none of which runs.
 fn tile() -> Companion {
     Builder::new("knl").unwrap().threads(8).clock(Clock::Companion).build()
 }
 
-/// The cycles that `follower` takes for 200 additions, each with registers of its own.
+/// Returns the cycles that `follower` takes for 200 additions, each with registers of its own.
 fn additions(rig: &Rig, follower: &mut Follower<'_>) -> u64 {
     let before = rig.get(follower.number(), Signal::Cycles);
     for number in 0..200 {
@@ -46,7 +46,7 @@ fn a_followed_thread_runs_from_its_first_instruction_on() {
     let (companion, rig) = (tile(), Rig::new(8));
     let (mut here, mut there) = (follow(&companion, 0), follow(&companion, 1));
     assert_eq!(additions(&rig, &mut there), 100);
-    // It begins in the cycle that the other one has reached, which is its own turn: 100, 102 to 298.
+    // It begins in the cycle that the other thread has reached, which is its own turn: 100, 102 to 298.
     assert_eq!(additions(&rig, &mut here), 199);
 }
 

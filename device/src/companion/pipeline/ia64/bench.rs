@@ -1,4 +1,4 @@
-//! Bundles for tests of pipelines, and what runs them.
+//! Bundles for pipeline tests, and a bench that runs them.
 
 use super::super::super::bundle::Bundle;
 use super::super::super::ia64_register::FLOATING;
@@ -77,7 +77,7 @@ pub(in super::super) fn touch(address: u64, kind: AccessKind) -> Touch {
     Touch::new(&Access { address, physical: address, size: 8, kind, ..Access::default() }, address >> 6)
 }
 
-/// A touch that missed.
+/// Returns a touch that missed.
 pub(in super::super) fn missed(address: u64, latency: u32, source: Source) -> Touch {
     Touch { missed: true, latency, source, ..touch(address, AccessKind::Load) }
 }
@@ -107,12 +107,12 @@ impl<C: Executes> Bench<C> {
         Bench { core, tally: Tally::new(), address: 0x4000, found: Found::NONE }
     }
 
-    /// A bundle in sequence.
+    /// Runs a bundle in sequence.
     pub(in super::super) fn bundle(&mut self, template: u8, slots: [Slot<'_>; 3]) {
         self.part(template, slots, if template & 0x1E == MLX { 2 } else { 3 });
     }
 
-    /// The first instructions of a bundle in sequence.
+    /// Runs the first `count` instructions of a bundle in sequence.
     pub(in super::super) fn part(&mut self, template: u8, slots: [Slot<'_>; 3], count: usize) {
         let words = slots.map(|slot| slot.word);
         // A long instruction has its operation in the last slot.
@@ -141,12 +141,12 @@ impl<C: Executes> Bench<C> {
         self.address += 16;
     }
 
-    /// The bundle w, so many times.
+    /// Runs the bundle W of the notes `count` times.
     pub(in super::super) fn w(&mut self, count: usize) {
         (0..count).for_each(|_| self.bundle(MII | STOP, [plain(NOP); 3]));
     }
 
-    /// One instruction in the first slot, and a stop behind the bundle.
+    /// Runs one instruction in the first slot, with a stop at the end of the bundle.
     pub(in super::super) fn first(&mut self, slot: Slot<'_>) {
         self.bundle(MII | STOP, [slot, plain(NOP), plain(NOP)]);
     }
@@ -163,12 +163,12 @@ pub(in super::super) fn add<'a>(writes: &'a [Register], reads: &'a [Register]) -
     Slot { reads, writes, ..plain(ADD) }
 }
 
-/// A load whose translation takes so long.
+/// Returns a load whose translation takes `translation` clocks.
 pub(in super::super) fn translated(translation: u32, walked: bool) -> Touch {
     Touch { translation, walked, ..touch(0x2000, AccessKind::Load) }
 }
 
-/// A stream in which each choice is drawn.
+/// Runs a random stream of bundles.
 pub(in super::super) fn random(bench: &mut Bench<impl Executes>, state: &mut u64, count: usize) {
     let mut draw = |below: u64| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,9 +1,9 @@
-//! Where branches go, and where groups end behind them (G1 and G2 of the notes).
+//! Branch ports, and the ends of groups after branches (G1 and G2 of the notes).
 
 use super::super::super::bundle::Template;
 
-/// The ports of B with that of another instruction, one bit each; none if it is taken. What does nothing takes the lowest in bundles with one
-/// slot of B.
+/// Returns the taken B ports with that of another instruction, one bit each; `None` if it is taken. A nop takes the lowest port in bundles
+/// with one B slot.
 pub(in super::super) fn with_branch(taken: u8, branches: bool, template: Template, slot: u8) -> Option<u8> {
     let bit = match template {
         Template::Bbb | Template::Mbb => 1 << slot.min(2),
@@ -13,7 +13,7 @@ pub(in super::super) fn with_branch(taken: u8, branches: bool, template: Templat
     (taken & bit == 0).then_some(taken | bit)
 }
 
-/// Whether the bundle that has been dispersed ends the group (PM11, PI10). `branches`: it ends with a branch that does something.
+/// Whether the bundle that has been dispersed ends the group (PM11, PI10). `branches`: it ends with a branch other than a nop.
 pub(in super::super) fn ends_behind(template: Template, branches: bool) -> bool {
     match template {
         Template::Mbb | Template::Bbb => true,

@@ -1,36 +1,36 @@
-//! The instruction buffer: which bundles are in it from when on (PM35), and why it lacked some.
+//! The instruction buffer: the clocks from which bundles are in it (PM35), and why it lacked some.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::{small, time};
 
-/// Bundles that it holds, and those that it keeps when a pair finds no place.
+/// Capacity in bundles, and maximum number of bundles that it still holds when a pair enters.
 pub(in super::super) const BUFFER: u64 = 8;
 const KEPT: u64 = BUFFER - 2;
-/// Bits of an address within a pair of bundles, and within a bundle.
+/// Address bits within a pair of bundles, and within a bundle.
 const PAIR_BITS: u32 = 5;
 const BUNDLE_BITS: u32 = 4;
-/// Intervals that are remembered until the bundles behind them are dispersed.
+/// Number of intervals that are remembered until the bundles after them are dispersed.
 const INTERVALS: usize = 16;
 
-/// How a bundle comes.
+/// How a bundle arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Arrival {
-    /// With the one before it.
+    /// With the previous bundle.
     Together,
-    /// First of a pair that must be looked up.
+    /// As the first of a pair that must be looked up.
     First,
-    /// Second of such a pair: nobody wants the first.
+    /// As the second of such a pair, whose first is not needed.
     Second,
 }
 
-/// The buffer, and the pair that was delivered into it last.
+/// The buffer, and the pair that was last delivered into it.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Buffer {
-    /// The first clock of which it is not known what the front end does in it.
+    /// The first clock in which the activity of the front end is not known.
     pub(in super::super) known: u64,
-    /// The pair that was delivered last, if its second bundle can still come.
+    /// The pair that was last delivered, if its second bundle can still arrive.
     pair: Option<u64>,
-    /// Bundles that have come, and the clocks in which the last of them were dispersed.
+    /// Number of bundles that have arrived, and the clocks in which the last of them were dispersed.
     pub(in super::super) count: u64,
     dispersed: [u64; BUFFER as usize],
     /// The clock from which the last pair can be dispersed.
@@ -38,17 +38,17 @@ pub(in super::super) struct Buffer {
 }
 
 impl Buffer {
-    /// One whose first pair can be dispersed in clock `ready`.
+    /// Returns a buffer whose first pair can be dispersed in clock `ready`.
     pub(in super::super) const fn new(ready: u64) -> Buffer {
         Buffer { known: ready - 1, pair: None, count: 0, dispersed: [ready - 1; BUFFER as usize], ready }
     }
 
-    /// When the bundle with this number was dispersed, if it is among the last.
+    /// Returns when the bundle with this number was dispersed, if it is among the last.
     pub(in super::super) fn dispersed(&self, number: u64) -> u64 {
         self.dispersed.get((number % BUFFER) as usize).copied().unwrap_or(0)
     }
 
-    /// The bundle at `address` comes to be executed, after all that are before it. `last`: the clock of the last dispersal.
+    /// Records the arrival of the bundle at `address`, after all before it. `last` is the clock of the last dispersal.
     pub(in super::super) fn arrive(&mut self, address: u64, last: u64) -> Arrival {
         if self.count != 0
             && let Some(place) = self.dispersed.get_mut(((self.count - 1) % BUFFER) as usize)
@@ -65,23 +65,23 @@ impl Buffer {
         }
     }
 
-    /// The first clock in which two places are free: the one after that in which the last bundle left them.
+    /// Returns the first clock in which two places are free: the one after that in which the last bundle left them.
     pub(in super::super) fn room(&self) -> u64 {
         if self.count > KEPT { self.dispersed(self.count - KEPT - 1) + 1 } else { 0 }
     }
 
-    /// A pair is delivered.
+    /// Records the delivery of a pair.
     pub(in super::super) fn deliver(&mut self) {
         self.known += 1;
         self.ready = self.known;
     }
 
-    /// Fetch goes on elsewhere. Returns whether a second bundle could still have come.
+    /// Redirects fetch. Returns whether a second bundle could still have arrived.
     pub(in super::super) fn turn(&mut self) -> bool {
         self.pair.take().is_some()
     }
 
-    /// It is empty from clock `from` on.
+    /// Empties the buffer from clock `from` on.
     pub(in super::super) fn empty(&mut self, from: u64) {
         self.pair = None;
         self.dispersed = [from - 1; BUFFER as usize];
@@ -109,10 +109,10 @@ impl Buffer {
 /// The last intervals of clocks, each with a number.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Intervals {
-    /// From a clock up to another.
+    /// The first clock, the clock after the last, and the number of each interval.
     ring: [(u64, u64, u8); INTERVALS],
     next: usize,
-    /// The end of the last of them.
+    /// The latest end of all intervals.
     end: u64,
 }
 
@@ -131,7 +131,7 @@ impl Intervals {
         }
     }
 
-    /// What they have in common with the clocks from `from` up to `to`, in their order.
+    /// Returns the intersections of the intervals with the clocks from `from` up to `to`, in order.
     #[inline]
     pub(in super::super) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u8)> {
         let ring = if from < self.end { self.ring.as_slice() } else { &[] };
@@ -144,7 +144,7 @@ impl Intervals {
         writer.word(self.next as u64);
     }
 
-    /// Reads intervals with numbers of `most` at most.
+    /// Reads intervals with numbers of at most `most`.
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64, most: usize) -> Result<(), Damaged> {
         for each in &mut self.ring {
             *each = (time(reader, now)?, time(reader, now)?, small(reader, most)?);

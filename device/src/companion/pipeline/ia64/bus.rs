@@ -1,5 +1,5 @@
-//! The front-side bus in time, as one thread sees it: when its requests, writes and castouts are sent, and how many wait in which queue.
-//! Rules FB1 to FB14 are in `docs/notes/fabric-ia64.md`.
+//! The front-side bus in time, as seen by one thread: when its requests, writes and castouts are sent, and the number of entries in each
+//! queue. Rules FB1 to FB14 are in `docs/notes/fabric-ia64.md`.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -14,24 +14,24 @@ use super::live::Live;
 use super::snoops::{Snoops, Times};
 use super::waiting::{Entry, PLACES, Waiting};
 
-/// Clocks of the bus that the request of a transaction takes, and its data if they are no line.
+/// Clocks of the bus that the request of a transaction takes, and clocks of its data if they are less than a line.
 pub(super) const REQUEST: u64 = 2;
 const PART_CLOCKS: u64 = 1;
-/// Requests that the request queue takes, and transactions in the in-order queue.
+/// Capacity of the request queue, and of the in-order queue.
 const REQUESTS: usize = 16;
 pub(super) const IN_ORDER: usize = 8;
 
-/// How the bus of a part goes.
+/// Timing of a part's bus.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Timing {
-    /// Clocks of the core in one of the bus.
+    /// Core clocks per bus clock.
     pub(in super::super) ratio: u64,
-    /// From the execution of an access until the second level has missed it, and the third.
+    /// Clocks from the execution of an access to its second-level miss, and to its third-level miss.
     pub(in super::super) second: u64,
     pub(in super::super) third: u64,
-    /// How many lower bits of a number of entries are added up apart.
+    /// Number of low bits of an entry count that are summed separately.
     pub(in super::super) low_bits: u32,
-    /// Places of the snoop queue.
+    /// Capacity of the snoop queue.
     pub(in super::super) snoops: usize,
     /// Whether the answers of cores are joined in a buffer that is counted.
     pub(in super::super) joins: bool,
@@ -53,7 +53,7 @@ enum Queue {
 
 const QUEUES: usize = Queue::Answers as usize + 1;
 
-/// For each queue, what its numbers of entries are added up as.
+/// Signals of the summed entry counts of each queue: low bits, and the rest.
 const LIVE: [[Signal; 2]; QUEUES] = [
     [Signal::BusRequestQueueLow, Signal::BusRequestQueueHigh],
     [Signal::BusReadsOutstandingLow, Signal::BusReadsOutstandingHigh],
@@ -65,12 +65,12 @@ const LIVE: [[Signal; 2]; QUEUES] = [
     [Signal::BusSnoopAnswersLow, Signal::BusSnoopAnswersHigh],
 ];
 
-/// Transactions that meet an entry of a queue with their line, in the order of [`MEETINGS`].
+/// Ways in which a transaction meets a queue entry for its line, in the order of [`MEETINGS`].
 #[derive(Clone, Copy, Debug)]
 #[repr(usize)]
 enum Meeting {
     Write,
-    /// A write of a whole line, which the answer to the snoop takes the place of.
+    /// A write of a whole line, which the answer to the snoop replaces.
     CancelledWrite,
     Castout,
     InOrder,
@@ -79,7 +79,7 @@ enum Meeting {
 const MEETINGS: [Signal; Meeting::InOrder as usize + 1] =
     [Signal::BusWriteCollisions, Signal::BusWritesCancelled, Signal::BusCastoutCollisions, Signal::BusInOrderCollisions];
 
-/// What is counted here.
+/// Returns the signals that are counted here.
 fn signals() -> impl Iterator<Item = Signal> {
     LIVE.as_flattened().iter().chain(&MEETINGS).copied().chain([Signal::BusBackToBackCycles])
 }
@@ -89,15 +89,15 @@ pub(in super::super) fn supplies(signal: Signal) -> bool {
     signals().any(|each| each == signal) || signal == Signal::BusSnoopStallCycles
 }
 
-/// What one thread has on the bus.
+/// The bus as used by one thread.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Bus {
     timing: Timing,
-    /// The present clock.
+    /// The current clock.
     now: u64,
-    /// Whether anything of it is counted.
+    /// Whether any of its signals is counted.
     wanted: bool,
-    /// When the next request can be sent, when all that was sent before is done, and when the last burst of data ended.
+    /// The clocks in which the next request can be sent, everything sent before is done, and the last data burst ended.
     address: u64,
     done: u64,
     burst: u64,
@@ -107,13 +107,13 @@ pub(in super::super) struct Bus {
     writes: Waiting,
     castouts: Waiting,
     snoops: Snoops,
-    /// The lines of what it is to carry, and of what it has sent.
+    /// The lines of pending traffic, and of transactions that were sent.
     known: Known,
     sent: Sent,
     live: [Live; QUEUES],
-    /// Bursts that follow another one at once.
+    /// Bursts that immediately follow another one.
     bursts: Live,
-    /// Up to which clock entries have been counted, and what is not reported.
+    /// The clock up to which entries have been counted, and the unreported sums.
     passed: u64,
     sums: [[u64; 2]; QUEUES],
     bursting: u64,
@@ -146,10 +146,10 @@ impl Bus {
         }
     }
 
-    /// An access that executes in clock `begin`, its waits for places among them, makes the bus carry `work`. Its data would come after
-    /// `latency` clocks; returns how much later they come. `now` is the present clock.
+    /// Carries `work` for an access that executes in clock `begin`, including its waits for queue entries. Its data would arrive after
+    /// `latency` clocks; returns how much later they do. `now` is the current clock.
     pub(in super::super) fn carry(&mut self, work: Carried, begin: u64, latency: u64, now: u64) -> u64 {
-        // What could be sent before this is known goes first.
+        // Entries that could be sent before this is known go first.
         self.now = now;
         self.drain(now);
         let sent = begin + self.timing.third + 1;
@@ -172,7 +172,7 @@ impl Bus {
         late
     }
 
-    /// A request that the third level answers.
+    /// Carries a request that the third level answers.
     fn hit_third(&mut self, begin: u64) {
         let queued = (begin + self.timing.second).max(self.requests.room(1));
         let answered = queued + self.timing.third - self.timing.second;
@@ -180,14 +180,14 @@ impl Bus {
         self.enter(Queue::Requests, queued.max(self.now), answered);
     }
 
-    /// FB2 to FB4: a request that is waited for. Returns how much later it is answered.
+    /// FB2 to FB4: carries a request that is waited for. Returns how much later it is answered.
     fn request(&mut self, begin: u64, latency: u64, held: u64, (clocks, line): (u64, u64)) -> u64 {
         let Timing { ratio, second, third, .. } = self.timing;
         let queued = (begin + second).max(self.requests.room(1));
         let sent = (queued + third - second + 1).max(held).max(self.arbiter.room(1));
         self.drain(sent);
         let soonest = (sent + ratio).max(self.in_order.room(1));
-        // Castouts go while it waits for the in-order queue.
+        // Castouts are sent while it waits for the in-order queue.
         self.drain(soonest.saturating_sub(REQUEST * ratio));
         let issued = soonest.max(self.address);
         let waited = issued - (begin + third + 1 + ratio);
@@ -200,19 +200,19 @@ impl Bus {
         if clocks == LINE_CLOCKS {
             self.enter(Queue::Reads, sent.max(self.now), first);
         }
-        // What the front end asked for ahead of time has been sent before this clock.
+        // Requests that the front end made ahead of time were sent before this clock.
         self.order(issued.max(self.now), first, clocks, line);
         first - (begin + latency)
     }
 
-    /// A transaction that was sent at `issued` is in the in-order queue until its data, which begin at `first`, have been on the bus.
+    /// Keeps a transaction that was sent at `issued` in the in-order queue until its data, which begin at `first`, have been on the bus.
     fn order(&mut self, issued: u64, first: u64, clocks: u64, line: u64) {
         self.transfer(issued, first, clocks);
         self.in_order.take(self.done);
         self.send(issued, self.done, line);
     }
 
-    /// A transaction on `line` is in the in-order queue from `issued` until `done`. FB14: those that are there may have its line.
+    /// Keeps a transaction on `line` in the in-order queue from `issued` to `done`. FB14: others in the queue may have the same line.
     fn send(&mut self, issued: u64, done: u64, line: u64) {
         self.enter(Queue::InOrder, issued, done);
         let met = self.sent.push(line, issued, done);
@@ -225,12 +225,12 @@ impl Bus {
         }
     }
 
-    /// The pipeline is to let it carry what has these lines. Returns where they are kept.
+    /// Stores the lines of traffic that the pipeline is about to cause. Returns their place.
     pub(in super::super) fn know(&mut self, lines: Lines) -> usize {
         self.known.put(lines)
     }
 
-    /// FB10 to FB13: the core learns of a snoop in clock `now`. Returns its times.
+    /// FB10 to FB13: handles a snoop that reaches the core in clock `now`. Returns its times.
     pub(in super::super) fn snoop(&mut self, snoop: Snoop, now: u64) -> Times {
         self.now = now;
         let (line, timing) = (snoop.line(), self.timing);
@@ -259,7 +259,7 @@ impl Bus {
         times
     }
 
-    /// FB5: data of what was sent at `issued` are on the bus from `first` on, for so many of its clocks.
+    /// FB5: puts data of a transaction sent at `issued` on the bus from `first` on, for `clocks` bus clocks.
     fn transfer(&mut self, issued: u64, first: u64, clocks: u64) {
         self.done = first + clocks * self.timing.ratio;
         if clocks != 0 {
@@ -273,7 +273,7 @@ impl Bus {
         }
     }
 
-    /// FB6: a write enters its queue when it has a place. Returns when.
+    /// FB6: puts a write into its queue when there is room. Returns the clock of entry.
     fn write(&mut self, entry: Entry) -> u64 {
         while self.writes.is_full() {
             self.send_write();
@@ -285,7 +285,7 @@ impl Bus {
         at
     }
 
-    /// FB7: the answer to a snoop is data, which take a place of the write queue, and no request of this core. Returns when it has the place.
+    /// FB7: answers a snoop with data, which take a write queue entry but no request of this core. Returns the clock of entry.
     fn write_implicitly(&mut self, from: u64) -> u64 {
         while self.writes.is_full() {
             self.send_write();
@@ -302,7 +302,7 @@ impl Bus {
         self.writes.leave(self.done);
     }
 
-    /// FB8: a clean castout enters its queue when it has a place.
+    /// FB8: puts a clean castout into its queue when there is room.
     fn cast_out(&mut self, entry: Entry) {
         while self.castouts.is_full() {
             self.send_castout();
@@ -313,7 +313,7 @@ impl Bus {
         self.castouts.push(Entry { at, ..entry });
     }
 
-    /// A store that nobody waits for is sent in turn with the requests.
+    /// Sends a store that is not waited for, in turn with the requests.
     fn post(&mut self, sent: u64, line: u64) {
         let ratio = self.timing.ratio;
         self.drain(sent);
@@ -323,7 +323,7 @@ impl Bus {
         self.order(issued.max(self.now), first, PART_CLOCKS, line);
     }
 
-    /// When the oldest write can be sent, and the oldest castout.
+    /// Returns when the oldest write can be sent; `next_castout` does so for the oldest castout.
     fn next_write(&self) -> Option<u64> {
         let Entry { at, .. } = self.writes.first()?;
         Some((at + self.timing.ratio).max(self.address).max(self.in_order.room(1)))
@@ -334,7 +334,7 @@ impl Bus {
         Some((at + self.timing.ratio).max(self.address))
     }
 
-    /// Sends the writes and castouts that can be sent up to clock `to`, in the order of these clocks.
+    /// Sends the writes and castouts that can be sent up to clock `to`, in order.
     fn drain(&mut self, to: u64) {
         loop {
             let (write, castout) = (self.next_write().unwrap_or(u64::MAX), self.next_castout().unwrap_or(u64::MAX));
@@ -372,7 +372,7 @@ impl Bus {
         (queue as usize).checked_sub(1).and_then(|number| rest.get_mut(number)).unwrap_or(first)
     }
 
-    /// An entry is to come in clock `begin`, and perhaps others, but none before the present clock.
+    /// Makes room for an entry that arrives in clock `begin`, and perhaps others, none of them before the current clock.
     fn make_room(&mut self, queue: Queue, begin: u64) {
         if self.queue(queue).is_full() {
             self.pass(begin.min(self.now));
@@ -398,7 +398,7 @@ impl Bus {
         self.passed = to;
     }
 
-    /// The demand has changed in clock `now`; what was before is dropped.
+    /// Applies a changed demand in clock `now`. Earlier counts are dropped.
     pub(in super::super) fn sync(&mut self, now: u64, wants: impl Fn(Signal) -> bool) {
         self.now = now;
         self.drain(now);
@@ -407,7 +407,7 @@ impl Bus {
         self.wanted = signals().any(wants);
     }
 
-    /// Counts what was in the queues in the clocks before `now`, if anything of it is counted.
+    /// Counts the entries of the queues in the clocks before `now`, if any of their signals is counted.
     #[inline]
     pub(in super::super) fn settle(&mut self, now: u64, tally: &mut Tally) {
         if self.wanted {

@@ -1,47 +1,47 @@
-//! Requests for code that are on their way to the first level: the read address buffer, the streaming buffer that its lines wait in, and
-//! what the second level of code does with them. Rules and sources are in `docs/notes/fabric-ia64.md`.
+//! Requests for code in flight to the first level: the read address buffer, the streaming buffer in which its lines wait, and the second
+//! level of code. Rules and sources are in `docs/notes/fabric-ia64.md`.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
 use super::super::{Source, small, time};
 use vm_pmu_arch::feed::Signal;
 
-/// Places of the read address buffer. All but the one of what is fetched can hold prefetches.
+/// Entries of the read address buffer. All but one, which is for fetches, can hold prefetches.
 const READS: usize = 8;
 const AHEAD: usize = READS - 1;
-/// Lines that the second level of code waits for.
+/// Number of lines that the second level of code can wait for.
 const FILLS: usize = 8;
 /// Clocks in which a line comes from the third level.
 const HANDOVER: u64 = 4;
 
-/// A line of the first level that was asked for.
+/// A requested line of the first level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Read {
     line: u64,
-    /// The place is taken from this clock on, until the line is here.
+    /// The clocks from which the entry is taken, and in which the line arrives.
     from: u64,
     until: u64,
-    /// It was asked for in this clock.
+    /// The clock in which it was requested.
     asked: u64,
-    /// It goes round in the second level up to this clock.
+    /// The clock up to which it recirculates in the second level.
     circles: u64,
     ahead: bool,
 }
 
-/// Where a line is that the first level does not have.
+/// The location of a line that the first level does not have.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Asked {
     pub(in super::super) line: u64,
     pub(in super::super) source: Source,
-    /// Clocks from the look-up to the line.
+    /// Clocks from the look-up to the arrival of the line.
     pub(in super::super) latency: u64,
     pub(in super::super) ahead: bool,
 }
 
-/// A line of the second level on its way to it, and when it is there.
+/// A line in flight to the second level, and the clock of its arrival.
 pub(in super::super) type Fill = (u64, u64);
 
-/// The signals of a request that was fetched and of one that was prefetched.
+/// The signals of a fetch request and of a prefetch request.
 type Pair = [Signal; 2];
 
 const CIRCLES: Pair = [Signal::L2InstructionDemandRecirculates, Signal::L2InstructionPrefetchRecirculates];
@@ -59,11 +59,11 @@ fn count(pair: Pair, ahead: bool, amount: u64, tally: &mut Tally) {
 pub(in super::super) struct Code {
     reads: [Read; READS],
     fills: [Fill; FILLS],
-    /// When all reads are done.
+    /// The clock in which all reads are done.
     last: u64,
-    /// The clocks before this one have been counted.
+    /// The first clock that has not been counted.
     counted: u64,
-    /// The first clock in which the prefetch pipeline can take another line.
+    /// The first clock in which the prefetch pipeline can accept another line.
     next: u64,
 }
 
@@ -73,7 +73,7 @@ impl Code {
         Code { reads: [NONE; READS], fills: [(0, 0); FILLS], last: 0, counted: 0, next: 0 }
     }
 
-    /// Clock `now` has come: counts those before it in which the read address buffer was full, or had one place left.
+    /// Advances to clock `now`: counts the earlier clocks in which the read address buffer was full, or had one entry left.
     #[inline]
     pub(in super::super) fn pass(&mut self, now: u64, tally: &mut Tally) {
         if self.counted < self.last {
@@ -95,7 +95,8 @@ impl Code {
         }
     }
 
-    /// `line` is fetched in clock `now`, and the first level has it, or will: if it is on its way, returns when it is here.
+    /// Handles a fetch of `line` in clock `now` that hits the first level, or will. If the line is in flight, returns the clock of its
+    /// arrival.
     #[inline]
     pub(in super::super) fn meet(&mut self, line: u64, now: u64, tally: &mut Tally) -> Option<u64> {
         if self.last <= now {
@@ -104,7 +105,7 @@ impl Code {
         let read = self.reads.iter().find(|read| read.line == line && read.until > now)?;
         tally.add(Signal::ReadAddressBufferHits, 1);
         tally.add(Signal::InstructionCacheMisses, 1);
-        // The request becomes one of what is fetched, and is looked up at once, though it may have been before.
+        // The request becomes a fetch and is looked up at once, even if it was before.
         if read.circles > now {
             count(CIRCLES, false, 1, tally);
         } else if read.asked < now {
@@ -113,8 +114,8 @@ impl Code {
         Some(read.until)
     }
 
-    /// `line` is fetched, and nothing waits for it. Counts whether it comes from the streaming buffer: a line goes from there to the first
-    /// level in the first clock in which that is not read, the last of which was before `quiet`.
+    /// Handles a fetch of `line` for which nothing waits. Counts whether it comes from the streaming buffer: a line moves from there to the
+    /// first level in the first clock in which that level is not read. The last such clock was before `quiet`.
     #[inline]
     pub(in super::super) fn stream(&self, line: u64, quiet: u64, tally: &mut Tally) {
         if self.last >= quiet && self.reads.iter().any(|read| read.line == line && read.ahead && read.until >= quiet) {
@@ -122,32 +123,32 @@ impl Code {
         }
     }
 
-    /// The first clock in which another line can be prefetched.
+    /// Returns the first clock in which another line can be prefetched.
     fn room_ahead(&self) -> u64 {
         let mut ends = self.reads.map(|read| if read.ahead { read.until } else { 0 });
         ends.sort_unstable();
-        // The last but six of them: before, seven are taken.
+        // The last but six of them: before that, seven are taken.
         ends.get(READS - AHEAD).copied().unwrap_or(0)
     }
 
-    /// A stream begins behind a line that is fetched in clock `now`.
+    /// Begins a stream after a line that is fetched in clock `now`.
     pub(in super::super) fn begin(&mut self, now: u64) {
         self.next = self.next.max(now + 1);
     }
 
-    /// The stream ends, in clock `now`: until then it may have waited for a place.
+    /// Ends the stream in clock `now`. Until then it may have waited for an entry.
     pub(in super::super) fn end(&mut self, now: u64, tally: &mut Tally) {
         let waited = self.room_ahead().min(now).saturating_sub(self.next);
         tally.add(Signal::InstructionPrefetchStallCycles, waited);
         self.next = self.next.max(now);
     }
 
-    /// Whether a stream has taken another line before clock `now`.
+    /// Whether a stream has requested another line before clock `now`.
     pub(in super::super) fn has_gone_on(&self, now: u64) -> bool {
         self.next.max(self.room_ahead()) < now
     }
 
-    /// The clock in which the prefetch pipeline takes the next line: of a stream as soon as it can, else not before `from`.
+    /// Returns when the prefetch pipeline accepts the next line: for a stream as soon as it can, otherwise not before `from`.
     pub(in super::super) fn take_ahead(&mut self, from: u64, tally: &mut Tally) -> u64 {
         let wanted = self.next.max(from);
         let at = wanted.max(self.room_ahead());
@@ -156,8 +157,8 @@ impl Code {
         at
     }
 
-    /// A line that the first level does not have is asked for in clock `at`. `takes` says when the third level takes a request for a line of
-    /// the second, from a clock on, beside those under way. `second` is the latency of the second level. Returns when the line is here.
+    /// Requests a line that the first level does not have in clock `at`. `takes` returns when the third level accepts a request for a line
+    /// of the second, from a clock on, beside those in flight. `second` is the latency of the second level. Returns when the line arrives.
     pub(in super::super) fn request(
         &mut self,
         asked: &Asked,
@@ -171,12 +172,12 @@ impl Code {
         let found = asked.source == Source::Second;
         if let Some((_, here)) = self.fills.iter().find(|(line, here)| *line == outer && *here > at).copied() {
             if found {
-                // It is looked up again whenever a line comes, until it is its own.
+                // It is looked up again whenever a line arrives, until its own does.
                 let others = self.fills.iter().filter(|(line, other)| *line != outer && (at + 1..here).contains(other)).count();
                 count(CIRCLES, ahead, 1 + others as u64, tally);
                 (at, circles) = (here, here);
             } else {
-                // A snoop has taken the line away before it came.
+                // A snoop has taken the line away before it arrived.
                 count(CIRCLES_MISSED, ahead, 1, tally);
             }
         }
@@ -193,7 +194,7 @@ impl Code {
             here
         };
         if let Some(place) = self.reads.iter_mut().min_by_key(|read| read.until) {
-            // A prefetch that has waited for the place has it from the one before.
+            // A prefetch that has waited for the entry takes it over from the previous one.
             let from = if place.until > asked_at { place.from } else { asked_at };
             *place = Read { line: asked.line, from, until: here, asked: asked_at, circles, ahead };
         }
@@ -201,7 +202,7 @@ impl Code {
         here
     }
 
-    /// The second level has a line, which would be here at `here`. It gives up in favour of lines that come from the third then.
+    /// Reads a line of the second level, which would arrive at `here`. The read gives way to lines that arrive from the third level then.
     fn read(&self, ahead: bool, here: u64, tally: &mut Tally) -> u64 {
         let mut here = here;
         for _ in 0..FILLS {
@@ -244,7 +245,7 @@ impl Code {
 mod tests {
     use super::*;
 
-    /// Clocks of the second level, of memory.
+    /// Latency of the second level, and of memory, in clocks.
     const SECOND: u64 = 7;
     const MEMORY: u64 = 200;
 
@@ -258,13 +259,13 @@ mod tests {
             Front { code: Code::new(), tally: Tally::new() }
         }
 
-        /// A line is asked for in clock `at`; the third level takes it at once.
+        /// Requests a line in clock `at`; the third level accepts it at once.
         fn ask(&mut self, line: u64, source: Source, ahead: bool, at: u64) -> u64 {
             let latency = if source == Source::Second { SECOND } else { MEMORY };
             self.code.request(&Asked { line, source, latency, ahead }, at, SECOND, |_, at, _| at, &mut self.tally)
         }
 
-        /// A stream of lines of memory, two of which make one of the second level.
+        /// Streams lines of memory; two of them make one of the second level.
         fn stream(&mut self, lines: core::ops::Range<u64>) {
             for line in lines {
                 let at = self.code.take_ahead(0, &mut self.tally);
@@ -281,7 +282,7 @@ mod tests {
     fn a_stream_waits_for_the_first_of_seven_places() {
         let mut front = Front::new();
         front.code.begin(100);
-        // In clocks 101 to 107, one each; the first is here at 301.
+        // In clocks 101 to 107, one each; the first arrives at 301.
         for line in 0..7 {
             let at = front.code.take_ahead(0, &mut front.tally);
             assert_eq!(at, 101 + line);
@@ -290,7 +291,7 @@ mod tests {
         assert!(!front.code.has_gone_on(301));
         assert!(front.code.has_gone_on(302));
         assert_eq!(front.code.take_ahead(0, &mut front.tally), 301);
-        // Of clocks 108 to 301 all but the last.
+        // All of clocks 108 to 301 but the last.
         assert_eq!(front.get(Signal::InstructionPrefetchStallCycles), 193);
     }
 
@@ -299,8 +300,8 @@ mod tests {
         let mut front = Front::new();
         front.code.begin(100);
         front.stream(0..14);
-        // The seventh line was asked for in 107, and the next one in 301, when the first was here: 193 clocks. The others of each pair came with it,
-        // seven clocks later, at 308: eight to fourteen could not be asked for before.
+        // The seventh line was requested in 107, and the next one in 301, when the first arrived: 193 clocks. The others of each pair came
+        // with it, seven clocks later, at 308: eight to fourteen could not be requested before.
         let before = front.get(Signal::InstructionPrefetchStallCycles);
         let (next, room) = (front.code.next, front.code.room_ahead());
         assert!(next < room);
@@ -318,7 +319,7 @@ mod tests {
         front.code.pass(150, &mut front.tally);
         front.ask(100, Source::Memory, false, 150);
         front.code.pass(1_000, &mut front.tally);
-        // Eight are taken from 150 up to 301; seven from 107 on, and until the second one is here at 302.
+        // Eight are taken from 150 up to 301; seven from 107 on, until the second one arrives at 302.
         assert_eq!(front.get(Signal::ReadAddressBufferFullCycles), 151);
         assert_eq!(front.get(Signal::ReadAddressBufferNearlyFullCycles), 195);
     }
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn the_other_half_of_a_line_on_its_way_goes_round_until_it_comes() {
         let mut front = Front::new();
-        // Line 2 is here at 300. Line 3, its other half, is looked up at once, and then.
+        // Line 2 arrives at 300. Line 3, its other half, is looked up at once, and again then.
         assert_eq!(front.ask(2, Source::Memory, true, 100), 300);
         assert_eq!(front.ask(3, Source::Second, false, 103), 307);
         assert_eq!(front.get(Signal::L2InstructionDemandRecirculates), 1);
@@ -349,12 +350,12 @@ mod tests {
     fn what_goes_round_is_looked_up_when_any_line_comes() {
         let mut front = Front::new();
         front.ask(2, Source::Memory, true, 100);
-        // Lines 8 and 12 come before it, line 16 after it.
+        // Lines 8 and 12 arrive before it, line 16 after it.
         for (line, at) in [(8, 50), (12, 60), (16, 102)] {
             front.ask(line, Source::Memory, true, at);
         }
         front.ask(3, Source::Second, true, 103);
-        // At once, and when lines 8 and 12 come at 250 and 260.
+        // At once, and when lines 8 and 12 arrive at 250 and 260.
         assert_eq!(front.get(Signal::L2InstructionPrefetchRecirculates), 3);
     }
 
@@ -372,7 +373,7 @@ mod tests {
     fn a_line_that_was_taken_away_on_its_way_is_missed_again() {
         let mut front = Front::new();
         front.ask(2, Source::Memory, true, 100);
-        // The second level does not have it any more.
+        // The second level no longer has it.
         assert_eq!(front.ask(3, Source::Memory, false, 150), 350);
         assert_eq!(front.get(Signal::L2InstructionDemandRecirculatesMissed), 1);
         assert_eq!(front.get(Signal::L2InstructionDemandRecirculates), 0);
@@ -382,7 +383,7 @@ mod tests {
     fn a_request_that_is_refused_is_sent_again_every_seven_clocks() {
         let mut front = Front::new();
         let asked = Asked { line: 2, source: Source::Memory, latency: MEMORY, ahead: false };
-        // Refused at 100 and 107, taken at 114.
+        // Rejected at 100 and 107, accepted at 114.
         let here = front.code.request(&asked, 100, SECOND, |_, at, _| at + 10, &mut front.tally);
         assert_eq!(here, 114 + MEMORY);
         assert_eq!(front.get(Signal::L2InstructionDemandRejects), 2);
@@ -391,7 +392,7 @@ mod tests {
     #[test]
     fn a_read_gives_way_to_a_line_that_comes() {
         let mut front = Front::new();
-        // It comes in clocks 300 to 303.
+        // It arrives in clocks 300 to 303.
         front.ask(2, Source::Memory, true, 100);
         assert_eq!(front.ask(20, Source::Second, false, 292), 299);
         assert_eq!(front.get(Signal::L2InstructionDemandConflicts), 0);
@@ -406,7 +407,7 @@ mod tests {
     fn a_prefetched_line_is_in_the_streaming_buffer_until_the_first_level_is_not_read() {
         let mut front = Front::new();
         let here = front.ask(2, Source::Second, true, 100);
-        // The front end last read nothing before the line came, and in the clock after it did.
+        // The front end last read before the line arrived, and in the clock after.
         front.code.stream(2, here, &mut front.tally);
         assert_eq!(front.get(Signal::StreamingBufferHits), 1);
         front.code.stream(2, here + 1, &mut front.tally);

@@ -1,35 +1,35 @@
-//! Where the program is among its bundles.
+//! The position of the program among its bundles.
 
 use super::super::super::bundle::Bundle;
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::small;
 
-/// The slot behind the last one of a bundle.
+/// The slot number after the last slot of a bundle.
 const END: u8 = 3;
 
-/// The bundle of the last instruction, and the slot behind it, where that is known.
+/// The bundle of the last instruction, and the slot after it, where known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Course {
     last: Option<(u64, u8)>,
 }
 
 impl Course {
-    /// Whether the slot of the bundle with this number is the next in sequence, as far as is known.
+    /// Whether `slot` of bundle `number` is the next in sequence, as far as is known.
     pub(in super::super) fn follows(&self, number: u64, slot: u8) -> bool {
         self.last.is_none_or(|(last, next)| if next < END { (number, slot) == (last, next) } else { number == last + 1 })
     }
 
-    /// Whether the bundle is entered with this slot.
+    /// Whether the bundle is entered at this slot.
     pub(in super::super) fn enters(&self, number: u64, slot: u8) -> bool {
         self.last.is_none_or(|(last, next)| last != number || next > slot)
     }
 
-    /// An instruction of the bundle with this number was executed.
+    /// Records that an instruction of bundle `number` was executed.
     pub(in super::super) fn went(&mut self, number: u64, bundle: Option<&Bundle>) {
         self.last = bundle.map(|bundle| (number, if bundle.is_last() { END } else { bundle.slot.min(2) + 1 }));
     }
 
-    /// It goes on elsewhere.
+    /// Records that execution continues elsewhere.
     pub(in super::super) fn leave(&mut self) {
         self.last = None;
     }

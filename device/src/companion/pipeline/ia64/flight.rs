@@ -4,16 +4,16 @@ use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::small;
 use super::group::Group;
 
-/// Groups that are kept: those in flight, and the one that is being formed.
+/// Number of groups that are kept: those in flight, and the one being formed.
 const GROUPS: usize = 8;
 
 /// Groups by step.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Flight {
-    /// The step that comes.
+    /// The next step.
     step: u64,
     groups: [Group; GROUPS],
-    /// Which of the steps have one, one bit each.
+    /// The steps that have a group, one bit each.
     filled: u8,
 }
 
@@ -22,7 +22,7 @@ impl Flight {
         Flight { step: 0, groups: [Group::default(); GROUPS], filled: 0 }
     }
 
-    /// The place of the group that entered so many steps before the one that comes.
+    /// Returns the place of the group that entered `steps` steps before the next one.
     fn place(&self, steps: u64) -> usize {
         (self.step.wrapping_sub(steps) % GROUPS as u64) as usize
     }
@@ -31,31 +31,31 @@ impl Flight {
         self.filled >> self.place(steps) & 1 == 1
     }
 
-    /// The group that entered so many steps before, if there was one.
+    /// Returns the group that entered `steps` steps before, if there was one.
     pub(in super::super) fn get(&self, steps: u64) -> Option<&Group> {
         self.groups.get(self.place(steps)).filter(|_| self.has(steps))
     }
 
-    /// The same.
+    /// Returns the same group for modification.
     pub(in super::super) fn get_mut(&mut self, steps: u64) -> Option<&mut Group> {
         let (place, has) = (self.place(steps), self.has(steps));
         self.groups.get_mut(place).filter(|_| has)
     }
 
-    /// The group that is being formed.
+    /// Returns the group being formed.
     pub(in super::super) fn forming(&mut self) -> Option<&mut Group> {
         let place = self.place(0);
         self.groups.get_mut(place)
     }
 
-    /// A group begins.
+    /// Begins a group.
     pub(in super::super) fn begin(&mut self) {
         if let Some(group) = self.forming() {
             group.clear();
         }
     }
 
-    /// The group that was being formed is in the step that comes.
+    /// Puts the formed group into the next step.
     pub(in super::super) fn enter(&mut self) {
         self.filled |= 1 << self.place(0);
     }
@@ -64,12 +64,12 @@ impl Flight {
         self.filled == 0
     }
 
-    /// Steps without a group pass, with nothing in flight.
+    /// Skips steps without a group, with nothing in flight.
     pub(in super::super) fn skip(&mut self, steps: u64) {
         self.step += steps;
     }
 
-    /// A step passes. Groups that entered more than `last` steps before are gone.
+    /// Advances by a step. Groups that entered more than `last` steps before are removed.
     pub(in super::super) fn advance(&mut self, last: u64) {
         self.step += 1;
         self.filled &= !(1 << self.place(0)) & !(1 << self.place(last + 1));

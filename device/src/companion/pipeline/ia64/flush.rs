@@ -1,29 +1,29 @@
-//! Flushes: what empties the pipeline, and for how many bubbles.
+//! Flushes of the pipeline, and the number of their bubbles.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 
-/// The most bubbles that are kept.
+/// Maximum number of bubbles that are kept.
 const MOST: u64 = 1 << 44;
-/// The most that pass at once.
+/// Maximum number of bubbles that pass at once.
 const PASSED: u64 = 960;
 
-/// Why a step has no group.
+/// The cause of a step without a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Flush {
     /// A mispredicted branch.
     Branch,
-    /// An exception, or what restarts the pipeline.
+    /// An exception, or another restart of the pipeline.
     Exception,
 }
 
-/// The flush that what is executed next comes behind.
+/// The pending flush before the next executed instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Pending {
     flush: Option<(Flush, u64)>,
 }
 
 impl Pending {
-    /// Another one, of so many bubbles. Exceptions come one after the other; a mispredicted branch behind one costs nothing more.
+    /// Adds a flush of `bubbles` bubbles. Exceptions add up; a mispredicted branch after another flush costs nothing more.
     pub(in super::super) fn add(&mut self, flush: Flush, bubbles: u64) {
         self.flush = match (flush, self.flush) {
             (Flush::Branch, Some(pending)) => Some(pending),
@@ -36,7 +36,7 @@ impl Pending {
         self.flush.is_some()
     }
 
-    /// It comes: what it is, and how many bubbles.
+    /// Takes the flush: its kind, and its bubbles.
     pub(in super::super) fn take(&mut self) -> Option<(Flush, u64)> {
         self.flush.take().map(|(flush, bubbles)| (flush, bubbles.min(PASSED)))
     }

@@ -1,4 +1,4 @@
-//! A group in flight: what it needs, makes and accesses.
+//! A group in flight: its sources, results and accesses.
 
 use super::super::super::bus::Carried;
 use super::super::super::bytes::{Damaged, Reader, Writer};
@@ -9,14 +9,14 @@ use super::super::saving::{number, pick};
 use super::super::{Found, Touch, small, time};
 use super::rows::{self, Consumer, Kind, Producer, Row, Special};
 
-/// Registers that a group reads, and writes, other than predicates. No six instructions name more.
+/// Maximum number of registers that a group reads, and writes, other than predicates. No six instructions name more.
 const SOURCES: usize = 32;
 const RESULTS: usize = 24;
-/// Accesses of a group; those of the register stack engine are counted instead.
+/// Maximum number of accesses of a group; those of the register stack engine are counted instead.
 const ACCESSES: usize = 6;
-/// What makes predicates.
+/// Producers of predicates.
 pub(in super::super) const PREDICATE_PRODUCERS: [Producer; 3] = [Producer::Compare, Producer::FloatCompare, Producer::Estimate];
-/// The result of no access.
+/// Access number of a result that no access brings.
 const NO_ACCESS: u8 = ACCESSES as u8;
 
 /// A register that is read.
@@ -31,7 +31,7 @@ pub(in super::super) struct Needed {
 pub(in super::super) struct Made {
     pub(in super::super) register: u16,
     pub(in super::super) producer: Producer,
-    /// The access that brings it, if one does.
+    /// The access that brings it, if any.
     pub(in super::super) access: u8,
 }
 
@@ -39,42 +39,42 @@ pub(in super::super) struct Made {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) struct Reference {
     pub(in super::super) touch: Touch,
-    /// For floating-point registers.
+    /// Whether it is for floating-point registers.
     pub(in super::super) floating: bool,
     pub(in super::super) special: Special,
-    /// A modified line left the second level because of it.
+    /// Whether it evicted a modified line from the second level.
     pub(in super::super) evicts: bool,
-    /// When its data are here.
+    /// The clock in which its data arrive.
     pub(in super::super) arrival: u64,
 }
 
-/// What a group sends to the second level apart from accesses.
+/// Operations of a group in the second level other than accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) struct Singles {
     /// `mf`, `mf.a` and `sync.i`.
     pub(in super::super) fences: bool,
     pub(in super::super) accepts: bool,
     pub(in super::super) synchronizes: bool,
-    /// It flushes a line.
+    /// Whether it flushes a line.
     pub(in super::super) flushes: bool,
 }
 
-/// What the register stack engine does for a group.
+/// Work of the register stack engine for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) struct Stack {
-    /// Registers that are stored at once, and loaded, and loaded by `loadrs`.
+    /// Number of registers that are stored at once, loaded, and loaded by `loadrs`.
     pub(in super::super) spills: u32,
     pub(in super::super) fills: u32,
     pub(in super::super) loads: u32,
-    /// It waits until writes of the engine's registers are done.
+    /// Whether it waits until writes of the engine's registers are done.
     pub(in super::super) waits: bool,
-    /// It writes one, which is done so many clocks later.
+    /// Number of clocks until its write of such a register is done.
     pub(in super::super) keeps: u64,
-    /// It ends with `bsw`.
+    /// Whether it ends with `bsw`.
     pub(in super::super) switches: bool,
 }
 
-/// A group.
+/// A group of instructions.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Group {
     needed: [Needed; SOURCES],
@@ -83,26 +83,26 @@ pub(in super::super) struct Group {
     makes: u8,
     references: [Reference; ACCESSES],
     accesses: u8,
-    /// Predicates that it reads, one bit each: those that qualify, and those of branches.
+    /// Predicates that it reads, one bit each: qualifying ones, and those of branches.
     pub(in super::super) qualifying: u64,
     pub(in super::super) deciding: u64,
     /// Predicates that it writes, by [`PREDICATE_PRODUCERS`].
     pub(in super::super) predicates: [u64; 3],
     pub(in super::super) stack: Stack,
-    /// Clocks of walks for the register stack engine, and of translations that its accesses find in the second level.
+    /// Clocks of walks for the register stack engine, and of its accesses' translations from the second-level TLB.
     pub(in super::super) stack_walk: u64,
     pub(in super::super) stack_transfer: u64,
-    /// What the bus carries for it apart from its accesses, and the longest time until the data of that.
+    /// Bus traffic for it apart from its accesses, and the longest latency of the data of that.
     pub(in super::super) carried: Carried,
     pub(in super::super) carried_latency: u64,
-    /// The floating-point unit has to see whether an operation raises an exception.
+    /// Whether the floating-point unit has to check if an operation raises an exception.
     pub(in super::super) checks: bool,
     pub(in super::super) serializes: bool,
     pub(in super::super) fences: bool,
     pub(in super::super) singles: Singles,
-    /// It writes a control or application register, or PSR.
+    /// Whether it writes a control or application register, or PSR.
     pub(in super::super) writes_special: bool,
-    /// The clock in which it executed, and the one in which its REN began.
+    /// The clock in which it executed, and the one in which its REN stage began.
     pub(in super::super) executed: u64,
     pub(in super::super) renamed: u64,
 }
@@ -135,12 +135,12 @@ impl Default for Group {
     }
 }
 
-/// The bit of a predicate.
+/// Returns the bit of a predicate.
 fn bit(register: u16) -> u64 {
     1 << ((register - PREDICATES) & 63)
 }
 
-/// The number of a register that has a time.
+/// Returns the number under which a register's time is kept.
 fn place(register: Register) -> u16 {
     if register.0 == ANY { ANY } else { register.0 % ANY }
 }
@@ -151,9 +151,9 @@ fn is_executed(instruction: &Instruction<'_>) -> bool {
 }
 
 impl Group {
-    /// It is empty again.
+    /// Empties the group.
     pub(in super::super) fn clear(&mut self) {
-        // What lies behind the counts is not read. Each field is named, so that none is forgotten.
+        // Elements beyond the counts are not read. Each field is named, so that none is forgotten.
         let Group {
             needed: _,
             needs,
@@ -218,7 +218,7 @@ impl Group {
         }
     }
 
-    /// Takes an instruction.
+    /// Adds an instruction.
     pub(in super::super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
         if !found.carried.is_none() {
             self.carried.join(found.carried);
@@ -241,7 +241,7 @@ impl Group {
         }
     }
 
-    /// Takes its accesses. Returns the one that brings its data.
+    /// Adds the accesses of an instruction. Returns the one that brings its data.
     fn access(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) -> u8 {
         let mut last = NO_ACCESS;
         self.singles.flushes |= instruction.accesses.iter().any(|access| access.kind == AccessKind::Flush);

@@ -1,11 +1,11 @@
-//! The lines of what the bus is to carry, and of what it has sent.
+//! The lines of pending bus traffic, and of transactions that were sent.
 
 use super::super::super::bus::{Lines, PLACES};
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::{small, time};
 use super::bus::IN_ORDER;
 
-/// The lines of accesses that have not come to the stage in which the bus hears of them. Of more than there are places for, the last ones.
+/// The lines of accesses that have not reached the stage in which the bus sees them. If there are too many, the last ones are kept.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     lines: [Lines; PLACES],
@@ -17,7 +17,7 @@ impl Known {
         Known { lines: [Lines::NONE; PLACES], next: 0 }
     }
 
-    /// Keeps `lines`. Returns the place.
+    /// Stores `lines` and returns their place.
     pub(super) fn put(&mut self, lines: Lines) -> usize {
         let place = self.next;
         if let Some(cell) = self.lines.get_mut(place) {
@@ -27,7 +27,7 @@ impl Known {
         place
     }
 
-    /// What is at a place.
+    /// Returns the lines at a place.
     pub(super) fn get(&self, place: Option<usize>) -> Lines {
         place.and_then(|place| self.lines.get(place)).copied().unwrap_or(Lines::NONE)
     }
@@ -46,7 +46,7 @@ impl Known {
     }
 }
 
-/// The lines of the last transactions, and until when each was in the in-order queue.
+/// The lines of the last transactions, and the clock in which each left the in-order queue.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     transactions: [(u64, u64); IN_ORDER],
@@ -58,7 +58,7 @@ impl Sent {
         Sent { transactions: [(Lines::UNKNOWN, 0); IN_ORDER], next: 0 }
     }
 
-    /// A transaction on `line` is sent at `issued`, and done at `done`. Returns how many on this line are not done.
+    /// Adds a transaction on `line`, sent at `issued` and done at `done`. Returns how many on this line are not done.
     pub(super) fn push(&mut self, line: u64, issued: u64, done: u64) -> usize {
         let met = self.transactions.iter().filter(|(other, until)| *other == line && line != Lines::UNKNOWN && *until > issued).count();
         if let Some(cell) = self.transactions.get_mut(self.next) {

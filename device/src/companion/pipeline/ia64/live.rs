@@ -1,9 +1,9 @@
-//! How many entries a queue has in each clock.
+//! Number of entries of a queue in each clock.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::{small, time};
 
-/// Entries that are kept until the clocks they are in have been counted.
+/// Number of entries that are kept until their clocks have been counted.
 const PLACES: usize = 32;
 /// The end of an entry that is not known yet.
 const OPEN: u64 = u64::MAX;
@@ -28,7 +28,7 @@ impl Live {
         self.count == PLACES
     }
 
-    /// An entry is in the queue from `begin` up to `end`. One that has no place is not counted.
+    /// Adds an entry from `begin` up to `end`. An entry that does not fit is not counted.
     pub(super) fn enter(&mut self, begin: u64, end: u64) {
         if begin < end
             && let Some(place) = self.entries.get_mut(self.count)
@@ -38,12 +38,12 @@ impl Live {
         }
     }
 
-    /// An entry is in the queue from `begin` on.
+    /// Adds an entry from `begin` on.
     pub(super) fn open(&mut self, begin: u64) {
         self.enter(begin, OPEN);
     }
 
-    /// The oldest entry whose end is not known leaves at `end`.
+    /// Ends the oldest open entry at `end`.
     pub(super) fn close(&mut self, end: u64) {
         let open = self.entries.iter_mut().take(self.count).find(|(_, until)| *until == OPEN);
         if let Some(entry) = open {
@@ -51,7 +51,7 @@ impl Live {
         }
     }
 
-    /// The clocks from `from` up to `to` pass: adds up the number of entries in each of them, its lower bits and the rest apart.
+    /// Sums the numbers of entries in the clocks from `from` up to `to`: their low bits, and the rest.
     pub(super) fn pass(&mut self, from: u64, to: u64, low_bits: u32) -> [u64; 2] {
         let (mut at, mut sums) = (from, [0; 2]);
         while at < to && self.count != 0 {
@@ -72,7 +72,7 @@ impl Live {
         sums
     }
 
-    /// Removes what has left by `now`.
+    /// Removes the entries that have left by `now`.
     fn forget(&mut self, now: u64) {
         let mut kept = 0;
         for number in 0..self.count {
@@ -116,7 +116,7 @@ mod tests {
         // Nine entries in clocks 10 to 14, one more in 12 to 19: 9, 9, 10, 10, 10, then 1 for five clocks.
         (0..9).for_each(|_| live.enter(10, 15));
         live.enter(12, 20);
-        // Of 9 and 10 the lower three bits are 1 and 2, and the rest is 1.
+        // The lower three bits of 9 and 10 are 1 and 2, and the rest is 1.
         assert_eq!(live.pass(0, 12, 3), [2, 2]);
         assert_eq!(live.pass(12, 100, 3), [3 * 2 + 5, 3]);
         assert_eq!(live.pass(100, 200, 3), [0, 0]);

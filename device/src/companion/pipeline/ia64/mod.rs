@@ -1,5 +1,5 @@
-//! What the in-order pipelines of bundles have in common: what instructions are to them, groups in flight, when registers are ready, where
-//! the program is, and the instruction buffer.
+//! Common parts of the in-order pipelines of bundles: classification of instructions, groups in flight, readiness of registers, position in
+//! the program, and the instruction buffer.
 
 #[cfg(test)]
 pub(super) mod bench;

@@ -1,14 +1,14 @@
-//! What an instruction is to the pipelines: its ports, the kinds of its results and sources, and what it asks of the stages. Sections M1, M2.1
-//! and I1 of `docs/notes/pipelines-ia64.md` have the sources. How long each result takes is a part's own.
+//! Classification of instructions: their ports, the kinds of their results and sources, and their demands on the stages. Sections M1, M2.1
+//! and I1 of `docs/notes/pipelines-ia64.md` have the sources. Latencies are specific to each part.
 
 use super::super::super::bundle::Unit;
 use super::super::super::ia64_register::{APPLICATION, BRANCH, FLOATING, PREDICATES, STATUS};
 use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
 
-/// Which ports of Montecito can take an instruction (PM11a). The first Itanium tells fewer kinds apart.
+/// Ports of Montecito that can take an instruction (PM11a). The first Itanium distinguishes fewer kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Port {
-    /// Any for integers: one of I if it is in an I slot and one is free, else one of M.
+    /// Any integer port: an I port if it is in an I slot and one is free, otherwise an M port.
     Any,
     /// M0 to M3.
     Memory,
@@ -24,23 +24,23 @@ pub(in super::super) enum Port {
     Integer,
     /// I0.
     Integer0,
-    /// The one of F of its bundle.
+    /// The F port of its bundle.
     Floating,
-    /// One of I, with that of F of its bundle.
+    /// An I port, together with the F port of its bundle.
     Long,
-    /// A branch, by its template.
+    /// A branch port, by its template.
     Branch,
-    /// What does nothing in a B slot.
+    /// A nop in a B slot.
     BranchNop,
 }
 
-/// What makes a result, as far as its latency is concerned: the rows of the tables of M1 and I1.
+/// The producer of a result, as far as its latency is concerned: the rows of the tables of M1 and I1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Producer {
     /// Integers and post-increments.
     #[default]
     Integer,
-    /// Logic, and integers of an I slot, where they are told apart.
+    /// Logic, and integers of an I slot, where they are distinguished.
     Slow,
     /// Parallel integers and variable shifts.
     Parallel,
@@ -50,9 +50,9 @@ pub(in super::super) enum Producer {
     Setf,
     /// Floating point.
     Float,
-    /// What is neither a multiplication nor an addition, where it is told apart.
+    /// Operations other than multiplications and additions, where they are distinguished.
     FloatOther,
-    /// Multiplications of integers, and conversions, where they are told apart.
+    /// Integer multiplications, and conversions, where they are distinguished.
     FloatFixed,
     /// Integer compares and tests, and moves to PR.
     Compare,
@@ -68,17 +68,17 @@ pub(in super::super) enum Producer {
     MoveBranch,
     /// A move from LC, EC, PFS, IIP or IIM.
     MoveLoop,
-    /// A move from RNAT or UNAT, and what a move to them, or to CCV, writes.
+    /// A move from RNAT or UNAT, and the result of a move to them, or to CCV.
     Move5,
     /// A move from RR or PKR.
     Move6,
-    /// A move from the other application and control registers, and what a move to them writes.
+    /// A move from the other application and control registers, and the result of a move to them.
     Move12,
     /// Other indirect moves.
     Move35,
 }
 
-/// What a result is used for: the columns of the table.
+/// The consumer of a result: the columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Consumer {
     /// A qualifying predicate.
@@ -96,13 +96,13 @@ pub(in super::super) enum Consumer {
     Store,
     /// A floating-point number.
     Float,
-    /// One that is neither multiplied nor added, where that is told apart.
+    /// A floating-point number that is neither multiplied nor added, where that is distinguished.
     FloatOther,
-    /// What `getf` moves.
+    /// The source of `getf`.
     Getf,
-    /// What `setf` moves.
+    /// The source of `setf`.
     Setf,
-    /// It is written, and a load has not brought its data yet (PM14).
+    /// A write to a register whose load has not brought its data yet (PM14).
     Written,
 }
 
@@ -150,7 +150,7 @@ impl Consumer {
     ];
 }
 
-/// The kinds of registers that are told apart (PM15).
+/// Distinguished kinds of registers (PM15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kind {
     General,
@@ -170,16 +170,16 @@ impl Kind {
     }
 }
 
-/// What an instruction asks of the stages beyond its registers and accesses.
+/// Demands of an instruction on the stages beyond its registers and accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Special {
     #[default]
     None,
-    /// It works on the register stack (PM25).
+    /// Work on the register stack (PM25).
     Stack,
     /// `loadrs`.
     LoadStack,
-    /// It reads BSP, BSPSTORE or RNAT (PM26).
+    /// A read of BSP, BSPSTORE or RNAT (PM26).
     ReadStack,
     /// `bsw`.
     Bank,
@@ -219,18 +219,18 @@ impl Special {
     ];
 }
 
-/// An instruction to the pipeline.
+/// An instruction as seen by the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Row {
     pub(in super::super) port: Port,
-    /// Of its results, except predicates of estimates and the base registers of accesses.
+    /// The producer of its results, except predicates of estimates and the base registers of accesses.
     pub(in super::super) producer: Producer,
-    /// What general and floating-point registers that it reads are used for.
+    /// The use of the general and floating-point registers that it reads.
     pub(in super::super) consumer: Consumer,
     pub(in super::super) special: Special,
-    /// It accesses memory for floating-point registers.
+    /// Whether it accesses memory for floating-point registers.
     pub(in super::super) floating: bool,
-    /// It prefetches.
+    /// Whether it prefetches.
     pub(in super::super) prefetches: bool,
 }
 
@@ -251,7 +251,7 @@ impl Row {
         Row { special, ..self }
     }
 
-    /// What makes its result in `register`.
+    /// Returns the producer of its result in `register`.
     pub(in super::super) fn producer_of(&self, register: u16, base: bool) -> Producer {
         match (self.producer, Kind::of(register)) {
             _ if base => Producer::Integer,
@@ -261,12 +261,12 @@ impl Row {
     }
 }
 
-/// `length` bits of `word` from bit `low` on.
+/// Returns `length` bits of `word` from bit `low` on.
 pub(in super::super) fn field(word: u64, low: u32, length: u32) -> u64 {
     word >> low & ((1 << length) - 1)
 }
 
-/// The row of an instruction, whose unit and 41 bits are these.
+/// Returns the row of an instruction with the given unit and 41 bits.
 pub(in super::super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
     let Some((unit, word)) = encoding else { return by_class(instruction) };
     let major = word >> 37;
@@ -288,7 +288,7 @@ const fn parallel(port: Port) -> Row {
     row(port).makes(Producer::Parallel).uses(Consumer::Parallel)
 }
 
-/// Majors 0 and 1 of M slots.
+/// Returns the row of majors 0 and 1 of M slots.
 fn system(word: u64) -> Row {
     let (major, x3) = (word >> 37, field(word, 33, 3));
     match (major, x3) {
@@ -314,7 +314,7 @@ fn system(word: u64) -> Row {
     }
 }
 
-/// Moves of registers of the system, probes and translations.
+/// Returns the row of moves of system registers, probes and translations.
 fn registers(word: u64) -> Row {
     let row = row(Port::Memory2);
     let number = field(word, 20, 7);
@@ -332,7 +332,7 @@ fn registers(word: u64) -> Row {
     }
 }
 
-/// Application registers by their numbers.
+/// Numbers of application registers.
 const RSC: u64 = 16;
 const RNAT: u64 = 19;
 pub(in super::super) const CCV: u64 = 32;
@@ -349,7 +349,8 @@ fn from_application(number: u64, row: Row) -> Row {
     }
 }
 
-/// What is written is ready later than a general register, except what branches use. Chosen: as late as a move from there takes.
+/// Returns the row of a move to an application register. The result is ready later than that of a general register, except for registers
+/// that branches use. Chosen: as late as for a move from there.
 fn to_register(word: u64, row: Row) -> Row {
     match field(word, 20, 7) {
         RNAT | UNAT | CCV => row.makes(Producer::Move5),
@@ -362,7 +363,7 @@ fn to_control(row: Row) -> Row {
     row.makes(Producer::Move12)
 }
 
-/// Majors 4 to 7 of M slots.
+/// Returns the row of majors 4 to 7 of M slots.
 fn memory(word: u64) -> Row {
     let (major, by_register, extended, x6) = (word >> 37, field(word, 36, 1) == 1, field(word, 27, 1) == 1, field(word, 30, 6));
     let load = row(Port::Load).makes(Producer::Load);
@@ -393,7 +394,7 @@ fn memory(word: u64) -> Row {
     }
 }
 
-/// Majors below 8 of I slots.
+/// Returns the row of majors below 8 of I slots.
 fn integer(word: u64) -> Row {
     let (major, x3, x6) = (word >> 37, field(word, 33, 3), field(word, 27, 6));
     match (major, x3, x6) {
@@ -413,7 +414,7 @@ fn integer(word: u64) -> Row {
     }
 }
 
-/// `pmin`, `pmax`, `psad` and shifts by a number, which lie among the multiplications.
+/// Whether it is `pmin`, `pmax`, `psad` or a shift by a number, which are encoded among the multiplications.
 fn is_minimum(word: u64) -> bool {
     matches!((field(word, 34, 2), field(word, 30, 2)), (2, 0..=2) | (3, _))
 }
@@ -439,7 +440,7 @@ fn branch(word: u64) -> Row {
     }
 }
 
-/// Without a bundle an instruction is known by its class alone.
+/// Returns the row of an instruction without a bundle, by its class alone.
 fn by_class(instruction: &Instruction<'_>) -> Row {
     let stores = instruction.accesses.first().is_some_and(|access| matches!(access.kind, AccessKind::Store));
     let floating = instruction.floating_point;
@@ -461,7 +462,7 @@ fn by_class(instruction: &Instruction<'_>) -> Row {
     Row { floating: floating && !locked, special, ..row }
 }
 
-/// For how many clocks what a move to `register` writes keeps the register stack engine waiting (PM26).
+/// Returns for how many clocks the result of a move to `register` keeps the register stack engine waiting (PM26).
 pub(in super::super) fn keeps_stack(register: Register, producer: Producer) -> u64 {
     let application = |number: u64| APPLICATION + number as u16;
     match (register.0, producer) {

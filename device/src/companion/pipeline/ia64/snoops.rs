@@ -1,20 +1,19 @@
-//! When a core answers the snoops of others, and how long the bus waits for the answers. Rules FB10 to FB12 are in
-//! `docs/notes/fabric-ia64.md`.
+//! Timing of a core's answers to snoops of others, and of the bus's wait for them. Rules FB10 to FB12 are in `docs/notes/fabric-ia64.md`.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::queue::Ring;
 use super::super::time;
 use super::bus::{REQUEST, Timing};
 
-/// Places of the snoop queue and of the snoop coalescing buffer (M: pages of ER_SNOOPQ_REQ and SI_SCB_LIVE_REQ).
+/// Entries of the snoop queue and of the snoop coalescing buffer (M: pages of ER_SNOOPQ_REQ and SI_SCB_LIVE_REQ).
 pub(super) const SNOOPS: usize = 8;
-/// Clocks of the bus from a request until its answers are due.
+/// Bus clocks from a request until its answers are due.
 const PHASE: u64 = 4;
 
 /// The snoops of a core in time.
 #[derive(Clone, Debug)]
 pub(super) struct Snoops {
-    /// When the last snoop came, when it was answered, and when the bus had the answer.
+    /// The clocks in which the last snoop arrived, was answered, and had its answer taken by the bus.
     arrived: u64,
     answered: u64,
     signed: u64,
@@ -28,7 +27,7 @@ pub(in super::super) struct Times {
     pub(in super::super) arrived: u64,
     pub(super) answered: u64,
     pub(super) signed: u64,
-    /// Clocks of the bus that were waited for the answer.
+    /// Bus clocks for which the answer was waited for.
     pub(in super::super) stalled: u64,
 }
 
@@ -37,19 +36,19 @@ impl Snoops {
         Snoops { arrived: 0, answered: 0, signed: 0, queue: Ring::new(), buffer: Ring::new() }
     }
 
-    /// FB10: when the snoop after the last one comes, of which the core learns in clock `now`.
+    /// FB10: returns when the next snoop arrives, which the core sees in clock `now`.
     pub(super) fn arrive(&mut self, now: u64, timing: &Timing) -> u64 {
         let room = self.queue.room_within(1, timing.snoops);
         self.arrived = (self.arrived + REQUEST * timing.ratio).max(now).max(room);
         self.arrived
     }
 
-    /// FB11: when its answer is known, if no place for data is needed.
+    /// FB11: returns when its answer is known, if it needs no entry for data.
     pub(super) fn look_up(&self, timing: &Timing) -> u64 {
         (self.arrived + timing.third - timing.second).max(self.answered).max(self.buffer.room(1))
     }
 
-    /// FB12: it is answered, and the bus takes the answer.
+    /// FB12: answers it, and passes the answer to the bus.
     pub(super) fn answer(&mut self, answered: u64, timing: &Timing) -> Times {
         let step = REQUEST * timing.ratio;
         let due = (self.arrived + PHASE * timing.ratio).max(self.signed + step);
@@ -80,7 +79,7 @@ impl Snoops {
 mod tests {
     use super::*;
 
-    /// Six clocks a bus clock; a look-up takes 14 - 5 = 9.
+    /// Six core clocks per bus clock; a look-up takes 14 - 5 = 9.
     const TIMING: Timing = Timing { ratio: 6, second: 5, third: 14, low_bits: 3, snoops: 8, joins: true };
 
     fn follow(snoops: &mut Snoops, now: u64) -> Times {
@@ -106,7 +105,7 @@ mod tests {
         snoops.arrive(100, &TIMING);
         // Due at 124, and 26 clocks late: three times 12, six clocks of the bus.
         assert_eq!(snoops.answer(150, &TIMING), Times { arrived: 100, answered: 150, signed: 160, stalled: 6 });
-        // The next one is answered no sooner, and finds the bus two clocks later: it is in time there.
+        // The next one is answered no sooner, but its bus phase is two clocks later, so it is in time.
         assert_eq!(follow(&mut snoops, 100), Times { arrived: 112, answered: 150, signed: 172, stalled: 0 });
     }
 
@@ -116,7 +115,7 @@ mod tests {
         snoops.arrive(100, &TIMING);
         snoops.answer(500, &TIMING);
         (0..7).for_each(|_| _ = follow(&mut snoops, 100));
-        // All eight places are taken until 500.
+        // All eight entries are taken until 500.
         assert_eq!(snoops.arrive(100, &TIMING), 500);
     }
 }

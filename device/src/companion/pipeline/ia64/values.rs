@@ -1,4 +1,4 @@
-//! When the registers of a pipeline of bundles are ready, and what a group waits for (PM14).
+//! Readiness of the registers of a pipeline of bundles, and the waits of a group (PM14).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::ia64_register::PREDICATES;
@@ -8,15 +8,15 @@ use super::super::time;
 use super::group::{Group, PREDICATE_PRODUCERS};
 use super::rows::{Consumer, Kind, Producer};
 
-/// Where a register's value comes from.
+/// The origin of a register's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) struct Value {
     pub(in super::super) producer: Producer,
-    /// When it was executed, or when its data come.
+    /// The clock in which it was executed, or in which its data arrive.
     pub(in super::super) at: u64,
 }
 
-/// No result of either part takes longer to its use, in clocks.
+/// Maximum latency of any result on either part, in clocks.
 pub(in super::super) const LONGEST_LATENCY: u64 = 35;
 
 /// A register that a group waits for.
@@ -25,7 +25,7 @@ pub(in super::super) struct Wait {
     pub(in super::super) kind: Kind,
     pub(in super::super) value: Value,
     pub(in super::super) consumer: Consumer,
-    /// How long.
+    /// Length of the wait.
     pub(in super::super) clocks: u64,
 }
 
@@ -44,7 +44,8 @@ impl Values {
         self.all.get(usize::from(register)).copied().unwrap_or_default()
     }
 
-    /// Tells `each` of the registers that `group` has to wait for if it comes to execution in clock `now`. `latency`: from the value to its use.
+    /// Passes to `each` the registers that `group` has to wait for if it reaches execution in clock `now`. `latency` is the time from the
+    /// value to its use.
     pub(in super::super) fn waits(&self, group: &Group, now: u64, latency: impl Fn(Value, Consumer) -> u64, mut each: impl FnMut(Wait)) {
         let mut tell = |register: u16, consumer: Consumer| {
             let value = self.of(register);
@@ -57,7 +58,7 @@ impl Values {
             }
         };
         group.needed().iter().for_each(|needed| tell(needed.register, needed.consumer));
-        // What a load has not brought yet must not be written.
+        // A register whose load has not brought its data must not be written.
         group.made().iter().filter(|made| self.of(made.register).producer.loads()).for_each(|made| tell(made.register, Consumer::Written));
         for (mut set, consumer) in [(group.qualifying, Consumer::Qualifying), (group.deciding, Consumer::Branch)] {
             while set != 0 {
@@ -67,7 +68,7 @@ impl Values {
         }
     }
 
-    /// The group executed in clock `now`: its results have their times.
+    /// Sets the times of the results of a group that executed in clock `now`.
     pub(in super::super) fn write(&mut self, group: &Group, now: u64) {
         for made in group.made() {
             if let Some(value) = self.all.get_mut(usize::from(made.register)) {
@@ -87,7 +88,7 @@ impl Values {
         }
     }
 
-    /// The data of the group's accesses come at other times than was known when it executed.
+    /// Updates results of the group whose access data arrive at other times than was known when it executed.
     pub(in super::super) fn bring(&mut self, group: &Group) {
         for made in group.made() {
             if let Some(reference) = group.references().get(usize::from(made.access))
@@ -110,7 +111,7 @@ impl Values {
     }
 }
 
-/// A register that was made earlier is never waited for, so no latency of a part may be longer.
+/// Asserts that no latency of a part exceeds [`LONGEST_LATENCY`], since registers that were made earlier are never waited for.
 #[cfg(test)]
 pub(in super::super) fn assert_no_latency_is_longer(latency: fn(Producer, Consumer) -> u64) {
     let all = Producer::ALL.into_iter().flat_map(|producer| Consumer::ALL.map(|consumer| latency(producer, consumer)));

@@ -1,34 +1,34 @@
-//! A queue of what is sent when nothing else wants the bus.
+//! A queue of transactions that are sent when nothing else wants the bus.
 
 use super::super::super::bus::{LINE_CLOCKS, Lines};
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::queue::Ring;
 use super::super::{small, time};
 
-/// Places of the queues of the system interface.
+/// Capacity of the queues of the system interface.
 pub(super) const PLACES: usize = 8;
 
-/// An entry.
+/// A queue entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
-    /// When it entered.
+    /// The clock in which it entered.
     pub(super) at: u64,
-    /// For how many clocks of the bus it has data.
+    /// Number of bus clocks for which it has data.
     pub(super) clocks: u64,
     pub(super) line: u64,
 }
 
 impl Entry {
-    /// Whether it is there in clock `now`, and of a line that is known to be `line`.
+    /// Whether it is queued in clock `now` and its line is known to be `line`.
     fn meets(&self, line: u64, now: u64) -> bool {
         self.at <= now && self.line == line && line != Lines::UNKNOWN
     }
 }
 
-/// Entries that have not been sent, and when those that have been sent give their places back.
+/// Entries that have not been sent, and the clocks in which sent entries free their places.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    /// The oldest comes first.
+    /// The entries, oldest first.
     entries: [Entry; PLACES],
     count: usize,
     left: Ring<PLACES>,
@@ -43,7 +43,7 @@ impl Waiting {
         self.count == PLACES
     }
 
-    /// The first clock in which there is a place, as far as entries that have been sent hold it.
+    /// Returns the first clock in which there is room, considering the entries that sent ones still hold.
     pub(super) fn room(&self) -> u64 {
         self.left.room(self.count + 1)
     }
@@ -55,12 +55,12 @@ impl Waiting {
         }
     }
 
-    /// The entry that is sent next.
+    /// Returns the entry that is sent next.
     pub(super) fn first(&self) -> Option<Entry> {
         self.entries.first().copied().filter(|_| self.count != 0)
     }
 
-    /// Removes it.
+    /// Removes the entry that is sent next.
     pub(super) fn take(&mut self) -> Option<Entry> {
         self.remove(0)
     }
@@ -73,18 +73,18 @@ impl Waiting {
         entry
     }
 
-    /// How many entries of `line` there are in clock `now`.
+    /// Returns the number of entries of `line` in clock `now`.
     pub(super) fn of_line(&self, line: u64, now: u64) -> usize {
         self.entries.iter().take(self.count).filter(|entry| entry.meets(line, now)).count()
     }
 
-    /// Removes the entry that is all of `line`, if there is one in clock `now`.
+    /// Removes the entry that covers all of `line`, if there is one in clock `now`.
     pub(super) fn take_whole(&mut self, line: u64, now: u64) -> Option<Entry> {
         let place = self.entries.iter().take(self.count).position(|entry| entry.clocks == LINE_CLOCKS && entry.meets(line, now))?;
         self.remove(place)
     }
 
-    /// One that has been taken gives its place back at `until`.
+    /// Frees the place of a removed entry at `until`.
     pub(super) fn leave(&mut self, until: u64) {
         self.left.take_in_order(until);
     }

@@ -1,4 +1,4 @@
-//! What the bus does for the pipeline (FB1 of the note on the fabric).
+//! Use of the bus by the pipeline (FB1 of the note on the fabric).
 
 use vm_pmu_arch::feed::Signal;
 
@@ -9,7 +9,7 @@ use super::super::ia64::snoops::Times;
 use super::super::{Found, ia64};
 use super::Core;
 
-/// What is never counted: more than three snoops, and answers that are joined with those of another core.
+/// Signals that never count: more than three snoops, and answers that are joined with those of another core.
 const NEVER: [Signal; 3] = [Signal::BusSnoopQueueHigh, Signal::BusSnoopAnswersLow, Signal::BusSnoopAnswersHigh];
 
 /// Whether the bus supplies `signal`.
@@ -18,7 +18,7 @@ pub(in super::super) fn supplies(signal: Signal) -> bool {
 }
 
 impl Core {
-    /// The bus carries what the code of an instruction needs, which is looked up now. Returns how much later the code comes.
+    /// Carries the bus traffic for the code of an instruction, which is looked up now. Returns how much later the code arrives.
     pub(super) fn carry_code(&mut self, found: &Found) -> u64 {
         if found.fetched.is_none() {
             return 0;
@@ -31,17 +31,17 @@ impl Core {
         &mut self.memory.bus
     }
 
-    /// The caches have answered a snoop. Returns its times.
+    /// Handles a snoop that the caches have answered. Returns its times.
     pub(in super::super) fn met(&mut self, snoop: Snoop) -> Times {
         self.memory.bus.snoop(snoop, self.clock)
     }
 
-    /// The demand has changed.
+    /// Applies a changed demand.
     pub(in super::super) fn sync_bus(&mut self, wants: impl Fn(Signal) -> bool) {
         self.memory.bus.sync(self.clock, wants);
     }
 
-    /// Counts what was on the bus in the clocks that have been reported.
+    /// Counts the bus traffic in the clocks that have been reported.
     #[inline]
     pub(in super::super) fn settle_bus(&mut self, tally: &mut Tally) {
         let now = self.clock;

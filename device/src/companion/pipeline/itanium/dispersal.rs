@@ -1,4 +1,4 @@
-//! How groups form: ports and implicit stops (PI9 to PI11, PI28).
+//! Formation of groups: ports and implicit stops (PI9 to PI11, PI28).
 
 use vm_pmu_arch::feed::Signal;
 
@@ -9,30 +9,30 @@ use super::super::ia64::branches;
 use super::super::small;
 use super::rows::Port;
 
-/// Why a group ends.
+/// The cause that ends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// A stop of the program.
     Stop,
-    /// No port is left, or a rule of bundles (PI10, PI11).
+    /// No port is left, or a rule of bundles applies (PI10, PI11).
     Implicit,
-    /// The window has no more, or no more yet, or execution goes on elsewhere: no stop.
+    /// The window has no more instructions, or none yet, or execution continues elsewhere: no stop.
     Window,
 }
 
-/// The group that is being formed.
+/// The group being formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Window {
-    /// Ports that are taken: how many of M, and one bit each of I and B. Those of F belong to a bundle each.
+    /// Taken ports: the number of M ports, and one bit each for I and B. F ports belong to one bundle each.
     memory: u8,
     integer: u8,
     branches: u8,
     /// The bundle of its last instruction, 0 or 1.
     bundle: u8,
     instructions: u8,
-    /// Its first bundle is an MIB.
+    /// Whether its first bundle is an MIB.
     begins_with_mib: bool,
-    /// One of its bundles is an MMF, which stands alone.
+    /// Whether one of its bundles is an MMF, which stands alone.
     alone: bool,
 }
 
@@ -41,12 +41,12 @@ impl Window {
         self.instructions == 0
     }
 
-    /// Whether its second bundle may still come.
+    /// Whether its second bundle may still arrive.
     pub(super) fn has_room(&self) -> bool {
         self.bundle == 0
     }
 
-    /// Takes an instruction of its bundle, or of the next if it `enters` that. Returns whether it found a place.
+    /// Adds an instruction of its bundle, or of the next one if it `enters` that. Returns whether there was room.
     pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
         if enters && (self.alone || template == Template::Mmf || template == Template::Bbb && self.begins_with_mib) {
             return false;
@@ -65,7 +65,7 @@ impl Window {
         true
     }
 
-    /// Takes a port, the lowest that is free.
+    /// Takes the lowest free port.
     fn takes(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
         match port {
             Port::Memory => {
@@ -77,7 +77,7 @@ impl Window {
                 self.memory == 1
             }
             Port::Integer | Port::Integer0 | Port::Long => {
-                // The last slot of the second bundle goes to I1 in any case.
+                // The last slot of the second bundle always goes to I1.
                 let last = unit == Unit::I && slot == 2 && self.bundle == 1;
                 let bit = if last || self.integer & 1 == 1 { 2 } else { 1 };
                 let taken = self.integer & bit != 0;
@@ -96,12 +96,12 @@ impl Window {
         }
     }
 
-    /// PI10: whether the bundle that has been dispersed, the last of it to this port, ends the group.
+    /// PI10: whether the dispersed bundle, whose last instruction went to `port`, ends the group.
     pub(super) fn ends_behind(template: Template, port: Port) -> bool {
         template == Template::Mmf || branches::ends_behind(template, port == Port::Branch)
     }
 
-    /// The clock of its dispersal has ended so.
+    /// Counts the clock of its dispersal, which ended with `end`.
     pub(super) fn count(&self, end: End, tally: &mut Tally) {
         tally.add(Signal::InstructionsDispersed, u64::from(self.instructions));
         tally.add(Signal::StopsDispersed, u64::from(end == End::Stop));

@@ -1,4 +1,4 @@
-//! The front end: which bundles are in the instruction buffer when, and what the clocks before were lost to (PI4, PI21, PI26).
+//! The front end: the clocks in which bundles are in the instruction buffer, and the causes of lost clocks (PI4, PI21, PI26).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
@@ -6,31 +6,31 @@ use super::super::ia64::buffer::{Arrival, Buffer, Intervals};
 use super::super::ia64::code::{Asked, Code};
 use super::super::{Found, Source};
 
-/// Why the front end delivers nothing.
+/// The cause for which the front end delivers nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Cause {
-    /// It waits for a line of the second level,
+    /// It waits for a line of the second level.
     Second,
-    /// of the third,
+    /// It waits for a line of the third level.
     Third,
-    /// or of memory,
+    /// It waits for a line of memory.
     Memory,
-    /// or for a translation.
+    /// It waits for a translation.
     Translation,
-    /// It turns to the target of a branch.
+    /// It redirects to the target of a branch.
     Bubble,
 }
 
-/// How many causes there are.
+/// Number of causes.
 pub(super) const CAUSES: usize = Cause::Bubble as usize + 1;
 
-/// From the look-up to a line that the second or the third level has; what a hit of the first takes of a latency.
+/// Clocks from the look-up to a line that the second or the third level has, and the part of a latency that a first-level hit takes.
 const SECOND: u64 = 6;
 const THIRD: u64 = 21;
 const FIRST: u64 = 2;
 
-/// What is waited for, of a line that comes from there, and from the look-up to it; `beyond`, if no cache has it.
+/// Returns the cause of the wait for a line from `source`, and the clocks from the look-up to its arrival; `beyond` if no cache has it.
 fn wait(source: Source, beyond: u64) -> (Cause, u64) {
     match source {
         Source::Second => (Cause::Second, SECOND),
@@ -39,7 +39,7 @@ fn wait(source: Source, beyond: u64) -> (Cause, u64) {
     }
 }
 
-/// The third level takes every request at once.
+/// Accepts every request of the third level at once.
 fn takes(_: u64, at: u64, _: &[(u64, u64)]) -> u64 {
     at
 }
@@ -48,34 +48,34 @@ fn takes(_: u64, at: u64, _: &[(u64, u64)]) -> u64 {
 #[derive(Clone, Debug)]
 pub(in super::super) struct FrontEnd {
     buffer: Buffer,
-    /// When dispersal lacks bundles for which cause.
+    /// The clocks in which dispersal lacks bundles, by cause.
     lacks: Intervals,
-    /// Its requests, and the line that it looked up last.
+    /// Its requests, and the line that it last looked up.
     code: Code,
     line: u64,
 }
 
 impl FrontEnd {
-    /// A front end whose first pair can be dispersed in clock `ready`.
+    /// Returns a front end whose first pair can be dispersed in clock `ready`.
     pub(super) const fn new(ready: u64) -> FrontEnd {
         FrontEnd { buffer: Buffer::new(ready), lacks: Intervals::new(), code: Code::new(), line: 0 }
     }
 
-    /// Clocks without a bundle.
+    /// Lets clocks pass without a bundle.
     fn idle(&mut self, cause: Cause, clocks: u64) {
-        // What is dispersed in a clock was delivered in the one before it.
+        // Bundles that are dispersed in a clock were delivered in the previous one.
         let known = self.buffer.known;
         self.lacks.push(known + 1, known + clocks + 1, cause as u8);
         self.buffer.known = known + clocks;
     }
 
-    /// The first clock in which it can look something up.
+    /// Returns the first clock in which it can look something up.
     pub(super) fn looks_up(&self) -> u64 {
         self.buffer.known
     }
 
-    /// The bundle at `address` comes to be executed, after all that are before it; the bus brings its line so much later. `last`: the clock of
-    /// the last dispersal. Returns the clock from which it can be dispersed.
+    /// Delivers the bundle at `address`, after all before it. The bus brings its line `late` clocks later, and `last` is the clock of the
+    /// last dispersal. Returns the clock from which the bundle can be dispersed.
     pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, tally: &mut Tally) -> u64 {
         if self.buffer.arrive(address, last) != Arrival::Together {
             self.idle(Cause::Translation, u64::from(found.translation));
@@ -87,7 +87,7 @@ impl FrontEnd {
         self.buffer.ready
     }
 
-    /// A line is looked up, and waited for.
+    /// Looks up a line and waits for it.
     fn look_up(&mut self, found: &Found, late: u64, tally: &mut Tally) {
         let now = self.buffer.known;
         self.code.pass(now, tally);
@@ -96,7 +96,7 @@ impl FrontEnd {
             self.code.begin(now);
         }
         if found.line == 0 {
-            // Where a prefetched line comes from is not known any more: it has been waited for in part.
+            // The source of a prefetched line is no longer known, and part of its latency has passed.
             if let Some(here) = self.code.meet(self.line, now, tally) {
                 let clocks = here - now;
                 self.idle(if clocks > THIRD { Cause::Memory } else { Cause::Second }, clocks);
@@ -110,17 +110,17 @@ impl FrontEnd {
         self.idle(cause, here - now);
     }
 
-    /// The stream of prefetches ends.
+    /// Ends the stream of prefetches.
     pub(in super::super) fn end_stream(&mut self, tally: &mut Tally) {
         self.code.end(self.buffer.known, tally);
     }
 
-    /// Whether the stream has asked for one more line by now.
+    /// Whether the stream has requested another line by now.
     pub(in super::super) fn stream_has_gone_on(&self) -> bool {
         self.code.has_gone_on(self.buffer.known)
     }
 
-    /// `line` is prefetched, and comes from there, unless the first level has it.
+    /// Prefetches `line`, which comes from `from`, unless the first level has it.
     pub(in super::super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
         let now = self.buffer.known;
         self.code.pass(now, tally);
@@ -131,19 +131,19 @@ impl FrontEnd {
         }
     }
 
-    /// A branch was predicted taken: fetch goes on at its target, so many clocks later.
+    /// Redirects fetch to the target of a branch that was predicted taken, `bubbles` clocks later.
     pub(super) fn turn(&mut self, bubbles: u64) {
         self.buffer.turn();
         self.idle(Cause::Bubble, bubbles);
     }
 
-    /// PI20: after a flush. The first pair of the right path can be delivered in clock `delivery`.
+    /// PI20: restarts after a flush. The first pair of the right path can be delivered in clock `delivery`.
     pub(super) fn restart(&mut self, delivery: u64) {
         self.buffer.empty(delivery);
         self.buffer.known = delivery;
     }
 
-    /// What the clocks from `from` up to `to`, in which dispersal lacks bundles, are lost to.
+    /// Returns the causes of the clocks from `from` up to `to` in which dispersal lacks bundles.
     pub(super) fn causes(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u8)> {
         self.lacks.within(from, to)
     }

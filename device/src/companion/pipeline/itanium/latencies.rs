@@ -2,15 +2,15 @@
 
 use super::super::ia64::rows::{Consumer, Producer};
 
-/// A parallel result in another unit: so long at least (PI16).
+/// Minimum clocks from a parallel result to its use in another unit (PI16).
 pub(super) const BYPASS: u64 = 4;
 
-/// Clocks from the producer to the consumer. Of loads, from the arrival of their data.
+/// Returns the clocks from the producer to the consumer; for loads, from the arrival of their data.
 pub(super) fn latency(producer: Producer, consumer: Consumer) -> u64 {
     use Consumer as C;
     match (producer, consumer) {
         (_, C::Written) => 0,
-        // Moves to BR and PFS, and what calls save.
+        // Moves to BR and PFS, and state saved by calls.
         (Producer::Integer | Producer::Slow | Producer::Compare, C::Branch) => 0,
         (Producer::Integer | Producer::Slow, C::Parallel) => 3,
         (Producer::Slow, C::Address) => 2,

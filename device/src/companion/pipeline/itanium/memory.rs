@@ -1,4 +1,4 @@
-//! What accesses ask of EXE and DET (PI13, PI15, PI17).
+//! Demands of accesses on EXE and DET (PI13, PI15, PI17).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::ia64::bus::{Bus, Timing};
@@ -8,19 +8,19 @@ use super::super::memory::{Misses, Store, Stores};
 use super::super::queue::Ring;
 use super::super::time;
 
-/// From execution to the data of an integer load from the first and from the second level; the latter is also when a store can leave.
+/// Clocks from execution to the data of an integer load from the first level, and from the second; after the latter, a store can leave.
 const FIRST: u64 = 2;
 const SECOND: u64 = 6;
-/// Lines on their way that are remembered. How many the part has is not public, so nothing waits for a place.
+/// Number of lines in flight that are remembered. The capacity of the part is not public, so nothing waits for a free entry.
 const LINES: usize = 32;
 
-/// The bus of 133 MHz of a part of 800 MHz: D128.
+/// The 133 MHz bus of an 800 MHz part: D128.
 const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 21, low_bits: 2, snoops: 3, joins: false };
 
 /// The memory side.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// Stores, the places of the store buffer, and when the last of them is left.
+    /// Stores, the entries of the store buffer, and the clock in which the last of them is freed.
     stores: Stores,
     buffer: Ring<8>,
     left: u64,
@@ -33,7 +33,7 @@ impl Memory {
         Memory { stores: Stores::new(), buffer: Ring::new(), left: 0, lines: Misses::new(), bus: Bus::new(BUS) }
     }
 
-    /// A group executes in clock `now`: when do the data of its accesses come, if nothing holds them?
+    /// Executes a group in clock `now`: sets when the data of its accesses arrive, if nothing delays them.
     pub(super) fn execute(&mut self, group: &mut Group, now: u64) {
         for reference in group.references_mut() {
             let touch = reference.touch;
@@ -44,23 +44,23 @@ impl Memory {
         }
     }
 
-    /// From execution in clock `now` to the data.
+    /// Returns the clocks from execution in clock `now` to the data.
     fn latency(&self, reference: &Reference, now: u64) -> u64 {
         let touch = &reference.touch;
         if touch.missed {
             return u64::from(touch.latency).max(SECOND);
         }
-        // Floating-point loads and semaphores pass the first level by; what is being stored comes from the second, too.
+        // Floating-point loads and semaphores bypass the first level; data of pending stores come from the second, too.
         let passes = reference.floating || reference.special == Special::Acquire && touch.locked;
         let stored = || self.stores.find(touch.address, touch.size, now).is_some_and(|store| store.overlaps(touch.address, touch.size));
         let least = if passes || stored() { SECOND } else { FIRST };
         self.lines.pending(touch.line, now).map_or(least, |arrival| (arrival - now).max(least))
     }
 
-    /// A group comes to DET in clock `now`. Its arrivals are brought up to date. Returns for how many clocks it asks.
+    /// Brings a group to DET in clock `now`, and updates its arrivals. Returns the number of stall clocks.
     pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> u64 {
         let executed = group.executed;
-        // Each access that the first buffer of translations does not have empties the pipeline, or is walked for, after the one before it.
+        // Each access that misses the first-level TLB flushes the pipeline, or is walked for, after the previous one.
         let (mut translations, mut full) = (group.stack_walk + group.stack_transfer, 0);
         for reference in group.references_mut() {
             translations += u64::from(reference.touch.translation);
@@ -82,13 +82,13 @@ impl Memory {
         translations.max(full)
     }
 
-    /// The bus carries what an access needs, `translated` clocks after it executed. Its data come so much later.
+    /// Carries the bus traffic of an access, `translated` clocks after it executed, and delays its data accordingly.
     fn carry(&mut self, reference: &mut Reference, executed: u64, translated: u64, now: u64) {
         let touch = &reference.touch;
         if touch.carried.is_none() {
             return;
         }
-        // Of a walk alone, what it read.
+        // A walk without a miss carries the lines that it read.
         let latency = if touch.missed { u64::from(touch.latency) } else { u64::from(touch.translation) };
         let late = self.bus.carry(touch.carried, executed + translated, latency, now);
         if !touch.stores() {

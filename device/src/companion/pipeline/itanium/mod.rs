@@ -1,5 +1,5 @@
-//! The in-order pipeline of the first Itanium. Rules PI1 to PI31 and their sources are in `docs/notes/pipelines-ia64.md`. Left out is what
-//! needs the operands of floating-point operations (PI31).
+//! The in-order pipeline of the first Itanium. Rules PI1 to PI31 and their sources are in `docs/notes/pipelines-ia64.md`. Behaviour that
+//! depends on the operands of floating-point operations (PI31) is not modelled.
 
 pub(super) mod bus;
 mod dispersal;
@@ -38,26 +38,26 @@ const DET: u64 = 5;
 /// Bubbles after a mispredicted branch, and after an exception (PI20).
 const MISPREDICTION: u64 = 9;
 const EXCEPTION: u64 = 12;
-/// How long a parallel result takes to another unit that asks for it too soon (PI16).
+/// Clocks that a parallel result takes to reach another unit that asks for it too soon (PI16).
 const NO_BYPASS: u64 = 10;
-/// Accesses of the register stack engine in a clock.
+/// Accesses of the register stack engine per clock.
 const STACK_WIDTH: u64 = 2;
-/// More floating-point operations than any group has, whatever an embedder says of its bundles: four in each of six slots.
+/// Upper bound on the floating-point operations of a group, whatever bundles an embedder reports: four in each of six slots.
 const OPERATIONS: usize = 24;
 
-/// The pipeline.
+/// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) track: Track,
-    /// The first clock of the step that comes. The open group is in it.
+    /// The first clock of the next step, in which the open group is.
     clock: u64,
     flight: Flight,
     /// Whether a group is being formed.
     open: bool,
     window: Window,
-    /// An implicit stop ended the group before (PI12).
+    /// Whether an implicit stop ended the previous group (PI12).
     split: bool,
-    /// The floating-point operations of the group that is being formed.
+    /// Number of floating-point operations of the group being formed.
     operations: u64,
     /// The clock in which the last group was dispersed.
     dispersed: u64,
@@ -70,14 +70,14 @@ pub(super) struct Core {
     memory: Memory,
 }
 
-/// The clocks that the registers of a group are waited for.
+/// The clocks for which a group waits for registers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
-    /// For the data of loads,
+    /// For the data of loads.
     loads: u64,
-    /// for a parallel result that another unit asked for too soon,
+    /// For a parallel result that another unit asked for too soon.
     flushed: u64,
-    /// and for anything.
+    /// For any register.
     all: u64,
 }
 
@@ -101,7 +101,7 @@ impl Core {
         }
     }
 
-    /// An instruction has been executed.
+    /// Executes an instruction.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
         if instruction.class == Class::Exception {
             return self.leave(Flush::Exception, tally);
@@ -109,7 +109,7 @@ impl Core {
         let bundle = instruction.bundle.as_ref();
         let (number, slot) = (instruction.address >> 4, bundle.map_or(0, |bundle| bundle.slot.min(2)));
         if bundle.is_some() && !self.course.follows(number, slot) {
-            // What changed the flow was not told: a failed check or an interruption.
+            // The change of flow was not reported: a failed check or an interruption.
             self.leave(Flush::Exception, tally);
         }
         let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(number, slot);
@@ -140,7 +140,7 @@ impl Core {
         self.turn(instruction, found, port, template, tally);
     }
 
-    /// Where execution goes on, and whether the group ends.
+    /// Redirects execution, and ends the group where it has to end.
     fn turn(&mut self, instruction: &Instruction<'_>, found: &Found, port: Port, template: Template, tally: &mut Tally) {
         let bundle = instruction.bundle.as_ref();
         let stops = bundle.is_none_or(Bundle::stops_behind);
@@ -168,7 +168,7 @@ impl Core {
         }
     }
 
-    /// PI20: the pipeline will be emptied behind the last group.
+    /// PI20: schedules a flush behind the last group.
     fn leave(&mut self, flush: Flush, tally: &mut Tally) {
         self.close(End::Window, tally);
         self.course.leave();
@@ -176,7 +176,7 @@ impl Core {
         self.flush.add(flush, if flush == Flush::Branch { MISPREDICTION } else { EXCEPTION });
     }
 
-    /// The bubbles of a flush pass.
+    /// Lets the bubbles of a flush pass.
     fn empty(&mut self, tally: &mut Tally) {
         let Some((flush, bubbles)) = self.flush.take() else { return };
         let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
@@ -185,19 +185,19 @@ impl Core {
             last = self.clock;
             self.pass(1 << state as u8, tally);
         }
-        // The first group behind them can be dispersed in the next clock.
+        // The first group after them can be dispersed in the next clock.
         self.front.restart(last);
         self.split = false;
     }
 
-    /// PI4: a group enters dispersal as soon as its first bundle is there.
+    /// PI4: opens a group, which enters dispersal as soon as its first bundle arrives.
     fn open(&mut self, tally: &mut Tally) {
         while self.clock < self.ready && !self.flight.is_empty() {
             self.starve(1);
             self.pass(0, tally);
         }
         if let Some(clocks) = self.ready.checked_sub(self.clock) {
-            // Nothing is in flight that could ask for time.
+            // Nothing is in flight that could ask for clocks.
             self.starve(clocks);
             self.flight.skip(clocks);
             self.clock = self.ready;
@@ -209,7 +209,7 @@ impl Core {
         self.flight.begin();
     }
 
-    /// PI21, PI25, PI26: the front end gives nothing in so many clocks.
+    /// PI21, PI25, PI26: counts clocks in which the front end delivers nothing.
     fn starve(&mut self, clocks: u64) {
         let mut left = clocks;
         let Core { front, track, .. } = self;
@@ -221,7 +221,7 @@ impl Core {
         track.pass(1 << State::EmptyBubble as u8, left);
     }
 
-    /// The open group is complete.
+    /// Completes the open group.
     fn close(&mut self, end: End, tally: &mut Tally) {
         if !self.open {
             return;
@@ -237,7 +237,7 @@ impl Core {
         self.pass(1 << state as u8 | 1 << State::Completion as u8, tally);
     }
 
-    /// PI2, PI3: the step passes, in whose own clock these states hold, if that is not reported otherwise.
+    /// PI2, PI3: lets the step pass. `states` hold in its own clock, unless that is reported otherwise.
     fn pass(&mut self, states: u64, tally: &mut Tally) {
         let now = self.clock;
         self.track.pass(states, u64::from(states != 0));
@@ -246,7 +246,7 @@ impl Core {
         self.flight.advance(DET);
     }
 
-    /// What the stages ask for in the step whose first clock is `now` passes behind that. Returns how many clocks it takes.
+    /// Lets the stall clocks pass that the stages ask for in the step whose first clock is `now`. Returns their number.
     fn ask(&mut self, now: u64, tally: &mut Tally) -> u64 {
         let memory = self.detect(now);
         let waits = self.waits(now, now + memory);
@@ -258,8 +258,8 @@ impl Core {
         clocks
     }
 
-    /// The clocks behind the step pass in which the group in DET waits for its accesses, that in EXE for registers, or that in REN for the register
-    /// stack. Returns how many.
+    /// Lets the stall clocks of the step pass, in which the group in DET waits for its accesses, that in EXE for registers, or that in REN
+    /// for the register stack. Returns their number.
     #[inline(never)]
     fn stall(&mut self, memory: u64, waits: &Waits, renames: u64) -> u64 {
         let mut stall = Stall::new();
@@ -272,7 +272,7 @@ impl Core {
         stall.clocks
     }
 
-    /// PI15, PI17: the group in DET. Registers that its loads bring are late by as much as the loads.
+    /// PI15, PI17: handles the group in DET. Registers that its loads write are delayed as much as the loads.
     fn detect(&mut self, now: u64) -> u64 {
         let Core { flight, memory, values, .. } = self;
         let Some(group) = flight.get_mut(DET) else { return 0 };
@@ -281,7 +281,7 @@ impl Core {
         asked
     }
 
-    /// PI13, PI14, PI16: what the group in EXE waits for, from clock `now` on. It could execute in clock `executes`.
+    /// PI13, PI14, PI16: returns the waits of the group in EXE from clock `now` on. It could execute in clock `executes`.
     fn waits(&self, now: u64, executes: u64) -> Waits {
         let mut waits = Waits::default();
         let Some(group) = self.flight.get(EXE) else { return waits };
@@ -302,7 +302,7 @@ impl Core {
         waits
     }
 
-    /// The group in EXE executes in clock `now`: its results have their times.
+    /// Executes the group in EXE in clock `now`, and sets the times of its results.
     fn write(&mut self, now: u64) {
         let Core { flight, memory, values, .. } = self;
         let Some(group) = flight.get_mut(EXE) else { return };
@@ -311,7 +311,7 @@ impl Core {
         values.write(group, now);
     }
 
-    /// PI18: the clocks that the group in REN asks for.
+    /// PI18: returns the clocks that the group in REN asks for.
     fn renames(&self) -> u64 {
         let Some(work) = self.flight.get(REN).map(|group| group.stack) else { return 0 };
         [work.spills, work.fills, work.loads].iter().map(|accesses| u64::from(*accesses).div_ceil(STACK_WIDTH)).sum()

@@ -1,12 +1,12 @@
-//! What an instruction is to the first Itanium: its ports, the kind of its result, and how many floating-point operations it is. Section I1 and
-//! rules PI11 and PI29 of `docs/notes/pipelines-ia64.md` have the sources.
+//! Classification of instructions on the first Itanium: their ports, the kind of their results, and their number of floating-point
+//! operations. Section I1 and rules PI11 and PI29 of `docs/notes/pipelines-ia64.md` have the sources.
 
 use super::super::super::bundle::Unit;
 use super::super::super::ia64_register::{FLOATING, PREDICATES};
 use super::super::super::instruction::Instruction;
 use super::super::ia64::rows::{self, CCV, Consumer, Producer, Row, Special, UNAT, field};
 
-/// Which ports can take an instruction (PI11).
+/// Ports that can take an instruction (PI11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Port {
     /// M0 and M1.
@@ -17,18 +17,18 @@ pub(super) enum Port {
     Integer,
     /// I0.
     Integer0,
-    /// The one of F of its bundle.
+    /// The F port of its bundle.
     Floating,
     /// F0.
     Floating0,
-    /// One of I, with that of F of its bundle.
+    /// An I port, together with the F port of its bundle.
     Long,
-    /// A branch, or what does nothing in a B slot.
+    /// A branch port, for a branch or for a nop in a B slot.
     Branch,
     BranchNop,
 }
 
-/// The port and the row of an instruction, whose unit and 41 bits are these.
+/// Returns the port and the row of an instruction with the given unit and 41 bits.
 pub(super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> (Port, Row) {
     let row = rows::of(instruction, encoding);
     let Some((unit, word)) = encoding else { return (port(&row, Unit::M, 0), row) };
@@ -41,7 +41,7 @@ fn port(row: &Row, unit: Unit, word: u64) -> Port {
     match row.port {
         rows::Port::Any if unit == Unit::I => Port::Integer,
         rows::Port::Memory2 => Port::Memory0,
-        // flushrs and loadrs; mf, srlz and their like go to either.
+        // flushrs and loadrs; mf, srlz and the like go to either.
         rows::Port::Memory0 if stack => Port::Memory0,
         rows::Port::Store if semaphore => Port::Memory0,
         rows::Port::Any | rows::Port::Memory | rows::Port::Load | rows::Port::Store | rows::Port::Memory0 => Port::Memory,
@@ -62,17 +62,17 @@ fn is_population_count(word: u64) -> bool {
     word >> 37 == 7 && word & PLACES == 1 << 33 | 1 << 34 | 1 << 28 | 2 << 30
 }
 
-/// The kinds of what is in an F slot.
+/// Kinds of instructions in an F slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Float {
-    /// `fma` and its like.
+    /// `fma` and the like.
     Multiply,
     /// `xma`, and conversions to and from integers.
     Fixed,
     Compare,
-    /// Nothing.
+    /// A nop.
     Nop,
-    /// The rest.
+    /// All others.
     Other,
 }
 
@@ -87,11 +87,11 @@ fn kind_of_float(word: u64) -> Float {
     }
 }
 
-/// What this part tells apart and Montecito does not, and the moves that take another time here.
+/// Refines the row where this part distinguishes more than Montecito, and for moves with different latencies.
 fn refined(row: Row, unit: Unit, word: u64) -> Row {
     match row.producer {
         Producer::Integer if unit == Unit::I || is_logic(word) => row.makes(Producer::Slow),
-        // `getf` is told by what it moves; probes and translations take as long as other moves of registers of the system.
+        // `getf` is classified by its source; probes and translations take as long as other moves of system registers.
         Producer::Probe if row.consumer != Consumer::Getf => row.makes(Producer::Move12),
         Producer::MoveLoop | Producer::Move5 | Producer::Move12 => moved(row, unit, word),
         Producer::Float | Producer::FloatCompare => match kind_of_float(word) {
@@ -104,12 +104,12 @@ fn refined(row: Row, unit: Unit, word: u64) -> Row {
     }
 }
 
-/// Logic of A-type instructions, which are in slots of M and I.
+/// Whether it is an A-type logic instruction, which can be in M and I slots.
 fn is_logic(word: u64) -> bool {
     word >> 37 == 8 && field(word, 33, 3) == 0 && matches!(field(word, 29, 4), 3 | 0xB)
 }
 
-/// Moves of application and control registers.
+/// Returns the row of a move of an application or control register.
 fn moved(row: Row, unit: Unit, word: u64) -> Row {
     let reads = matches!((unit, field(word, 27, 6)), (Unit::M, 0x22) | (Unit::I, 0x32));
     match field(word, 20, 7) {
@@ -119,8 +119,8 @@ fn moved(row: Row, unit: Unit, word: u64) -> Row {
     }
 }
 
-/// How many floating-point operations an instruction of an F slot is (as on Montecito: manual 4.15, page of
-/// FP_OPS_RETIRED). One that is predicated off is none: it works on no floating-point register.
+/// Returns the number of floating-point operations of an instruction in an F slot (as on Montecito: manual 4.15, page of FP_OPS_RETIRED).
+/// One that is predicated off has none: it uses no floating-point register.
 pub(super) fn operations(instruction: &Instruction<'_>, unit: Unit, word: u64) -> u64 {
     if unit != Unit::F {
         return 0;

@@ -1,4 +1,4 @@
-//! What the pipeline reports: states of a clock, and events.
+//! Signals that the pipeline reports: states of a clock, and events.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -6,29 +6,29 @@ use vm_pmu_arch::feed::Signal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum State {
-    /// A group completes that nothing held back.
+    /// A group completes that was not delayed.
     Inherent,
-    /// A group completes that an implicit stop had split from the one before it.
+    /// A group completes that an implicit stop had split from the previous one.
     Limited,
-    /// The front end gives nothing, as it waits for a line of the second level,
+    /// The front end delivers nothing, waiting for a line of the second level.
     EmptySecond,
-    /// of the third,
+    /// The front end delivers nothing, waiting for a line of the third level.
     EmptyThird,
-    /// or of memory,
+    /// The front end delivers nothing, waiting for a line of memory.
     EmptyMemory,
-    /// or for a translation,
+    /// The front end delivers nothing, waiting for a translation.
     EmptyTranslation,
-    /// or as it turned to the target of a branch.
+    /// The front end delivers nothing, since it redirected to the target of a branch.
     EmptyBubble,
-    /// Emptied after a mispredicted branch.
+    /// Flushed after a mispredicted branch.
     FlushBranch,
-    /// Emptied for another reason.
+    /// Flushed for another reason.
     FlushException,
-    /// DET waits, or EXE for data of a load.
+    /// DET stalls, or EXE waits for data of a load.
     Memory,
     /// EXE waits for another register.
     Execution,
-    /// REN waits.
+    /// REN stalls.
     RegisterStack,
     /// A group completes.
     Completion,
@@ -36,14 +36,14 @@ pub(super) enum State {
 
 pub(super) const STATE_COUNT: usize = State::Completion as usize + 1;
 
-/// The states of which a clock has exactly one (PI5).
+/// The states of which exactly one holds in each clock (PI5).
 pub(super) const REASONS: u64 = (1 << State::Completion as u64) - 1;
 
 /// The states of clocks that the front end loses, by [`super::front::Cause`].
 pub(super) const EMPTY: [State; super::front::CAUSES] =
     [State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation, State::EmptyBubble];
 
-/// The signals of the states, in their order.
+/// The signals of the states, in order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::InherentExecutionCycles,
     Signal::IssueLimitCycles,

@@ -1,46 +1,46 @@
-//! How loads and stores go through the queues of the K8.
+//! Loads and stores in the load/store queues of the K8.
 
 use super::super::Touch;
 use super::super::memory::Store;
 use super::issue::Issued;
 use super::{Core, MacroOperation};
 
-/// From an access to the use of its data (PK19).
+/// Cycles from an access to the use of its data (PK19).
 const ACCESS: u64 = 2;
-/// From a store's data to those of a load that takes them (PK22), by how the store came about.
+/// Cycles from a store's data to those of a load that forwards them (PK22), by the kind of store and load.
 const FORWARD: u64 = 8;
 const FORWARD_MODIFIED: u64 = 6;
 const FORWARD_NARROW: u64 = 9;
-/// The same where the load cannot take them (PK23).
+/// Cycles from a store's data to those of a load that cannot forward them (PK23).
 const NO_FORWARD: u64 = 25;
 
-/// A store that is written behind its operation.
+/// A store that is written after its operation completes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writing {
-    /// Its address and its data are known.
+    /// The cycle in which its address and its data are known.
     pub(super) ready: u64,
-    /// Its operation completes.
+    /// The cycle in which its operation completes.
     pub(super) completed: u64,
-    /// Its operation has read memory.
+    /// Whether its operation has read memory.
     pub(super) modifies: bool,
 }
 
 impl Core {
-    /// An access goes through LS1 and, if it stores or misses, LS2; returns when a load has its data.
+    /// Sends an access through LS1 and, if it stores or misses, LS2. Returns when a load has its data.
     pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
         self.pass_queues(touch, address)
     }
 
-    /// The same, for what knows more of the access where it is compiled.
+    /// Sends an access through the queues like [`load_store`](Core::load_store), inlined for callers that know more of it at compile time.
     #[inline(always)]
     pub(super) fn pass_queues(&mut self, touch: &Touch, address: u64) -> u64 {
         let mut at = 0;
         let places = touch.size.div_ceil(8).clamp(1, 2) + u8::from(touch.misaligned);
         for _ in 0..places {
-            // PK17: in the order of the program.
+            // PK17: in program order.
             at = self.access.next(address + 1, 2);
         }
-        // What the first level has may still be on its way.
+        // A line that hits the first level may still be in flight.
         let coming = self.misses.pending(touch.line, address + 1).is_some();
         let held = touch.stores() || touch.missed || touch.uncached || touch.walked || coming;
         if held && self.second_queue.room() > at {
@@ -83,13 +83,13 @@ impl Core {
         if touch.loads() { here } else { at + 1 }
     }
 
-    /// An access stays in LS2 from `at` to `until`.
+    /// Keeps an access in LS2 from `at` to `until`.
     fn hold_second(&mut self, at: u64, until: u64) {
         self.second_queue.take(until);
         self.second_full.add(at, self.second_queue.room());
     }
 
-    /// PK22, PK23: a load of bytes that a store before it has not written.
+    /// PK22, PK23: returns when a load has its data if an older store to the same bytes is pending.
     fn forwarded(&self, load: &Touch, at: u64, here: u64) -> u64 {
         let Some(store) = self.stores.find(load.address, load.size, at) else { return here };
         if load.address == store.address && load.size <= store.size && !load.misaligned && !store.misaligned {
@@ -103,7 +103,7 @@ impl Core {
         (store.written + 3).max(store.ready + NO_FORWARD).max(here)
     }
 
-    /// When the line of a store is here: now, if it hits.
+    /// Returns when the line of a store is present: now, if it hits.
     #[inline]
     fn line_of(&mut self, touch: &Touch, at: u64) -> u64 {
         let at = at + u64::from(touch.translation);
@@ -114,7 +114,7 @@ impl Core {
         pending.unwrap_or_else(|| self.misses.request(touch.line, at, u64::from(touch.latency).saturating_sub(1)))
     }
 
-    /// When a locked operation, whose turn it is, may write its line.
+    /// Returns when a locked operation, whose turn it is, may write its line.
     pub(super) fn permission(&mut self, operation: &MacroOperation, turn: u64) -> u64 {
         let mut from = turn;
         for number in operation.touches.0..operation.touches.1 {
@@ -124,7 +124,7 @@ impl Core {
         from
     }
 
-    /// PK21: the stores of an operation that completes in cycle `completed` are written behind it.
+    /// PK21: writes the stores of an operation after it completes in cycle `completed`.
     pub(super) fn write(&mut self, operation: &MacroOperation, issued: &Issued, completed: u64) {
         for number in operation.touches.0..operation.touches.1 {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
@@ -132,7 +132,7 @@ impl Core {
         }
     }
 
-    /// PK21: one of them.
+    /// PK21: writes one store.
     #[inline(always)]
     pub(super) fn write_one(&mut self, touch: &Touch, writing: &Writing) {
         let Writing { ready, completed, modifies } = *writing;

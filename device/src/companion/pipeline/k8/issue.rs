@@ -1,4 +1,4 @@
-//! When the operations of a line are issued, and their results are ready.
+//! Issue of the operations of a line, and the cycles in which their results are ready.
 
 use super::super::super::tally::Tally;
 use super::super::Continuation;
@@ -9,14 +9,14 @@ use super::rows::{Path, Row, Unit};
 use super::signals::{PIPE_EVENTS, State};
 use super::{Class, Core, FLOATING_DEPTH, INTEGER_UNITS, LOCKED, MULTIPLIER, PIPES, WIDTH};
 
-/// When a macro-operation went through.
+/// The cycles in which a macro-operation passed the stages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
-    /// Its last micro-operation was issued.
+    /// Issue of its last micro-operation.
     pub(super) last: u64,
-    /// It has finished.
+    /// Its finish.
     pub(super) finished: u64,
-    /// Its address and what it stores are known.
+    /// The cycle in which its address and store data are known.
     pub(super) ready: u64,
 }
 
@@ -57,7 +57,7 @@ impl Core {
         let mut data = 0;
         if operation.second {
             data = self.half.1;
-            // Halves of a vector need the same sources; the second part of a chain needs the first.
+            // Both halves of a vector need the same sources; the second part of a chain needs the first.
             sources = if row.path == Path::Chained { sources.max(self.half.0) } else { self.half.2 };
         }
         self.half.2 = sources;
@@ -117,7 +117,7 @@ impl Core {
         let mut ready = address.max(result);
         let mut finished = result.max(at + 2);
         if stores {
-            // The data are put into the queue in the cycle after they are there.
+            // The data enter the queue in the cycle after they are ready.
             finished = finished.max(ready + 1).max(stored + 1);
         }
         if locked {
@@ -134,7 +134,7 @@ impl Core {
         Issued { last: issued, finished, ready }
     }
 
-    /// The results of an operation are ready.
+    /// Sets the cycles in which the results of an operation are ready.
     fn write_registers(&mut self, operation: &MacroOperation, result: u64, address: u64, at: u64) {
         let operands = &operation.operands;
         for register in operands.writes() {
@@ -145,7 +145,7 @@ impl Core {
         }
     }
 
-    /// PK16: the pipe of an operation, and the cycle of its issue.
+    /// PK16: returns the pipe of an operation, and the cycle of its issue.
     fn pipe(&mut self, row: &Row, earliest: u64) -> (usize, u64) {
         let cycles = u64::from(row.every);
         let pipe = match row.unit {

@@ -6,7 +6,7 @@ use super::super::{Continuation, MOST, Touch};
 use super::WIDTH;
 use super::rows::{Path, Row, Unit};
 
-/// The registers of a macro-operation. More than there is place for are left out.
+/// The registers of a macro-operation. Registers beyond the array sizes are left out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
     pub(super) addresses: [u16; 3],
@@ -17,7 +17,7 @@ pub(super) struct Operands {
     pub(super) write_count: u8,
 }
 
-/// Copies as many registers as there is place for; returns how many.
+/// Copies as many registers as fit, and returns their number.
 #[inline]
 fn copy<const PLACES: usize>(to: &mut [u16; PLACES], from: &[Register]) -> u8 {
     match (from, &mut to[..]) {
@@ -49,7 +49,7 @@ impl Operands {
     pub(super) const NONE: Operands =
         Operands { addresses: [0; 3], reads: [0; 5], writes: [0; 4], address_count: 0, read_count: 0, write_count: 0 };
 
-    /// Those of an instruction without any: the result before, and one for the next.
+    /// The registers of an instruction without operands: it reads the previous such result and writes one for the next.
     pub(super) const UNKNOWN: Operands =
         Operands { addresses: [ANY; 3], reads: [ANY; 5], writes: [ANY; 4], address_count: 1, read_count: 1, write_count: 1 };
 
@@ -59,7 +59,7 @@ impl Operands {
         operands
     }
 
-    /// From now on they are those of an instruction.
+    /// Sets the registers to those of an instruction.
     #[inline]
     pub(super) fn set(&mut self, operation: Option<&Operation<'_>>) {
         let Some(operation) = operation else {
@@ -71,7 +71,7 @@ impl Operands {
         self.write_count = copy(&mut self.writes, operation.writes);
     }
 
-    /// The same, of a plain instruction, which computes no address.
+    /// Sets the registers to those of a plain instruction, which computes no address.
     #[inline]
     fn set_plain(&mut self, operation: Option<&Operation<'_>>) {
         let Some(operation) = operation else {
@@ -103,11 +103,11 @@ pub(super) struct MacroOperation {
     pub(super) operands: Operands,
     /// Its accesses among those of the line.
     pub(super) touches: (u8, u8),
-    /// The second of two.
+    /// Whether it is the second of two.
     pub(super) second: bool,
     /// Whether its instruction reads memory.
     pub(super) loads: bool,
-    /// How the instruction continues, if this is its last.
+    /// How the instruction continues, if this is its last macro-operation.
     pub(super) continuation: Continuation,
     pub(super) segment_loads: u8,
 }
@@ -125,26 +125,26 @@ impl MacroOperation {
     };
 }
 
-/// What a line needs to be dispatched.
+/// The resources that a line needs to be dispatched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
-    /// The positions whose scheduler takes something, one bit each.
+    /// The positions whose scheduler accepts an operation, one bit each.
     pub(super) schedulers: u8,
-    /// In a line that goes the short way, the positions of macro-operations that are second of two. No scheduler takes them.
+    /// In a line on the fast path, the positions of macro-operations that are the second of two. They take no scheduler entry.
     pub(super) seconds: u8,
-    /// An entry of the floating-point scheduler.
+    /// Whether it needs an entry of the floating-point scheduler.
     pub(super) floating: bool,
-    /// Everything before it has to be done.
+    /// Whether everything before it must have completed.
     pub(super) serializes: bool,
-    /// It is a far transfer, or an exception.
+    /// Whether it is a far transfer or an exception.
     pub(super) far: bool,
-    /// How many segment registers it loads.
+    /// Number of segment registers that it loads.
     pub(super) segments: u16,
-    /// How many cycles it is dispatched in.
+    /// Number of cycles that its dispatch takes.
     pub(super) lines: u8,
-    /// Every macro-operation is a plain instruction, and nothing begins anew behind it.
+    /// Whether every macro-operation is a plain instruction and the pipeline does not restart behind it.
     pub(super) plain: bool,
-    /// Every one is a plain instruction or went the [short way](super::Core::execute_short).
+    /// Whether every macro-operation is a plain instruction or took the [fast path](super::Core::execute_short).
     pub(super) short: bool,
 }
 
@@ -161,20 +161,20 @@ impl Needs {
         short: true,
     };
 
-    /// The line has a macro-operation at `position` that goes the short way, with an access or without, and behind which execution goes on so.
+    /// Adds a macro-operation on the fast path at `position`, with an access or without, after which execution continues as given.
     #[inline]
     pub(super) fn add_short(&mut self, position: usize, accesses: bool, continuation: Continuation) {
         self.schedulers |= 1 << position;
         self.plain &= !accesses && continuation != Continuation::Mispredicted;
     }
 
-    /// The line has the second macro-operation of two at `position`, which goes the short way.
+    /// Adds the second macro-operation of two at `position`, on the fast path.
     pub(super) fn add_second(&mut self, position: usize) {
         self.seconds |= 1 << position;
         self.plain = false;
     }
 
-    /// The line has this macro-operation at `position`.
+    /// Adds a macro-operation at `position`.
     #[inline]
     pub(super) fn add(&mut self, position: usize, operation: &MacroOperation) {
         let computes = operation.row.unit.is_floating();
@@ -203,15 +203,15 @@ impl Needs {
 pub(super) struct Line {
     pub(super) operations: [MacroOperation; WIDTH],
     pub(super) count: usize,
-    /// The macro-operations of which only the registers are set, since their instructions are plain.
+    /// Macro-operations of plain instructions, for which only the registers are set.
     pub(super) plain: [bool; WIDTH],
     pub(super) touches: [Touch; MOST],
     pub(super) touch_count: usize,
-    /// When its last byte has been fetched.
+    /// The cycle in which its last byte has been fetched.
     pub(super) ready: u64,
-    /// The piece of code with its first byte.
+    /// The piece of code that contains its first byte.
     pub(super) piece: u64,
-    /// What its macro-operations need.
+    /// Resources that its macro-operations need.
     pub(super) needs: Needs,
 }
 
@@ -227,7 +227,7 @@ impl Line {
         }
     }
 
-    /// Sets what the macro-operations of plain instructions lack beside their registers.
+    /// Sets the fields other than registers of the macro-operations of plain instructions.
     #[inline]
     pub(super) fn fill_in(&mut self) {
         if self.plain == [false; WIDTH] {
@@ -243,7 +243,7 @@ impl Line {
         self.plain = [false; WIDTH];
     }
 
-    /// The line has gone, and the next one begins.
+    /// Clears the line after its dispatch.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.count = 0;
@@ -253,7 +253,7 @@ impl Line {
         self.needs = Needs::NONE;
     }
 
-    /// Finds out what the line needs, after its macro-operations have been restored.
+    /// Determines the needs of the line after its macro-operations have been restored.
     pub(super) fn find_needs(&mut self) {
         self.needs = Needs::NONE;
         for (position, operation) in self.operations.iter().take(self.count).enumerate() {

@@ -1,5 +1,5 @@
-//! The pipeline of the K8. Rules PK1 to PK47 and their sources are in `docs/notes/pipelines-x86.md`. Left
-//! out are the fourth branch of a piece (PK7) and conflicts of banks (PK18).
+//! The pipeline of the K8. Rules PK1 to PK47 and their sources are in `docs/notes/pipelines-x86.md`. The fourth branch of a piece (PK7) and
+//! bank conflicts (PK18) are not modelled.
 
 mod accesses;
 mod issue;
@@ -32,39 +32,40 @@ use signals::{DOUBLE_EVENTS, State};
 pub(super) use signals::{EVENTS, STATES};
 use types::Types;
 
-/// Macro-operations of a line.
+/// Number of macro-operations in a line.
 const WIDTH: usize = 3;
 /// Cycles from the resolution of a mispredicted branch to the dispatch of the right path (25112, page 253).
 const MISPREDICTION: u64 = 10;
-/// The bytes that the fetcher reads in a cycle, as bits of an address (25112, page 71).
+/// Number of bytes that the fetcher reads per cycle, as address bits (25112, page 71).
 const PIECE_BITS: u32 = 4;
-/// From dispatch to the first cycle in which an operation of the floating-point unit can issue (PK15).
+/// Cycles from dispatch to the first cycle in which a floating-point operation can issue (PK15).
 const FLOATING_DEPTH: u64 = 4;
-/// From the turn of a locked operation to its write (PK45).
+/// Cycles from the turn of a locked operation to its write (PK45).
 const LOCKED: u64 = 12;
-/// From a load of a segment register to the next (PK38).
+/// Cycles from a load of a segment register to the next (PK38).
 const SEGMENT: u64 = 8;
-/// A far transfer, an interrupt or an exception, once everything before it has completed. Chosen.
+/// Cycles of a far transfer, an interrupt or an exception, once everything before it has completed. Chosen.
 const FAR: u64 = 40;
 
-/// Ports: the address units of the three positions, their integer units, the multiplier, and the pipes of the floating-point unit.
+/// Ports: the address units of the three positions, their integer units, the multiplier, and the floating-point pipes.
 const INTEGER_UNITS: usize = 3;
 const MULTIPLIER: usize = 6;
 const PIPES: usize = 7;
 
-/// The pipeline.
+/// The pipeline of a K8 core.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) account: States,
     line: Line,
     /// The first cycle in which the next line can be dispatched. Everything before has been reported.
     next: u64,
-    /// When the fetcher read the last piece, in cycles of dispatch; the piece; and when the one before was begun.
+    /// The cycle in which the fetcher read the last piece, in cycles of dispatch; that piece; and the cycle in which the previous one was
+    /// begun.
     fetched: u64,
     piece: Option<u64>,
     window: u64,
     redirect: Option<Redirect>,
-    /// When the first macro-operation of two has its result, its data and its sources.
+    /// The cycles in which the first macro-operation of two has its result, its data and its sources.
     half: (u64, u64, u64),
     registers: Registers,
     types: Types,
@@ -79,17 +80,17 @@ pub(super) struct Core {
     stores: Stores,
     misses: Misses<8>,
     ahead: Ahead,
-    /// When the walker is free.
+    /// The cycle in which the walker is free.
     walker: u64,
     /// Accesses, completions, and writes of stores.
     access: Sequence,
     completed: Sequence,
     written: Sequence,
-    /// When another segment register can be loaded.
+    /// The cycle in which another segment register can be loaded.
     segment: u64,
-    /// When it was the turn of the last locked operation.
+    /// The cycle in which the last locked operation had its turn.
     locked: u64,
-    /// No line is dispatched the short way.
+    /// Whether the fast path of dispatch is disabled.
     #[cfg(test)]
     pub(super) long: bool,
 }
@@ -138,14 +139,14 @@ impl Core {
         }
     }
 
-    /// An instruction has been executed. It is dispatched with its line.
+    /// Executes an instruction. It is dispatched with its line.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
         let plain = found.count == 0 && found.continuation == Continuation::Sequential && rows::is_plain(instruction);
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
         let row = if plain { Row::PLAIN } else { rows::of(instruction) };
         let alone = matches!(row.path, Path::Vector(_));
-        // PK2, PK4, PK5: what begins a new line.
+        // PK2, PK4, PK5: conditions that begin a new line.
         let full = self.line.touch_count + found.count > MOST
             || row.unit == Unit::Multiplier
             || instruction.length != 0 && last.wrapping_sub(self.line.piece) > 1;
@@ -183,11 +184,11 @@ impl Core {
             tally.add(Signal::FloatingPointFlagOps, 1);
         }
         if matches!(row.path, Path::Double | Path::Chained) {
-            // PK3: two macro-operations in any two positions that follow each other.
+            // PK3: two macro-operations in any two adjacent positions.
             if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
                 tally.add(*signal, 1);
             }
-            // The first reads memory, for both; a write needs both.
+            // The first reads memory for both; a write needs both.
             let loads = found.touches().iter().take_while(|touch| operation.loads && !touch.stores()).count();
             let (begin, end) = operation.touches;
             let between = begin + loads as u8;
@@ -213,7 +214,7 @@ impl Core {
         }
     }
 
-    /// Puts a plain instruction into the line, which goes when it is full.
+    /// Puts a plain instruction into the line, and dispatches the line when it is full.
     #[inline]
     fn push_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         self.line.push_plain(instruction.operation.as_ref());
@@ -222,7 +223,7 @@ impl Core {
         }
     }
 
-    /// Puts accesses into the line, and returns where they are.
+    /// Puts accesses into the line, and returns their range.
     #[inline]
     fn take_touches(&mut self, touches: Touches<'_>) -> (u8, u8) {
         let begin = self.line.touch_count;
@@ -244,7 +245,7 @@ impl Core {
         (begin as u8, self.line.touch_count as u8)
     }
 
-    /// Puts a macro-operation into the line, which goes when it is full.
+    /// Puts a macro-operation into the line, and dispatches the line when it is full.
     #[inline]
     fn push(&mut self, operation: MacroOperation, tally: &mut Tally) {
         if let Some(place) = self.line.operations.get_mut(self.line.count) {
@@ -257,7 +258,7 @@ impl Core {
         }
     }
 
-    /// PK1, PK5: the fetcher reads the pieces that the instruction lies in.
+    /// PK1, PK5: fetches the pieces that the instruction lies in.
     #[inline]
     fn fetch(&mut self, found: &Found, first: u64, last: u64) {
         self.read_pieces(first, last);
@@ -266,21 +267,21 @@ impl Core {
         self.account.hold(State::Fetch as usize, delay);
     }
 
-    /// The same of code that is here.
+    /// Fetches pieces of code that is present.
     #[inline]
     fn read_pieces(&mut self, first: u64, last: u64) {
         for piece in [first, last] {
             if self.piece == Some(piece) {
                 continue;
             }
-            // The window has two pieces: this one takes the place of the last but one, once that has gone.
+            // The window has two pieces: this one replaces the last but one, once that is consumed.
             self.fetched = (self.fetched + 1).max(self.window);
             self.window = self.next;
             self.piece = Some(piece);
         }
     }
 
-    /// PK6: where the fetcher goes on, unless in sequence.
+    /// PK6: redirects the fetcher, unless execution continues in sequence.
     fn turn(&mut self, continuation: Continuation) {
         let bubble = match continuation {
             Continuation::Sequential => return,
@@ -292,13 +293,14 @@ impl Core {
         self.fetched += bubble;
         self.account.hold(State::Fetch as usize, bubble);
         if let Some(redirect) = self.redirect {
-            // The piece after this is read one cycle later, and its line is ready another one later.
+            // The next piece is read one cycle later, and its line is ready another cycle later.
             self.fetched = redirect.resolved + MISPREDICTION - 2;
             self.window = 0;
         }
     }
 
-    /// PK31: a probe takes a line away. Returns whether the pipeline begins anew, from a load of it that is ahead of its turn.
+    /// PK31: handles a probe that takes a line away. Returns whether the pipeline restarts, from a load of the line that is ahead of its
+    /// turn.
     pub(super) fn data_taken(&mut self, line: u64) -> bool {
         let restarts = self.ahead.has(line, self.next);
         if restarts {
@@ -307,7 +309,8 @@ impl Core {
         restarts
     }
 
-    /// PK32: a probe takes the line of code away that is being executed. Returns whether the pipeline begins anew: if anything is in flight.
+    /// PK32: handles a probe that takes away the line of code that is being executed. Returns whether the pipeline restarts, which it does
+    /// if anything is in flight.
     pub(super) fn code_taken(&mut self) -> bool {
         let restarts = self.completed.at > self.next;
         if restarts {
@@ -316,7 +319,7 @@ impl Core {
         restarts
     }
 
-    /// The pipeline begins anew in the present cycle.
+    /// Restarts the pipeline in the current cycle.
     fn restart(&mut self) {
         let redirect = *self.redirect.get_or_insert(Redirect { resolved: self.next, completed: self.next });
         self.piece = None;
@@ -338,7 +341,7 @@ impl Core {
         self.line.clear();
     }
 
-    /// The same for a line of plain instructions in sequence, which needs less.
+    /// Dispatches a line of plain instructions in sequence, which needs less.
     fn dispatch_plain(&mut self) {
         let begin = self.next;
         let ready = self.line.ready.max(begin);
@@ -358,7 +361,7 @@ impl Core {
             scheduler.take(issued + 1);
             completed.next(result, WIDTH as u8);
             for register in operands.writes() {
-                // Through the shortest operation, whatever this one is.
+                // As if through the shortest operation, whatever this one is.
                 let ready = if *register == ANY { registers.at(ANY).max(next) + 1 } else { result };
                 registers.set(*register, ready);
             }
@@ -368,14 +371,14 @@ impl Core {
         self.pass(begin, next);
     }
 
-    /// [`room`](Core::room), of such a line.
+    /// Returns [`room`](Core::room) for such a line.
     #[inline]
     fn room_plain(&mut self, ready: u64) -> u64 {
         let scheduler = self.schedulers.iter().take(self.line.count).fold(0, |last, entries| last.max(entries.room()));
         self.room_behind(ready, scheduler)
     }
 
-    /// The same, where the schedulers have room in cycle `scheduler`.
+    /// Returns the first cycle with room for such a line if the schedulers have room in cycle `scheduler`.
     #[inline]
     fn room_behind(&mut self, ready: u64, scheduler: u64) -> u64 {
         let reorder = self.reorder.room_for_one();
@@ -387,7 +390,7 @@ impl Core {
         last
     }
 
-    /// Cycles `begin` up to `next` have passed.
+    /// Lets the cycles from `begin` up to `next` pass.
     #[inline]
     fn pass(&mut self, begin: u64, next: u64) {
         self.account.hold(State::LoadStoreBuffer as usize, self.second_full.take(next));
@@ -436,15 +439,15 @@ impl Core {
         self.issue(at, tally);
         self.pass(begin, next);
         if far {
-            // The fetcher begins anew: the next line is ready two cycles after its piece was requested.
+            // The fetcher restarts: the next line is ready two cycles after its piece was requested.
             self.fetched = self.fetched.max(next - 2);
             self.window = 0;
             self.piece = None;
         }
     }
 
-    /// PK33, PK34, PK37 to PK39: the first cycle in which there is room for the line, which is ready in cycle `ready`. Each resource that
-    /// it waits for counts its own cycles.
+    /// PK33, PK34, PK37 to PK39: returns the first cycle in which there is room for the line, which is ready in cycle `ready`. Each
+    /// resource that it waits for counts its own cycles.
     #[inline]
     fn room(&mut self, ready: u64) -> u64 {
         let needs = self.line.needs;
@@ -478,20 +481,20 @@ impl Core {
         last
     }
 
-    /// `state` holds from cycle `from` up to `until`, if that is later.
+    /// Makes `state` hold from cycle `from` up to `until`, if that is later.
     #[inline]
     fn hold(&mut self, state: State, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 
-    /// PK29: behind a branch that is predicted wrong, lines are dispatched until it resolves or the reorder buffer is full.
+    /// PK29: behind a mispredicted branch, dispatches lines until the branch resolves or the reorder buffer is full.
     fn wrong_path(&mut self, begin: u64, resolved: u64) {
         let full = self.reorder.full(begin, resolved, 1, usize::MAX);
         self.account.hold(State::ReorderBuffer as usize, full);
         self.account.hold(State::Stall as usize, full);
     }
 
-    /// How many entries of LS1 the line needs: two for an access of 16 bytes.
+    /// Returns the number of LS1 entries that the line needs: two for an access of 16 bytes.
     fn places(&self) -> usize {
         let touches = self.line.touches.get(..self.line.touch_count).unwrap_or(&[]);
         touches.iter().map(|touch| usize::from(touch.size.div_ceil(8).clamp(1, 2))).sum()

@@ -1,8 +1,8 @@
-//! Which path, unit and latency an operation has. `docs/notes/pipelines-x86.md`, table 1.1 of part one, has the sources.
+//! Path, unit and latency of each operation. `docs/notes/pipelines-x86.md`, table 1.1 of part one, has the sources.
 
 use super::super::super::instruction::{Class, Instruction};
 
-/// How the decoders take an instruction.
+/// How the decoders handle an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Path {
     /// One macro-operation.
@@ -11,14 +11,14 @@ pub(super) enum Path {
     Double,
     /// Two macro-operations, of which the second needs the first.
     Chained,
-    /// Microcode: so many cycles of dispatch of its own.
+    /// Microcode: a number of dispatch cycles of its own.
     Vector(u8),
 }
 
-/// What executes a macro-operation.
+/// The unit that executes a macro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Nothing, or an address and the load/store unit alone.
+    /// No unit, or only address generation and the load/store unit.
     None,
     /// The integer unit of its position.
     Integer,
@@ -37,7 +37,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// Whether it is one of the floating-point unit.
+    /// Returns whether it is a pipe of the floating-point unit.
     pub(super) fn is_floating(self) -> bool {
         matches!(self, Unit::Add | Unit::Multiply | Unit::Store | Unit::Either)
     }
@@ -48,9 +48,9 @@ impl Unit {
 pub(super) struct Row {
     pub(super) path: Path,
     pub(super) unit: Unit,
-    /// From issue to the use of the result, in cycles.
+    /// Cycles from issue to the use of the result.
     pub(super) latency: u8,
-    /// The unit takes the next operation so many cycles later.
+    /// Cycles until the unit accepts the next operation.
     pub(super) every: u8,
 }
 
@@ -58,15 +58,15 @@ const fn row(path: Path, unit: Unit, latency: u8, every: u8) -> Row {
     Row { path, unit, latency, every }
 }
 
-/// A row of the floating-point unit, whose operations of 16 bytes are two.
+/// Returns a row of the floating-point unit, whose operations of 16 bytes are two.
 const fn wide(width: u8, unit: Unit, latency: u8, every: u8) -> Row {
     row(if width > 8 && width != EXTENDED { Path::Double } else { Path::Direct }, unit, latency, every)
 }
 
-/// The width of x87's extended numbers.
+/// The width of x87's extended numbers in bytes.
 const EXTENDED: u8 = 10;
 
-/// A division of integers has the front end for its latency less these cycles.
+/// An integer division occupies the front end for its latency less these cycles.
 const DIVISION_OVERLAP: u8 = 6;
 
 const fn division(latency: u8) -> Row {
@@ -78,7 +78,7 @@ impl Row {
     pub(super) const PLAIN: Row = row(Path::Direct, Unit::Integer, 1, 1);
 }
 
-/// So many prefixes cost nothing, and of those beyond each as many a cycle.
+/// Number of prefixes that cost nothing. Every further group of as many costs a cycle.
 const PREFIXES: u8 = 3;
 
 /// Whether an instruction needs an integer unit for a cycle, and nothing else.
@@ -92,8 +92,8 @@ pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
     class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty() && prefixes(instruction) <= PREFIXES
 }
 
-/// The row of an instruction with at most one access, or that stores what it has loaded, not locked, that needs an integer unit for a cycle, or
-/// only accesses memory.
+/// Returns the row of an instruction that needs an integer unit for a cycle, or only accesses memory, and that can take the fast path. It
+/// has at most one access, or stores what it has loaded, and is not locked.
 #[inline]
 pub(super) fn short(instruction: &Instruction<'_>) -> Option<Row> {
     let accesses = instruction.accesses.len();
@@ -113,12 +113,12 @@ fn prefixes(instruction: &Instruction<'_>) -> u8 {
     instruction.operation.as_ref().map_or(0, |operation| operation.prefixes)
 }
 
-/// PK5: the cycles that the decoders take for the prefixes of an instruction beyond those that cost nothing.
+/// PK5: returns the decode cycles of an instruction's prefixes beyond the free ones.
 pub(super) fn prefix_delay(instruction: &Instruction<'_>) -> u64 {
     u64::from(prefixes(instruction).saturating_sub(PREFIXES) / PREFIXES)
 }
 
-/// The row of an instruction.
+/// Returns the row of an instruction.
 pub(super) fn of(instruction: &Instruction<'_>) -> Row {
     let (width, packed) = instruction.operation.as_ref().map_or((0, false), |operation| (operation.width, operation.packed));
     let vector = |lines, latency| row(Path::Vector(lines), Unit::Integer, latency, 1);

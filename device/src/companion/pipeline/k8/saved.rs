@@ -41,7 +41,7 @@ impl Row {
 impl Operands {
     fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.address_count), u64::from(self.read_count), u64::from(self.write_count)]);
-        // What lies behind the counts is not read, and may be of an earlier instruction.
+        // Elements beyond the counts are not read, and may belong to an earlier instruction.
         for (there, places) in
             [(self.addresses(), self.addresses.len()), (self.reads(), self.reads.len()), (self.writes(), self.writes.len())]
         {
@@ -70,7 +70,7 @@ impl MacroOperation {
         writer.words(&[self.class as u64, u64::from(self.touches.0), u64::from(self.touches.1), flags, u64::from(self.segment_loads)]);
         writer.word(match self.continuation {
             Continuation::Sequential => 0,
-            // A line goes at once behind either; the fetcher has its time already.
+            // Both have already ended their line, and the fetcher's time is already set.
             Continuation::Taken | Continuation::Resteered(_) => 1,
             Continuation::Mispredicted => 2,
             Continuation::Restarted => 3,
@@ -105,7 +105,7 @@ impl Core {
         let mut line = self.line.clone();
         line.fill_in();
         writer.words(&[line.count as u64, line.touch_count as u64, line.ready, line.piece]);
-        // The other places have macro-operations of lines that were dispatched.
+        // The other places have macro-operations of lines that were already dispatched.
         line.operations.iter_mut().skip(line.count).for_each(|operation| *operation = MacroOperation::NONE);
         line.operations.iter().for_each(|operation| operation.save(writer));
         line.touches.iter().for_each(|touch| touch.save(writer));

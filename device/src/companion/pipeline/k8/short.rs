@@ -1,7 +1,7 @@
-//! The short way of an instruction that is one macro-operation of an integer unit, of the load/store unit, or of both, or that pops, calls or
-//! returns, and that hits everywhere; and of a line of such macro-operations.
+//! Fast path of an instruction that hits everywhere and that is one macro-operation of an integer unit, of the load/store unit, or of both,
+//! or that pops, calls or returns; and of a line of such macro-operations.
 //!
-//! They leave the pipeline in the same state as the long way, which a test compares. Most instructions are of this kind.
+//! They leave the pipeline in the same state as the general path, which a test compares. Most instructions are of this kind.
 
 use super::super::super::instruction::{AccessKind, Instruction};
 use super::super::super::tally::Tally;
@@ -16,8 +16,8 @@ use super::signals::{DOUBLE_EVENTS, State};
 use super::{ANY, Core, INTEGER_UNITS, PIECE_BITS, WIDTH};
 
 impl Core {
-    /// An instruction has been executed that accessed nothing and goes on in sequence, and whose code is here. Returns whether it has gone into
-    /// the line of the one before, or begun a line, the short way; if not, nothing has been done.
+    /// Executes an instruction that made no access and continues in sequence, and whose code is present. Returns whether the fast path
+    /// added it to the current line or began a line with it; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         if !rows::is_plain(instruction) {
@@ -25,7 +25,7 @@ impl Core {
         }
         let piece = instruction.address >> PIECE_BITS;
         let offset = instruction.address % (1 << PIECE_BITS);
-        // In the piece of the instruction before, and so in its line, if that has begun in this piece or the one before.
+        // In the piece of the previous instruction, and so in its line, if that began in this piece or the previous one.
         let (count, begun) = (self.line.count, self.line.piece);
         let here = self.piece == Some(piece) && offset + u64::from(instruction.length) <= 1 << PIECE_BITS;
         if !here || count != 0 && piece.wrapping_sub(begun) > 1 {
@@ -43,14 +43,15 @@ impl Core {
         true
     }
 
-    /// The same of an instruction that does not lie in the piece of the one before.
+    /// Executes a plain instruction that does not lie in the piece of the previous one.
     #[inline(never)]
     fn execute_elsewhere(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         self.enter(instruction, 0, tally);
         self.push_plain(instruction, tally);
     }
 
-    /// The same of an instruction whose accesses hit, if it made any, and that goes on in sequence or elsewhere.
+    /// Executes an instruction whose accesses, if any, hit, and that continues in sequence or elsewhere. Returns whether it took the fast
+    /// path.
     #[inline]
     pub(in super::super) fn execute_short(
         &mut self,
@@ -82,12 +83,13 @@ impl Core {
         true
     }
 
-    /// The instruction goes into the line or begins one, after its code has been read, which is here. It makes so many accesses.
+    /// Fetches the code of an instruction with `accesses` accesses, which is present, and dispatches the current line if the instruction
+    /// begins a new one.
     fn enter(&mut self, instruction: &Instruction<'_>, accesses: usize, tally: &mut Tally) {
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
         let fetched = instruction.length != 0;
-        // PK2: what begins a new line.
+        // PK2: conditions that begin a new line.
         let full = self.line.touch_count + accesses > MOST || fetched && last.wrapping_sub(self.line.piece) > 1;
         if full && self.line.count != 0 {
             self.dispatch(tally);
@@ -115,8 +117,8 @@ impl Core {
         line.count += 1;
     }
 
-    /// Puts the two macro-operations of an instruction that loads into the line, of which the first makes the access (PK3). A line that the first
-    /// fills goes before the second.
+    /// Puts the two macro-operations of an instruction that loads into the line. The first makes the access (PK3). If the first fills the
+    /// line, it is dispatched before the second.
     #[inline(never)]
     fn push_halves(
         &mut self,
@@ -144,7 +146,7 @@ impl Core {
         line.count += 1;
     }
 
-    /// Dispatches a line of macro-operations that are plain or went the short way, with nothing that begins anew before it.
+    /// Dispatches a line of macro-operations that are plain or took the fast path, with no pending restart.
     #[inline(never)]
     pub(super) fn dispatch_short(&mut self) {
         let begin = self.next;
@@ -174,7 +176,7 @@ impl Core {
         self.pass(begin, at + 1);
     }
 
-    /// [`room`](Core::room), of such a line.
+    /// Returns [`room`](Core::room) for such a line.
     #[inline]
     fn room_short(&mut self, ready: u64) -> u64 {
         let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
@@ -183,7 +185,7 @@ impl Core {
         last.max(queue)
     }
 
-    /// [`room_plain`](Core::room_plain), of a line with macro-operations that are in no scheduler.
+    /// Returns [`room_plain`](Core::room_plain) for a line with macro-operations that take no scheduler entry.
     #[inline(never)]
     fn room_beside_seconds(&mut self, ready: u64) -> u64 {
         let seconds = self.line.needs.seconds;
@@ -203,7 +205,7 @@ impl Core {
         let result = issued + u64::from(Row::PLAIN.latency);
         scheduler.take(issued + 1);
         for register in operands.writes() {
-            // Through the shortest operation, whatever this one is.
+            // As if through the shortest operation, whatever this one is.
             let ready = if *register == ANY { registers.at(ANY).max(at + 1) + 1 } else { result };
             registers.set(*register, ready);
         }
@@ -232,7 +234,7 @@ impl Core {
         }
     }
 
-    /// Issues a macro-operation with an access that hits, which is at this place of the line, or one that modifies what it loads.
+    /// Issues a macro-operation with an access that hits, at index `place` of the line's accesses, or one that modifies what it loads.
     #[inline]
     fn issue_access<const MODIFIES: bool>(&mut self, at: u64, position: usize, place: u8) {
         let next = at + 1;
@@ -269,7 +271,7 @@ impl Core {
         let mut finished = result.max(next + 1);
         let stores = MODIFIES || !loads;
         if stores {
-            // The data are put into the queue in the cycle after they are there.
+            // The data enter the queue in the cycle after they are ready.
             finished = finished.max(ready + 1).max(stored + 1);
         }
         let completed = self.completed.next(finished, WIDTH as u8);

@@ -1,4 +1,4 @@
-//! What the pipeline reports: states of a cycle, and events.
+//! Signals that the pipeline reports: states of a cycle, and events.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -10,7 +10,7 @@ use super::WIDTH;
 pub(super) enum State {
     /// D0h: no line is ready.
     Empty,
-    /// D1h: a line is ready and waits.
+    /// D1h: a line is ready but stalls.
     Stall,
     /// D2h: a mispredicted branch has not completed.
     BranchAbort,
@@ -26,9 +26,9 @@ pub(super) enum State {
     FloatingScheduler,
     /// D8h: LS1 is full.
     LoadStore,
-    /// D9h: stores have not been written.
+    /// D9h: stores have not been written yet.
     AllQuiet,
-    /// DAh: a far transfer waits, or takes its time.
+    /// DAh: a far transfer waits or is in progress.
     Far,
     /// 23h: LS2 is full.
     LoadStoreBuffer,
@@ -44,7 +44,7 @@ pub(super) enum State {
 
 pub(super) const STATE_COUNT: usize = State::FloatingIdle as usize + 1;
 
-/// The signals of the states, in their order.
+/// The signals of the states, in order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::DecoderEmptyCycles,
     Signal::DispatchStallCycles,

@@ -10,10 +10,10 @@ use super::super::{Continuation, Found, Touch};
 use super::{Core, STATES, State};
 
 const FLAGS: Register = Register(100);
-/// What a load from memory takes.
+/// Latency of a load from memory.
 const MEMORY: u32 = 123;
 
-/// A core, with everything in the first level and the first line dispatched in cycle 0.
+/// A core with a warm first level, whose first line is dispatched in cycle 0.
 struct Bench {
     core: Core,
     tally: Tally,
@@ -49,7 +49,7 @@ impl Bench {
         access
     }
 
-    /// ADD of two registers of 64 bits.
+    /// Runs an ADD of two registers of 64 bits.
     fn add(&mut self, to: u16, from: u16) {
         let (to, from) = (Register(to), Register(from));
         self.run(&instruction(Class::Simple, Operation { width: 8, reads: &[to, from], writes: &[to, FLAGS], ..Operation::default() }));
@@ -75,7 +75,7 @@ impl Bench {
         self.run(&instruction(Class::Branch, Operation { reads: &[FLAGS], ..Operation::default() }));
     }
 
-    /// The line that is not full goes; returns the cycles up to the last completion.
+    /// Dispatches a partial line, and returns the cycles up to the last completion.
     fn cycles(&mut self) -> u64 {
         if self.core.line.count != 0 {
             self.core.dispatch(&mut self.tally);
@@ -83,7 +83,8 @@ impl Bench {
         self.core.completed.at + 1
     }
 
-    /// The cycles of every state that has any, those of instructions in flight among them, but not those without floating-point work.
+    /// Returns the cycles of every state that has any, including those of instructions in flight, but not those without floating-point
+    /// work.
     fn states(&mut self) -> Vec<(&'static str, u64)> {
         let full = self.core.second_full.take(u64::MAX);
         self.core.account.hold(State::LoadStoreBuffer as usize, full);
@@ -197,7 +198,7 @@ fn a9_additions_to_one_place_in_memory_take_seven_cycles_each() {
     assert_eq!(bench.cycles(), 28);
 }
 
-/// A store of `stored` bytes, and a load of `loaded` so many bytes further on.
+/// Returns the cycles of a store of `stored` bytes and a load of `loaded` bytes, `apart` bytes further on.
 fn store_and_load(stored: u8, loaded: u8, apart: u64) -> u64 {
     let mut bench = Bench::new();
     let access = bench.touch_at(0x8000, AccessKind::Store, stored, false);
@@ -331,7 +332,7 @@ fn a20_comparisons_to_flags_go_to_the_adder() {
     assert_eq!([Signal::FloatingPointFlagOps, Signal::FloatingPointAddOps].map(|signal| bench.tally.get(signal)), [3, 3]);
 }
 
-/// Instructions of which nothing is known depend on each other through the shortest operation.
+/// Instructions without known registers depend on each other through the shortest operation.
 #[test]
 fn an_instruction_without_registers_needs_the_one_before() {
     let mut bench = Bench::new();
@@ -345,8 +346,8 @@ fn halves_of_a_vector_do_not_wait_for_each_other() {
     let operation =
         Operation { width: 16, packed: true, reads: &[Register(40), Register(41)], writes: &[Register(40)], ..Operation::default() };
     (0..10).for_each(|_| bench.run(&Instruction { floating_point: true, ..instruction(Class::FloatAdd, operation) }));
-    // The halves of the first issue at 4 and 5. Each pair needs the later half of the one before, 4 cycles on: 5, 10, ... 50, and the last
-    // second half one cycle later, at 4 + 9 * 5 + 1. It takes 4.
+    // The halves of the first issue at 4 and 5. Each pair needs the later half of the previous one, 4 cycles later: 5, 10, ... 50, and the
+    // last second half one cycle later, at 4 + 9 * 5 + 1. It takes 4.
     assert_eq!(bench.cycles(), 4 + 9 * 5 + 1 + 4 + 1);
 }
 
@@ -372,11 +373,12 @@ fn stores_that_walk_wait_for_the_walker() {
         bench.found.touches[0].walked = true;
         bench.store_of(1, access);
     }
-    // The first accesses in cycle 2. Each walk takes 13 and begins when the one before has ended; the last store completes a cycle later.
+    // The first accesses are in cycle 2. Each walk takes 13 cycles and begins when the previous one has ended; the last store completes a
+    // cycle later.
     assert_eq!(bench.cycles(), 2 + 100 * 13 + 1 + 1);
 }
 
-/// Instructions of four bytes from one address on, with everything in the first level.
+/// Returns an instruction of four bytes at `address`.
 fn code<'a>(address: u64, operation: Operation<'a>) -> Instruction<'a> {
     Instruction { address, physical: address, length: 4, ..instruction(Class::Simple, operation) }
 }
@@ -391,7 +393,7 @@ fn a_loop_of_one_line_takes_two_cycles() {
     }
     // The first line is ready in cycle 2, the last one 198 cycles later; it completes two cycles after dispatch.
     assert_eq!(bench.cycles(), 2 + 198 + 2 + 1);
-    // A cycle of each pair is empty, and the fetcher waits in it.
+    // One cycle of each pair is empty, in which the fetcher waits.
     assert_eq!(bench.states(), [("D0h", 2 + 99), ("87h", 100)]);
 }
 
@@ -402,7 +404,7 @@ fn a_miss_of_code_empties_the_decoder_for_its_latency() {
     bench.found.line = 50;
     bench.run(&code(0x1010, Operation::default()));
     bench.cycles();
-    // The first line has bytes of both pieces, which are read in cycles 1 and 2 + 50.
+    // The first line has bytes of both pieces, which are fetched in cycles 1 and 2 + 50.
     assert_eq!(bench.states(), [("D0h", 53), ("87h", 50)]);
 }
 
@@ -416,7 +418,7 @@ fn the_target_of_a_far_transfer_is_fetched_after_it() {
     assert_eq!(bench.states(), [("D0h", 50), ("D1h", 41), ("DAh", 41), ("87h", 50)]);
 }
 
-/// Runs locked additions to one place.
+/// Runs locked additions to one location.
 fn locked(count: usize) -> Bench {
     let mut bench = Bench::new();
     for _ in 0..count {
@@ -441,7 +443,7 @@ fn a_cycle_in_which_several_locked_additions_wait_counts_once() {
     let mut bench = locked(400);
     let cycles = bench.cycles();
     let states = bench.states();
-    // The first one waits for its data from 1 to 4, each other one 18 cycles from the turn of the one before.
+    // The first one waits for its data from 1 to 4, each other one 18 cycles from the turn of the previous one.
     assert_eq!(states.iter().find(|(state, _)| *state == "24h 02h"), Some(&("24h 02h", 3 + 399 * 18)));
     assert_eq!(states.iter().find(|(state, _)| *state == "24h 04h"), Some(&("24h 04h", 400 * 12)));
     assert_eq!(cycles, 4 + 399 * 18 + 12 + 1);
@@ -460,10 +462,10 @@ fn a_load_that_hits_a_line_on_its_way_waits_for_it() {
     assert_eq!(bench.cycles(), 126);
 }
 
-/// XMM registers by numbers of their own.
+/// XMM registers, numbered separately.
 const XMM: u16 = 40;
 
-/// An instruction of the vector unit; registers are numbers of XMM registers.
+/// Runs an instruction of the vector unit; registers are numbers of XMM registers.
 fn vector(bench: &mut Bench, class: Class, operation: Operation<'_>, [reads, writes]: [&[u16]; 2]) {
     let registers = |numbers: &[u16]| numbers.iter().map(|number| Register(XMM + number)).collect::<Vec<_>>();
     let (reads, writes) = (registers(reads), registers(writes));
@@ -484,7 +486,7 @@ const ADDPS: Operation<'_> = Operation {
 };
 const MOVLPD: Operation<'_> = Operation { width: 8, packed: false, elements: Elements::Doubles, ..ADDPS };
 
-/// XMM1 has singles, but doubles in its lower half.
+/// Returns a bench whose XMM1 has singles, but doubles in its lower half.
 fn mixed() -> Bench {
     let mut bench = Bench::new();
     vector(&mut bench, Class::FloatAdd, ADDPS, [&[1, 2], &[1]]);
@@ -531,8 +533,8 @@ fn elements_that_are_not_told_differ_from_nothing() {
 
 #[test]
 fn every_three_prefixes_beyond_three_take_a_cycle() {
-    // Sixteen NOP of nine bytes in nine pieces: with eight prefixes each waits one cycle, with five none. The last line is ready a cycle
-    // after its last piece, and completes two later.
+    // Sixteen NOPs of nine bytes in nine pieces: with eight prefixes each waits one cycle, with five none. The last line is ready a cycle
+    // after its last piece, and completes two cycles later.
     for (prefixes, waits) in [(8, 16), (5, 0)] {
         let mut bench = Bench::new();
         for number in 0..16 {

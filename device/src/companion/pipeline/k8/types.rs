@@ -1,4 +1,4 @@
-//! What the halves of vector registers were last written as (PK47).
+//! The element types that the halves of vector registers were last written with (PK47).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::{Class, Elements, Operation, Register};
@@ -6,18 +6,18 @@ use super::super::saving::number;
 
 /// The width of half a vector register in bytes.
 const HALF: u8 = 8;
-/// Halves of a register, and bits and registers of a saved word.
+/// Halves per register, and bits per half and registers per saved word.
 const HALVES: usize = 2;
 const ELEMENT_BITS: usize = 4;
 const SAVED: usize = 64 / (HALVES * ELEMENT_BITS);
 
-/// The elements of each register: of its lower half, and of its upper half.
+/// The elements of each register's lower half and upper half.
 #[derive(Clone, Debug)]
 pub(super) struct Types {
     halves: [[Elements; HALVES]; Register::COUNT],
 }
 
-/// Whether the halves have different elements, as far as they are told.
+/// Whether the halves have different known elements.
 fn is_mixed([lower, upper]: [Elements; HALVES]) -> bool {
     lower != upper && lower != Elements::Untold && upper != Elements::Untold
 }
@@ -37,11 +37,11 @@ impl Types {
         }
     }
 
-    /// An operation of the unit is executed. Returns whether it computes with both halves of a register whose types differ: that register
-    /// then has one type.
+    /// Executes an operation of the floating-point unit. Returns whether it computes with both halves of a register whose types differ;
+    /// that register then has one type.
     pub(super) fn execute(&mut self, class: Class, operation: &Operation<'_>) -> bool {
         let (elements, whole) = (operation.elements, operation.packed && operation.width > HALF);
-        // What moves bits does not ask what they are.
+        // Moves do not depend on the type.
         let copied = operation.reads.first().copied().filter(|_| class == Class::FloatMove && operation.reads.len() == 1);
         let mut retyped = false;
         if whole && copied.is_none() && !matches!(class, Class::Load | Class::Store) {

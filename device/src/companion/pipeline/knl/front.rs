@@ -1,32 +1,32 @@
-//! Fetch, decoding, and the queue of instructions before allocation.
+//! Fetch, decoding, and the instruction queue before allocation.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::Instruction;
 use super::super::queue::{Ring, Runs};
 use super::super::{Found, small, time};
 
-/// The bytes that the fetcher reads in a cycle, as bits of an address (PL1).
+/// Number of bytes that the fetcher reads per cycle, as address bits (PL1).
 const PIECE_BITS: u32 = 4;
-/// Instructions that are decoded in a cycle, and the length beyond which one is decoded alone (PL2).
+/// Instructions decoded per cycle, and the length beyond which one is decoded alone (PL2).
 const WIDTH: u8 = 2;
 const LONG: u8 = 8;
-/// So many prefixes cost nothing; with more, each as many begun take as many cycles (PL3).
+/// Number of prefixes that cost nothing. With more, each group of as many, full or not, takes as many cycles (PL3).
 const PREFIXES: u8 = 3;
-/// What a target that the decoder finds costs (PL7).
+/// Cycles that a target found by the decoder costs (PL7).
 const RESTEER: u64 = 6;
-/// From the fetch of a piece to the allocation of what is decoded from it.
+/// Cycles from the fetch of a piece to the allocation of the micro-operations decoded from it.
 const DEPTH: u64 = 2;
 
 /// The front end of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct FrontEnd {
-    /// When the last piece was fetched, and which.
+    /// The cycle in which the last piece was fetched, and that piece.
     fetched: u64,
     piece: Option<u64>,
-    /// The last cycle of decoding, and how many instructions more it can take.
+    /// The last cycle of decoding, and how many more instructions can be decoded in it.
     decoded: u64,
     places: u8,
-    /// When the entries of the queue are free (PL5).
+    /// The cycles in which the queue entries become free (PL5).
     queue: Ring<16>,
     pub(super) fills: Runs,
     pub(super) walks: Runs,
@@ -37,8 +37,8 @@ impl FrontEnd {
         FrontEnd { fetched: 0, piece: None, decoded: 0, places: 0, queue: Ring::new(), fills: Runs::new(), walks: Runs::new() }
     }
 
-    /// The first cycle in which the instruction can be allocated, as far as the front end is concerned. `walker`: when the thread's walker
-    /// is free.
+    /// Returns the first cycle in which the front end can deliver the instruction for allocation. `walker` is the cycle in which the
+    /// thread's walker is free.
     pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: &Found, walker: &mut u64) -> u64 {
         if instruction.length == 0 {
             return 0;
@@ -50,7 +50,7 @@ impl FrontEnd {
         self.decode(instruction)
     }
 
-    /// The fetcher reads the pieces that the instruction lies in.
+    /// Fetches the pieces that the instruction lies in.
     #[inline]
     fn read(&mut self, instruction: &Instruction<'_>) {
         let first = instruction.address >> PIECE_BITS;
@@ -60,14 +60,14 @@ impl FrontEnd {
         }
         for piece in [first, last] {
             if self.piece != Some(piece) {
-                // No more than two pieces are ahead of the decoder.
+                // At most two pieces are ahead of the decoder.
                 self.fetched = (self.fetched + 1).max(self.decoded.saturating_sub(1));
                 self.piece = Some(piece);
             }
         }
     }
 
-    /// [`deliver`](FrontEnd::deliver), of code that is here.
+    /// Delivers like [`deliver`](FrontEnd::deliver), for code that is present.
     #[inline]
     pub(super) fn deliver_plain(&mut self, instruction: &Instruction<'_>) -> u64 {
         if instruction.length == 0 {
@@ -77,7 +77,7 @@ impl FrontEnd {
         self.decode(instruction)
     }
 
-    /// The instruction is decoded; returns the first cycle in which it can be allocated.
+    /// Decodes the instruction, and returns the first cycle in which it can be allocated.
     #[inline]
     fn decode(&mut self, instruction: &Instruction<'_>) -> u64 {
         let earliest = (self.fetched + 1).max(self.queue.room_for_one());
@@ -99,7 +99,7 @@ impl FrontEnd {
         self.decoded + 1
     }
 
-    /// The fetcher waits for translations and lines.
+    /// Makes the fetcher wait for translations and lines.
     fn wait(&mut self, found: &Found, walker: &mut u64) {
         if found.walk != 0 {
             let begin = self.fetched.max(*walker);
@@ -113,25 +113,25 @@ impl FrontEnd {
         self.fetched += line;
     }
 
-    /// The instruction leaves the queue in cycle `at`.
+    /// Removes the instruction from the queue in cycle `at`.
     #[inline]
     pub(super) fn allocated(&mut self, at: u64) {
         self.queue.take(at);
     }
 
-    /// PL6: fetch goes on at the target of a branch.
+    /// PL6: continues fetch at the target of a branch.
     pub(super) fn turn(&mut self) {
         self.piece = None;
         self.places = 0;
     }
 
-    /// PL7: fetch goes on at a target that the decoder found.
+    /// PL7: continues fetch at a target that the decoder found.
     pub(super) fn resteer(&mut self) {
         self.turn();
         self.fetched = self.fetched.max(self.decoded.saturating_sub(1)) + RESTEER;
     }
 
-    /// Fetch begins anew, such that the first instruction can be allocated in cycle `at`.
+    /// Restarts fetch so that the first instruction can be allocated in cycle `at`.
     pub(super) fn restart(&mut self, at: u64) {
         self.turn();
         self.fetched = at.saturating_sub(DEPTH + 1);

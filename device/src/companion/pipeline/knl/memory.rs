@@ -1,4 +1,4 @@
-//! How loads and stores go through the memory station, the queue of stores and the buffers of missed lines.
+//! Loads and stores in the memory station, the store queue and the miss buffers.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -11,31 +11,31 @@ use super::super::sequence::Sequence;
 use super::super::{Touch, time};
 use super::Units;
 
-/// Accesses that are sent in a cycle (PL14).
+/// Accesses sent per cycle (PL14).
 const WIDTH: u8 = 2;
-/// From the issue of a load to the use of its data: integers of 32 and 64 bits, and others.
+/// Cycles from the issue of a load to the use of its data: integers of 32 and 64 bits, and others.
 const LOAD: u64 = 4;
 const LOAD_OTHERS: u64 = 5;
-/// From a store's data to those of a load that takes them (PL16): integers of 32 and 64 bits, and others.
+/// Cycles from a store's data to those of a load that forwards them (PL16): integers of 32 and 64 bits, and others.
 const FORWARD: u64 = 9;
 const FORWARD_OTHERS: u64 = 10;
-/// The same for a store whose instruction has read the bytes, so that additions to memory are seven cycles apart in a chain.
+/// Cycles of forwarding from a store whose instruction has read the bytes, so that additions to memory are seven cycles apart in a chain.
 const FORWARD_MODIFIED: u64 = 6;
-/// From the write of a store to the data of a load that cannot take them (PL18).
+/// Cycles from the write of a store to the data of a load that cannot forward them (PL18).
 const OVERLAP: u64 = 4;
-/// What a second try adds (PL19).
+/// Cycles that a replay adds (PL19).
 const AGAIN: u64 = 1;
 
 /// The memory side of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// The entries of the station, which are left in order.
+    /// The entries of the station, which are freed in order.
     station: Ring<12, 16>,
     sent: Sequence,
     /// The first cycles in which another integer load and another store can be sent.
     next_load: u64,
     next_store: u64,
-    /// The places of stores that are issued and not written.
+    /// Queue entries of stores that are issued and not written.
     places: Ring<16>,
     pub(super) stores: Stores,
     pub(super) ahead: Ahead,
@@ -44,18 +44,18 @@ pub(super) struct Memory {
     pub(super) walks: Runs,
 }
 
-/// What the loads and stores of an instruction went through.
+/// Progress of the loads and stores of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Accessed {
-    /// When the last of them was issued.
+    /// The cycle in which the last of them was issued.
     pub(super) issued: u64,
-    /// When all data that it reads are here.
+    /// The cycle in which all its load data are present.
     pub(super) data: u64,
-    /// When all its stores have places and translations.
+    /// The cycle in which all its stores have queue entries and translations.
     pub(super) stored: u64,
-    /// How many stores it has.
+    /// Number of stores.
     pub(super) stores: usize,
-    /// How many loads.
+    /// Number of loads.
     pub(super) loads: usize,
 }
 
@@ -75,13 +75,13 @@ impl Memory {
         }
     }
 
-    /// The first cycle in which so many entries of a thread's share of the station are free.
+    /// Returns the first cycle in which `entries` entries of a thread's share of the station are free.
     #[inline]
     pub(super) fn room(&self, entries: usize, share: usize) -> u64 {
         self.station.room_within(entries, share)
     }
 
-    /// Sends an access whose address is known in cycle `ready`. `vector`: of a vector register.
+    /// Sends an access whose address is known in cycle `ready`. `vector`: it is an access of a vector register.
     pub(super) fn access(
         &mut self,
         touch: &Touch,
@@ -102,10 +102,10 @@ impl Memory {
         }
         let mut at = self.sent.next(earliest, WIDTH);
         if !stores && touch.missed && !touch.uncached && units.pending(touch.line, at).is_none() {
-            // PL15: without a buffer the station stops.
+            // PL15: without a free buffer the station stalls.
             let room = units.room();
             if room > at {
-                // PL45: the queue of the second level takes the request when a line has come.
+                // PL45: the second level's queue accepts the request when a line has arrived.
                 tally.add(Signal::SecondLevelQueueRejects, 1);
                 self.sent.delay(room);
                 at = room;
@@ -127,13 +127,13 @@ impl Memory {
             self.ahead.push(touch.line, here);
             accessed.data = accessed.data.max(here);
         } else {
-            // A prefetch, for which nothing waits.
+            // Nothing waits for a prefetch.
             let from = at + self.translate(touch, at);
             Self::line(touch, from, units);
         }
     }
 
-    /// PL20: a store takes a place. It is not written before the completion of its instruction.
+    /// PL20: gives a store a queue entry. It is not written before its instruction completes.
     fn place(&mut self, touch: &Touch, at: u64, accessed: &mut Accessed, tally: &mut Tally) {
         accessed.stores += 1;
         let room = self.places.room(accessed.stores);
@@ -145,7 +145,7 @@ impl Memory {
         accessed.stored = accessed.stored.max(at + self.translate(touch, at));
     }
 
-    /// When the data of a load that was issued in cycle `at` are here.
+    /// Returns when the data of a load that was issued in cycle `at` are present.
     fn read(&mut self, touch: &Touch, at: u64, vector: bool, units: &mut Units, tally: &mut Tally) -> u64 {
         let others = vector || touch.size <= 2;
         let from = at + self.translate(touch, at);
@@ -178,7 +178,7 @@ impl Memory {
         here + if again { AGAIN } else { 0 }
     }
 
-    /// When the line of an access is here that is needed in cycle `from`: then, if it is in the cache.
+    /// Returns when the line of an access is present that is needed in cycle `from`: `from` itself if the line is in the cache.
     fn line(touch: &Touch, from: u64, units: &mut Units) -> u64 {
         if let Some(until) = units.pending(touch.line, from) {
             return until;
@@ -189,7 +189,7 @@ impl Memory {
         units.request(touch.line, from, u64::from(touch.latency))
     }
 
-    /// PL23: what the translation of an access that is issued in cycle `at` takes.
+    /// PL23: returns the cycles of the translation of an access that is issued in cycle `at`.
     fn translate(&mut self, touch: &Touch, at: u64) -> u64 {
         let cycles = u64::from(touch.translation);
         if !touch.walked {
@@ -201,8 +201,7 @@ impl Memory {
         self.walker - at
     }
 
-    /// PL21: a store is written behind its instruction, which completes in cycle `completed`. Its address and its data were there in cycle
-    /// `ready`.
+    /// PL21: writes a store after its instruction completes in cycle `completed`. Its address and its data were ready in cycle `ready`.
     pub(super) fn write(&mut self, touch: &Touch, accessed: &Accessed, ready: u64, completed: u64, units: &mut Units) {
         let earliest = Self::line(touch, accessed.stored, units).max(completed + 1);
         let written = self.written.next(earliest, 1);

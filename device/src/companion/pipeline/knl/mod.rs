@@ -1,4 +1,4 @@
-//! The pipeline of Knights Landing. Rules PL1 to PL44 and their sources are in `docs/notes/pipelines-x86.md`. Left out are prefixes (PL3).
+//! The pipeline of Knights Landing. Rules PL1 to PL44 and their sources are in `docs/notes/pipelines-x86.md`. Prefixes (PL3) are left out.
 
 mod front;
 mod memory;
@@ -31,43 +31,43 @@ pub(super) use signals::{EVENTS, STATES};
 use signals::{NOT_ALLOCATED, State};
 pub(super) use units::Units;
 
-/// Micro-operations that are allocated in a cycle, and that complete in one.
+/// Micro-operations allocated per cycle, and completed per cycle.
 const WIDTH: u8 = 2;
-/// From the issue of a mispredicted branch to the allocation of the right path (PL24).
+/// Cycles from the issue of a mispredicted branch to the allocation of the right path (PL24).
 const MISPREDICTION: u64 = 12;
 
-/// The pipeline.
+/// The pipeline of a Knights Landing thread.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) account: States,
-    /// The cycle of the present group, or of the next one. Everything before has been reported.
+    /// The cycle of the current group, or of the next one. Everything before has been reported.
     at: u64,
-    /// Whether the first micro-operation of the group has been allocated, and the port that it took, unless it has none.
+    /// Whether the first micro-operation of the group has been allocated, and the port that it took, if any.
     open: bool,
     port: Option<Port>,
     front: FrontEnd,
     redirect: Option<Redirect>,
     registers: Registers,
-    /// Boxed, since threads that share them exchange them for each instruction.
+    /// Boxed, since threads that share them swap them at each instruction.
     units: Box<Units>,
     reorder: Ring<72, 128>,
     integer: [Entries<12, 16>; 2],
     vector: [Entries<20, 32>; 2],
     memory: Memory,
-    /// When the divider takes another division of the thread. They begin in their order.
+    /// The cycle in which the divider accepts another division of the thread. Divisions begin in order.
     divider: u64,
     divisions: Runs,
     completed: Sequence,
 }
 
-/// A port with its station.
+/// A port with its reservation station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
     vector: bool,
     number: usize,
 }
 
-/// PL28: what a thread has of the reorder buffer and the stations.
+/// PL28: a thread's share of the reorder buffer and the stations.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     reorder: usize,
@@ -78,7 +78,7 @@ struct Share {
 }
 
 impl Share {
-    /// Among so many running threads.
+    /// Returns the share of one thread if `threads` run.
     fn of(threads: usize) -> Share {
         let parts = match threads {
             0 | 1 => 1,
@@ -89,14 +89,14 @@ impl Share {
     }
 }
 
-/// When an instruction went through.
+/// The cycles in which an instruction passed the stages.
 #[derive(Clone, Copy, Debug)]
 struct Issued {
-    /// Its last part was issued.
+    /// Issue of its last part.
     last: u64,
-    /// It has finished.
+    /// Its finish.
     finished: u64,
-    /// The addresses and data of its stores are there.
+    /// The cycle in which the addresses and data of its stores are ready.
     stored: u64,
     /// Its loads and stores.
     accessed: Accessed,
@@ -123,12 +123,12 @@ impl Core {
         }
     }
 
-    /// The cycle of the present group, or of the next one.
+    /// Returns the cycle of the current group, or of the next one.
     pub(super) fn now(&self) -> u64 {
         self.at
     }
 
-    /// An instruction has been executed.
+    /// Executes an instruction.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
         self.exchange(threads);
         let far = instruction.class == Class::Exception || found.continuation == Continuation::Far;
@@ -147,7 +147,7 @@ impl Core {
             self.memory.write(touch, &issued.accessed, issued.stored, completed, &mut self.units);
         }
         if row.flow != 0 {
-            // PL4, PL39: nothing else of the thread is allocated while the flow is.
+            // PL4, PL39: nothing else of the thread is allocated during the flow.
             tally.add(Signal::MicrocodeEntries, 1);
             let end = (0..row.flow).fold(at, |at, _| threads.turn(at) + 1);
             self.pass(end);
@@ -160,7 +160,8 @@ impl Core {
         self.exchange(threads);
     }
 
-    /// PL27: another core takes a line to write it. Returns whether the pipeline is cleared, from a load of it that is ahead of its turn.
+    /// PL27: handles another core's taking a line to write it. Returns whether the pipeline is cleared, from a load of the line that is
+    /// ahead of its turn.
     pub(super) fn data_taken(&mut self, line: u64) -> bool {
         let clears = self.memory.ahead.has(line, self.at);
         if clears && self.redirect.is_none() {
@@ -171,7 +172,7 @@ impl Core {
         clears
     }
 
-    /// PL28: the units are those that the threads of the core share, if there are several.
+    /// PL28: swaps in or out the units that the threads of the core share, if there are several.
     fn exchange(&mut self, threads: &mut Threads<'_>) {
         let offset = threads.offset();
         if let Some(units) = threads.units() {
@@ -180,7 +181,7 @@ impl Core {
         }
     }
 
-    /// Where the front end goes on.
+    /// Redirects the front end.
     fn turn(&mut self, continuation: Continuation, far: bool, issued: &Issued, completed: u64) {
         let redirect = match continuation {
             _ if far => return self.front.restart(self.at),
@@ -198,8 +199,8 @@ impl Core {
         self.redirect = Some(redirect);
     }
 
-    /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes so many
-    /// accesses, in the cycle [`at`](Core::at). Returns its port, and whether it is the second of its group.
+    /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes `accesses`
+    /// accesses. The cycle is [`at`](Core::at). Returns its port, and whether it is the second of its group.
     #[inline(always)]
     fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
         let share = Share::of(threads.count());
@@ -216,12 +217,12 @@ impl Core {
             }
             self.close();
         }
-        // PL30: up to its turn, cycles are lost, and nothing holds in them.
+        // PL30: cycles before its turn are lost, and no state holds in them.
         let begin = threads.turn(self.at);
         self.pass(begin);
         let (mut ready, mut at) = (delivered, begin);
         if let Some(redirect) = self.redirect.take() {
-            // PL25: a wrong path is allocated until the branch is issued. PL33: then the right path waits until it has completed.
+            // PL25: a wrong path is allocated until the branch is issued. PL33: then the right path waits until the branch has completed.
             let full = self.reorder.full(begin, redirect.resolved, usize::from(WIDTH), share.reorder);
             self.hold(State::ReorderBuffer, 0, full);
             at = at.max(redirect.resolved + 1);
@@ -248,25 +249,25 @@ impl Core {
         (self.port, false)
     }
 
-    /// `state` holds from cycle `from` up to `until`, if that is later.
+    /// Makes `state` hold from cycle `from` up to `until`, if that is later.
     fn hold(&mut self, state: State, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 
-    /// The same; returns the later of both.
+    /// Makes `state` hold like [`hold`](Core::hold), and returns the later of `from` and `until`.
     fn until(&mut self, state: State, from: u64, until: u64) -> u64 {
         self.hold(state, from, until);
         from.max(until)
     }
 
-    /// Nothing more is allocated in the present group.
+    /// Closes the current group: nothing more is allocated in it.
     fn close(&mut self) {
         if self.open {
             self.pass(self.at + 1);
         }
     }
 
-    /// The next group is allocated in cycle `until`.
+    /// Lets cycles pass up to `until`, in which the next group is allocated.
     fn pass(&mut self, until: u64) {
         self.open = false;
         self.port = None;
@@ -287,7 +288,7 @@ impl Core {
         self.at = until;
     }
 
-    /// The first cycle in which the station of a port has an entry free.
+    /// Returns the first cycle in which the station of a port has a free entry.
     fn room(&self, port: Port, share: Share) -> u64 {
         let room = if port.vector {
             self.vector.get(port.number).map(|entries| entries.room_within(share.vector))
@@ -297,7 +298,7 @@ impl Core {
         room.unwrap_or(0)
     }
 
-    /// How many micro-operations wait in the station of a port.
+    /// Returns the number of micro-operations that wait in the station of a port.
     fn waiting(&self, port: Port) -> usize {
         let waiting = if port.vector {
             self.vector.get(port.number).map(|entries| entries.taken(self.at))
@@ -307,7 +308,7 @@ impl Core {
         waiting.unwrap_or(0)
     }
 
-    /// The first cycle in which a station for `unit` has an entry free.
+    /// Returns the first cycle in which a station for `unit` has a free entry.
     fn earliest(&self, unit: Unit, share: Share) -> u64 {
         let vector = unit.is_vector();
         match unit.only() {
@@ -317,7 +318,7 @@ impl Core {
         }
     }
 
-    /// PL12: the port of a micro-operation that is allocated now.
+    /// PL12: returns the port of a micro-operation that is allocated now.
     fn choose(&self, unit: Unit) -> Option<Port> {
         if unit == Unit::None {
             return None;
@@ -331,7 +332,7 @@ impl Core {
         Some(Port { vector, number })
     }
 
-    /// The cycle, `earliest` or later, in which `row` goes to its port. The entry of the station is free one cycle later.
+    /// Returns the cycle, `earliest` or later, in which `row` issues to its port. The station entry is free one cycle later.
     fn send(&mut self, row: &Row, port: Port, earliest: u64) -> u64 {
         let mut earliest = earliest;
         if row.divider != 0 {
@@ -350,11 +351,11 @@ impl Core {
         at
     }
 
-    /// Issues what was allocated in the present cycle, and writes its results.
+    /// Issues the micro-operations allocated in the current cycle, and writes their results.
     fn issue(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row, port: Option<Port>, tally: &mut Tally) -> Issued {
         const UNKNOWN: &[Register] = &[Register(0)];
         let operation = instruction.operation;
-        // Without registers it needs the result before.
+        // Without named registers it needs the previous result.
         let number = |register: &Register| if operation.is_some() { register.0 % ANY } else { ANY };
         let [addresses, reads, writes] =
             operation.map_or([UNKNOWN; 3], |operation| [operation.addresses, operation.reads, operation.writes]);
@@ -367,7 +368,7 @@ impl Core {
             self.memory.access(touch, address, vector, &mut self.units, &mut accessed, tally);
         }
         let data = sources.max(accessed.data);
-        // The stack pointer changes beside the access.
+        // The stack pointer is updated in parallel with the access.
         let beside = matches!(instruction.class, Class::Push | Class::Pop) && row.flow == 0;
         let computes = matches!(instruction.class, Class::Address | Class::AddressScaled);
         let mut last = accessed.issued;
@@ -386,7 +387,7 @@ impl Core {
             }
         }
         let mut finished = result.max(last + 1);
-        // What is stored is the result, unless the stack is pushed.
+        // The result is stored, except when the stack is pushed.
         let stacks = matches!(instruction.class, Class::Push | Class::Call);
         let stored = accessed.stored.max(if stacks { data } else { result });
         if accessed.stores != 0 {

@@ -1,20 +1,21 @@
-//! The short way of an instruction that only computes: one micro-operation of a cycle on either integer port, from registers to registers.
+//! Fast path of an instruction that only computes: one single-cycle micro-operation on either integer port, from registers to registers.
 //!
-//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
+//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions are of this
+//! kind.
 
 use super::super::super::instruction::{Class, Instruction};
 use super::signals::State;
 use super::{ANY, Core, Port, WIDTH};
 
-/// Whether an instruction of `class` is one micro-operation of a cycle on either integer port, whatever its width.
+/// Whether an instruction of `class` is one single-cycle micro-operation on either integer port, whatever its width.
 #[inline]
 fn is_short(class: Class) -> bool {
     matches!(class, Class::Simple | Class::Nop | Class::BitTest)
 }
 
 impl Core {
-    /// An instruction has been executed whose code is here, that accessed nothing and goes on in sequence, by a thread that has its core to
-    /// itself. Returns whether it has taken the short way; if not, nothing has been done.
+    /// Executes an instruction whose code is present, that made no access and continues in sequence, on a thread that has its core to
+    /// itself. Returns whether it took the fast path; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
         if !is_short(instruction.class) || instruction.floating_point || instruction.segment_loads != 0 || self.redirect.is_some() {
@@ -35,7 +36,7 @@ impl Core {
         }
         let sources = match &instruction.operation {
             Some(operation) => operation.reads.iter().fold(at + 1, |sources, register| sources.max(self.registers.at(register.0 % ANY))),
-            // Without registers it needs the result before.
+            // Without named registers it needs the previous result.
             None => self.registers.at(ANY).max(at + 1),
         };
         let issued = self.units.send_integer(number, sources);
@@ -45,7 +46,7 @@ impl Core {
         }
         match &instruction.operation {
             Some(operation) => operation.writes.iter().for_each(|register| self.registers.set(register.0 % ANY, result)),
-            // Through the shortest operation, whatever this one is.
+            // As if through the shortest operation, whatever this one is.
             None => self.registers.set(ANY, self.registers.at(ANY).max(at + 1) + 1),
         }
         let completed = self.completed.next(result, WIDTH);
@@ -58,7 +59,7 @@ impl Core {
         }
     }
 
-    /// PL9 to PL12, PL31 to PL35: the port of the micro-operation, and whether it is the second of its group.
+    /// PL9 to PL12, PL31 to PL35: returns the port of the micro-operation, and whether it is the second of its group.
     #[inline]
     fn allocate_plain(&mut self, delivered: u64) -> (usize, bool) {
         if self.open {
@@ -89,7 +90,7 @@ impl Core {
         (number, false)
     }
 
-    /// PL12: the port of an operation that both can take.
+    /// PL12: returns the port of an operation that either port can execute.
     #[inline]
     pub(super) fn choose_integer(&self) -> usize {
         if let Some(Port { vector: false, number }) = self.port {

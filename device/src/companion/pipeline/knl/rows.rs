@@ -1,11 +1,11 @@
-//! Which port, latency and flow an operation has. `docs/notes/pipelines-x86.md`, table 1.1 of part two, has the sources.
+//! Port, latency and flow of each operation. `docs/notes/pipelines-x86.md`, table 1.1 of part two, has the sources.
 
 use super::super::super::instruction::{AccessKind, Class, Instruction};
 
-/// What executes a micro-operation.
+/// The unit that executes a micro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// The memory station alone.
+    /// The memory station only.
     None,
     /// Either integer port.
     Integer,
@@ -20,12 +20,12 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// Whether it is a vector port.
+    /// Returns whether it is a vector port.
     pub(super) fn is_vector(self) -> bool {
         matches!(self, Unit::Vector | Unit::Vector0)
     }
 
-    /// The only port of the two that it can be.
+    /// Returns the only port that it can use, if it is restricted to one.
     pub(super) fn only(self) -> Option<usize> {
         match self {
             Unit::Integer0 | Unit::Vector0 => Some(0),
@@ -39,15 +39,15 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) unit: Unit,
-    /// From issue to the use of the result, in cycles.
+    /// Cycles from issue to the use of the result.
     pub(super) latency: u8,
-    /// The port takes the next operation so many cycles later.
+    /// Cycles until the port accepts the next operation.
     pub(super) every: u8,
-    /// Cycles of allocation that its flow of microcode has for itself; 0 without one.
+    /// Cycles of allocation that its microcode flow has for itself; 0 without a flow.
     pub(super) flow: u8,
-    /// The divider takes the next division so many cycles later; 0 if it is none.
+    /// Cycles until the divider accepts the next division; 0 if it is not a division.
     pub(super) divider: u8,
-    /// It waits until everything before it has completed and every store is written.
+    /// Whether it waits until everything before it has completed and every store is written.
     pub(super) serializes: bool,
 }
 
@@ -55,28 +55,28 @@ const fn row(unit: Unit, latency: u8, every: u8) -> Row {
     Row { unit, latency, every, flow: 0, divider: 0, serializes: false }
 }
 
-/// One micro-operation of a cycle of a unit, or only of the memory station.
+/// Returns the row of one single-cycle micro-operation of a unit, or of the memory station only.
 #[inline]
 pub(super) const fn of_cycle(unit: Unit) -> Row {
     row(unit, !matches!(unit, Unit::None) as u8, 1)
 }
 
-/// A flow of microcode whose result takes as long as the front end is held.
+/// Returns the row of a microcode flow whose result takes as long as the front end is held.
 const fn flow(cycles: u8) -> Row {
     Row { flow: cycles, ..row(Unit::Integer, cycles, 1) }
 }
 
-/// A flow of microcode that waits for everything before it.
+/// Returns the row of a microcode flow that waits for everything before it.
 const fn serializing(cycles: u8) -> Row {
     Row { flow: cycles, serializes: true, ..row(Unit::Integer, 1, 1) }
 }
 
-/// A division of integers has the front end for the shortest flow (PL4).
+/// Returns the row of an integer division, which occupies the front end for the shortest flow (PL4).
 const fn division(latency: u8, divider: u8) -> Row {
     Row { flow: SHORTEST_FLOW, divider, ..row(Unit::Integer, latency, 1) }
 }
 
-/// A division or square root of the vector unit: in the divider if it is scalar or of x87, else in microcode (PL22).
+/// Returns the row of a division or square root of the vector unit: in the divider if it is scalar or x87, otherwise in microcode (PL22).
 const fn fraction(latency: u8, divider: u8) -> Row {
     Row { divider, ..row(Unit::Vector0, latency, 1) }
 }
@@ -85,24 +85,24 @@ const fn packed(latency: u8, cycles: u8) -> Row {
     Row { flow: cycles, ..row(Unit::Vector, latency, 1) }
 }
 
-/// The width of x87's extended numbers.
+/// The width of x87's extended numbers in bytes.
 const EXTENDED: u8 = 10;
-/// The shortest flow of microcode.
+/// The shortest microcode flow.
 const SHORTEST_FLOW: u8 = 7;
-/// A flow of which nothing is known: as XADD or CLD.
+/// A flow of unknown length: as XADD or CLD.
 const SOME_FLOW: u8 = 8;
-/// A locked operation: 13 in a chain, of which the data take 6 from store to load, and the second try of the load one.
+/// A locked operation: 13 in a chain, of which store-to-load forwarding takes 6 and the replay of the load one.
 const LOCKED: Row = Row { flow: 13, ..row(Unit::Integer, 6, 1) };
 /// XCHG with memory: 24 in a chain.
 const LOCKED_EXCHANGE: Row = Row { flow: 24, ..row(Unit::Integer, 17, 1) };
-/// A far transfer, an interrupt or an exception. Chosen.
+/// Cycles of a far transfer, an interrupt or an exception. Chosen.
 const FAR: u8 = 90;
-/// A load of a segment register. Chosen.
+/// Cycles of a load of a segment register. Chosen.
 const SEGMENT: u8 = 10;
-/// A vector load of so many elements is a gather.
+/// A vector load with at least this many elements is a gather.
 const GATHER: usize = 4;
 
-/// The row of an instruction.
+/// Returns the row of an instruction.
 pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
     if far {
         return serializing(FAR);
@@ -130,7 +130,7 @@ pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
         Class::Extend | Class::Address | Class::AddressScaled | Class::Multiply | Class::PopulationCount if sixteen => flow(SHORTEST_FLOW),
         Class::Shift | Class::Extend => row(Unit::Integer0, 1, 1),
         Class::Address => row(Unit::Integer1, 1, 1),
-        // Of one register it has a scale, of two it is taken to have a displacement too.
+        // With one register it has a scale; with two it is assumed to have a displacement too.
         Class::AddressScaled => row(Unit::Integer1, operation.addresses.len().clamp(1, 2) as u8, 1),
         Class::ConditionalMove | Class::AddWithCarry => row(Unit::Integer, 2, 2),
         Class::Multiply if width > 4 => row(Unit::Integer1, 5, 2),

@@ -1,7 +1,7 @@
-//! The short way of an instruction that is one micro-operation of an integer port, of the memory station, or of both, and that hits
-//! everywhere.
+//! Fast path of an instruction that hits everywhere and that is one micro-operation of an integer port, of the memory station, or of both.
 //!
-//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
+//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions are of this
+//! kind.
 
 use super::super::super::instruction::{Class, Instruction, Register};
 use super::super::super::tally::Tally;
@@ -12,7 +12,7 @@ use super::memory::Accessed;
 use super::signals::State;
 use super::{ANY, Core, Issued, Port, Unit, WIDTH, rows};
 
-/// The unit of an instruction with at most one access, not locked, whatever its width, if it is one of these.
+/// Returns the unit of an instruction with at most one access, not locked, whatever its width, if it is of this kind.
 #[inline]
 fn unit(instruction: &Instruction<'_>) -> Option<Unit> {
     let usual = !instruction.floating_point && instruction.segment_loads == 0;
@@ -25,8 +25,8 @@ fn unit(instruction: &Instruction<'_>) -> Option<Unit> {
 }
 
 impl Core {
-    /// An instruction has been executed whose code is here, whose only access hit, if it made one, and that goes on in sequence or elsewhere, by
-    /// a thread that has its core to itself. Returns whether it has taken the short way; if not, nothing has been done.
+    /// Executes an instruction whose code is present, whose access, if any, hit, and that continues in sequence or elsewhere, on a thread
+    /// that has its core to itself. Returns whether it took the fast path; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_short(
         &mut self,
@@ -45,7 +45,7 @@ impl Core {
         true
     }
 
-    /// The same by a thread that competes with others of its core.
+    /// Executes such an instruction on a thread that competes with others of its core.
     pub(in super::super) fn execute_beside(
         &mut self,
         instruction: &Instruction<'_>,
@@ -65,7 +65,7 @@ impl Core {
         true
     }
 
-    /// `COMPETES`: other threads of the core run.
+    /// Executes the instruction. `COMPETES`: other threads of the core run.
     fn step_short<const COMPETES: bool>(
         &mut self,
         instruction: &Instruction<'_>,
@@ -110,7 +110,8 @@ impl Core {
         }
     }
 
-    /// PL9 to PL12, PL31 to PL35: the port of the micro-operation, which makes so many accesses, and whether it is the second of its group.
+    /// PL9 to PL12, PL31 to PL35: returns the port of the micro-operation, which makes `accesses` accesses, and whether it is the second of
+    /// its group.
     #[inline]
     fn allocate_short(&mut self, unit: Unit, delivered: u64, accesses: usize) -> (Option<Port>, bool) {
         let memory = self.memory.room(accesses, usize::MAX);
@@ -147,7 +148,7 @@ impl Core {
         (self.port, false)
     }
 
-    /// PL12: the port of a micro-operation.
+    /// PL12: returns the port of a micro-operation.
     #[inline]
     fn choose_short(&self, unit: Unit) -> Option<Port> {
         let number = match unit {
@@ -163,12 +164,12 @@ impl Core {
         self.integer.get(port.number).map_or(0, |station| station.room())
     }
 
-    /// Issues what was allocated in the present cycle, and writes its results.
+    /// Issues the micro-operation allocated in the current cycle, and writes its results.
     #[inline]
     fn issue_short(&mut self, instruction: &Instruction<'_>, port: Option<Port>, touch: Option<&Touch>, tally: &mut Tally) -> Issued {
         const UNKNOWN: &[Register] = &[Register(0)];
         let operation = instruction.operation.as_ref();
-        // Without registers it needs the result before.
+        // Without named registers it needs the previous result.
         let number = |register: &Register| if operation.is_some() { register.0 % ANY } else { ANY };
         let first = self.at + 1;
         let ready = |core: &Core, registers: &[Register]| {
@@ -186,7 +187,7 @@ impl Core {
             self.memory.access(touch, address, false, &mut self.units, &mut accessed, tally);
             data = data.max(accessed.data);
         }
-        // The stack pointer changes beside the access.
+        // The stack pointer is updated in parallel with the access.
         let beside = matches!(instruction.class, Class::Push | Class::Pop);
         let (mut last, mut result) = (accessed.issued, data);
         if let Some(port) = port {
@@ -197,7 +198,7 @@ impl Core {
             }
         }
         let mut finished = result.max(last + 1);
-        // What is stored is the result, unless the stack is pushed.
+        // The result is stored, except when the stack is pushed.
         let stored = accessed.stored.max(if matches!(instruction.class, Class::Push | Class::Call) { data } else { result });
         if accessed.stores != 0 {
             finished = finished.max(stored + 1);
@@ -205,7 +206,7 @@ impl Core {
         for register in writes {
             let number = number(register);
             let ready = match number {
-                // Through the shortest operation, whatever this one is.
+                // As if through the shortest operation, whatever this one is.
                 ANY => self.registers.at(ANY).max(first) + 1,
                 _ if stack && addresses.contains(register) => {
                     if beside {

@@ -1,4 +1,4 @@
-//! What the pipeline reports: states of a cycle, and events.
+//! Signals that the pipeline reports: states of a cycle, and events.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -6,36 +6,36 @@ use vm_pmu_arch::feed::Signal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum State {
-    /// ROB_FULL: nothing is allocated, as the reorder buffer is full.
+    /// ROB_FULL: nothing is allocated because the reorder buffer is full.
     ReorderBuffer,
-    /// MISPREDICTS: nothing is allocated, as a mispredicted branch has not completed.
+    /// MISPREDICTS: nothing is allocated because a mispredicted branch has not completed.
     Misprediction,
-    /// RAT_STALL: nothing is allocated, as a station is full.
+    /// RAT_STALL: nothing is allocated because a station is full.
     Station,
-    /// Nothing is allocated, as a serialising instruction waits.
+    /// Nothing is allocated because a serialising instruction waits.
     Serialization,
-    /// NOT_DELIVERED: nothing is allocated, as the queue of instructions is empty.
+    /// NOT_DELIVERED: nothing is allocated because the instruction queue is empty.
     Empty,
     /// RS_FULL_STALL.ALL: the next micro-operation finds a station full.
     StationFull,
-    /// RS_FULL_STALL.MEC: that of memory.
+    /// RS_FULL_STALL.MEC: the next micro-operation finds the memory station full.
     MemoryStationFull,
-    /// CYCLES_DIV_BUSY: the divider takes no division.
+    /// CYCLES_DIV_BUSY: the divider accepts no division.
     Divider,
     /// A walk for data.
     DataWalk,
     /// A walk for code.
     CodeWalk,
-    /// ICACHE_FILL_PENDING: a line of code is on its way.
+    /// ICACHE_FILL_PENDING: a line of code is in flight.
     Fill,
 }
 
 pub(super) const STATE_COUNT: usize = State::Fill as usize + 1;
 
-/// The states of which a cycle has one at most: why nothing is allocated.
+/// The mutually exclusive states of a cycle: the causes for which nothing is allocated.
 pub(super) const NOT_ALLOCATED: u64 = (1 << (State::Empty as u64 + 1)) - 1;
 
-/// The signals of the states, in their order.
+/// The signals of the states, in order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::DispatchStallReorderBufferCycles,
     Signal::DispatchStallBranchAbortCycles,

@@ -1,18 +1,18 @@
-//! What the threads of a core share first come, first served (PL28): ports, the divider and the buffers of missed lines.
+//! Resources that the threads of a core share first come, first served (PL28): ports, the divider and the miss buffers.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::memory::Misses;
 use super::super::ports::Ports;
 use super::{Port, Row};
 
-/// The units of a core. Callers give and get cycles of their own.
+/// The units of a core. Callers pass and receive cycles of their own.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Units {
-    /// Those of integers, and those of vectors.
+    /// Integer ports, and vector ports.
     ports: [Ports<2>; 2],
     divider: Ports<1>,
     misses: Misses<12>,
-    /// What the cycles of the units have more than those of the thread that uses them.
+    /// Cycles of the units minus cycles of the thread that uses them.
     pub(super) offset: u64,
 }
 
@@ -21,13 +21,13 @@ impl Units {
         Units { ports: [Ports::new(), Ports::new()], divider: Ports::new(), misses: Misses::new(), offset: 0 }
     }
 
-    /// The cycle, `earliest` or later, in which `row` goes to `port`.
+    /// Returns the cycle, `earliest` or later, in which `row` issues to `port`.
     pub(super) fn send(&mut self, row: &Row, port: Port, earliest: u64) -> u64 {
         let (every, divides) = (u64::from(row.every), u64::from(row.divider));
         let Some(ports) = self.ports.get_mut(usize::from(port.vector)) else { return earliest };
         let mut at = earliest + self.offset;
         if divides != 0 {
-            // What lies beyond the cycles that are kept is free, so this ends.
+            // The loop ends, since all cycles beyond the kept ones are free.
             loop {
                 let free = ports.free(port.number, at, every);
                 at = self.divider.free(0, free, divides);
@@ -40,31 +40,31 @@ impl Units {
         ports.take(port.number, at, every).saturating_sub(self.offset)
     }
 
-    /// The cycle, `earliest` or later, in which an operation of one cycle goes to an integer port.
+    /// Returns the cycle, `earliest` or later, in which a single-cycle operation issues to an integer port.
     #[inline]
     pub(super) fn send_integer(&mut self, number: usize, earliest: u64) -> u64 {
         let [ports, _] = &mut self.ports;
         ports.take_cycle(number, earliest + self.offset).saturating_sub(self.offset)
     }
 
-    /// When `line` is here, if it is on its way at `now`.
+    /// Returns when `line` arrives, if it is in flight at `now`.
     #[inline]
     pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
         self.misses.pending(line, now + self.offset).map(|until| until.saturating_sub(self.offset))
     }
 
-    /// The first cycle in which a buffer for a line is free.
+    /// Returns the first cycle in which a miss buffer is free.
     #[inline]
     pub(super) fn room(&self) -> u64 {
         self.misses.room().saturating_sub(self.offset)
     }
 
-    /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
+    /// Requests `line` at `now`, or when a buffer is free. Returns when it arrives.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         self.misses.request(line, now + self.offset, latency).saturating_sub(self.offset)
     }
 
-    /// No thread asks for a cycle of the core before `now` any more.
+    /// Forgets the cycles of the core before `now`, for which no thread asks any more.
     #[inline]
     pub(super) fn forget(&mut self, now: u64) {
         self.ports.iter_mut().for_each(|ports| ports.forget(now));

@@ -1,4 +1,4 @@
-//! How groups form: ports, implicit stops, and the slots of a clock (PM9 to PM11a, PM41 to PM44).
+//! Formation of groups: ports, implicit stops, and the slots of a clock (PM9 to PM11a, PM41 to PM44).
 
 use vm_pmu_arch::feed::Signal;
 
@@ -9,34 +9,34 @@ use super::super::ia64::branches;
 use super::super::ia64::rows::Port;
 use super::super::small;
 
-/// Why a group ends.
+/// The cause that ends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// A stop of the program.
     Stop,
-    /// No port is left, a rule of branches, or execution goes on elsewhere.
+    /// No port is left, a branch rule applies, or execution continues elsewhere.
     Implicit,
-    /// The window has no more, or no more yet.
+    /// The window has no more instructions, or none yet.
     Window,
 }
 
-/// The ports that a group has taken.
+/// The ports taken by a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 struct Ports {
-    /// Of the kind of loads, and of that of stores; M0 and M2 are taken by what can use no other.
+    /// Number of load ports and of store ports taken, and whether M0 and M2 are taken by instructions that can use no other.
     loads: u8,
     stores: u8,
     memory0: bool,
     memory2: bool,
-    /// All of M.
+    /// Number of M ports taken.
     memory: u8,
-    /// One bit each.
+    /// Taken I ports and B ports, one bit each.
     integer: u8,
     branches: u8,
 }
 
 impl Ports {
-    /// Takes the port of another instruction, if it finds one. What can go to every port of M takes what the others leave.
+    /// Takes the port of another instruction, if one is free. Instructions that can use every M port take one that is left over.
     #[inline]
     fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
         match port {
@@ -71,14 +71,14 @@ impl Ports {
         }
     }
 
-    /// One of I, the lowest that is free.
+    /// Takes the lowest free I port.
     #[inline]
     fn take_integer(&mut self) -> bool {
         self.integer |= if self.integer & 1 == 0 { 1 } else { 2 };
         true
     }
 
-    /// One of M, of the kind of loads or of stores, or of any.
+    /// Takes an M port, for loads, for stores, or any.
     #[inline]
     fn take_memory(&mut self, loads: u8, stores: u8) -> bool {
         let free = self.memory < 4 && self.loads + loads <= 2 && self.stores + stores <= 2;
@@ -89,24 +89,24 @@ impl Ports {
     }
 }
 
-/// The group that is being formed.
+/// The group being formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Window {
     ports: Ports,
-    /// The slot at which it begins in its first bundle.
+    /// The slot of its first bundle at which it begins.
     start: u8,
-    /// The bundle of its last instruction, 0 or 1, and the slot behind that instruction.
+    /// The bundle of its last instruction, 0 or 1, and the slot after that instruction.
     bundle: u8,
     next: u8,
-    /// Instructions, and long ones.
+    /// Number of instructions, and of long ones.
     instructions: u8,
     long: u8,
-    /// A bundle with a branch is among them.
+    /// Whether a bundle with a branch is among them.
     branched: bool,
 }
 
 impl Window {
-    /// A group that begins at this slot.
+    /// Returns a group that begins at this slot.
     pub(super) fn at(start: u8) -> Window {
         Window { start: start.min(2), next: start.min(2), ..Window::default() }
     }
@@ -115,12 +115,12 @@ impl Window {
         self.instructions == 0
     }
 
-    /// Whether its second bundle may still come.
+    /// Whether its second bundle may still arrive.
     pub(super) fn has_room(&self) -> bool {
         self.bundle == 0
     }
 
-    /// Takes an instruction of its bundle, or of the next if it `enters` that. Returns whether it found a place.
+    /// Adds an instruction of its bundle, or of the next one if it `enters` that. Returns whether there was room.
     #[inline]
     pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
         if enters && template == Template::Bbb && self.branched {
@@ -137,7 +137,7 @@ impl Window {
         true
     }
 
-    /// The clock of its dispersal has ended so: counts its slots.
+    /// Counts the slots of the clock of its dispersal, which ended with `end`.
     pub(super) fn count(&self, end: End, tally: &mut Tally) {
         let inside = self.next < 3;
         let before = u64::from(self.next);

@@ -1,4 +1,4 @@
-//! The front end: which bundles are in the instruction buffer when, and what each clock without them was lost to (PM35 to PM40).
+//! The front end: the clocks in which bundles are in the instruction buffer, and the causes of the clocks without them (PM35 to PM40).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
@@ -9,7 +9,7 @@ use super::super::{Found, Source, small, time};
 use super::memory::Memory;
 use super::signals::{FETCH_LOST, SUPPLY_LOST};
 
-/// Why the front end delivers fewer than two bundles, the first of which that holds (PM36). The numbers are those of the tables of signals.
+/// The first applicable cause for which the front end delivers fewer than two bundles (PM36). The numbers are those of the signal tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Cause {
@@ -20,21 +20,21 @@ pub(super) enum Cause {
     Fill,
     Bubble,
     Full,
-    /// It delivers one: the other is before a target or behind a taken branch.
+    /// It delivers one bundle: the other is before a target or behind a taken branch.
     Unreached,
 }
 
-/// How many causes there are of clocks without any bundle, and in all.
+/// Number of causes of clocks without any bundle, and of all causes.
 pub(super) const IDLE: usize = Cause::Full as usize + 1;
 pub(super) const CAUSES: usize = Cause::Unreached as usize + 1;
-/// Among the reports, a clock in which something is delivered. The causes follow.
+/// The report of a clock in which something is delivered. The causes follow.
 pub(super) const DELIVERS: u8 = 0;
 
-/// From the look-up to a line that the second or the third level has.
+/// Clocks from the look-up to a line that the second or the third level has.
 const SECOND: u64 = 7;
 const THIRD: u64 = 14;
 
-/// From the look-up to a line that comes from there; `beyond`, if no cache of the core has it.
+/// Returns the clocks from the look-up to the arrival of a line from `source`; `beyond` if no cache of the core has it.
 fn latency(source: Source, beyond: u64) -> u64 {
     match source {
         Source::Second => SECOND,
@@ -46,23 +46,23 @@ fn latency(source: Source, beyond: u64) -> u64 {
 /// The front end of a thread.
 #[derive(Clone, Debug)]
 pub(in super::super) struct FrontEnd {
-    /// What it did in the clocks that are known, as far as they are not reported.
+    /// Its activity in the clocks that are known and not yet reported.
     pub(super) reports: Reasons,
     buffer: Buffer,
-    /// The bundle that came last is behind a taken branch, or the next one will be.
+    /// Whether the last bundle is behind a taken branch, and whether the next one will be.
     behind: bool,
     turned: bool,
-    /// When what lacks in the window lacks for which cause, and the clocks of stall.
+    /// The clocks in which the window lacks bundles, by cause, and the stall clocks.
     lacks: Intervals,
     stalls: Intervals,
-    /// Its requests, the line that it looked up last, and the end of the clocks in which it last did not read the first level.
+    /// Its requests, the line that it last looked up, and the end of the last clocks in which it did not read the first level.
     code: Code,
     line: u64,
     quiet: u64,
 }
 
 impl FrontEnd {
-    /// A front end whose first pair can be dispersed in clock `ready`.
+    /// Returns a front end whose first pair can be dispersed in clock `ready`.
     pub(super) const fn new(ready: u64) -> FrontEnd {
         FrontEnd {
             reports: Reasons::new(),
@@ -77,14 +77,14 @@ impl FrontEnd {
         }
     }
 
-    /// Clocks without a bundle, up to `until`, for this cause.
+    /// Lets clocks pass up to `until` without a bundle, for this cause.
     fn idle(&mut self, cause: Cause, until: u64, tally: &mut Tally) {
         if until <= self.buffer.known {
             return;
         }
         let clocks = until - self.buffer.known;
         self.reports.push(cause as u8 + 1, clocks);
-        // What the window lacks has the cause of the clock before.
+        // A lack in the window has the cause of the previous clock.
         self.lacks.push(self.buffer.known + 1, until + 1, cause as u8);
         if let Some(signal) = FETCH_LOST.get(cause as usize) {
             tally.add(*signal, 2 * clocks);
@@ -93,7 +93,7 @@ impl FrontEnd {
         self.quiet = until;
     }
 
-    /// One bundle of the last pair is not wanted.
+    /// Records that one bundle of the last pair is not needed.
     fn unreached(&mut self, tally: &mut Tally) {
         self.lacks.push(self.buffer.ready, self.buffer.ready + 1, Cause::Unreached as u8);
         if let Some(signal) = FETCH_LOST.get(Cause::Unreached as usize) {
@@ -101,13 +101,13 @@ impl FrontEnd {
         }
     }
 
-    /// The first clock in which it can look something up.
+    /// Returns the first clock in which it can look something up.
     pub(super) fn looks_up(&self) -> u64 {
         self.buffer.known
     }
 
-    /// The bundle at `address` comes to be executed, after all that are before it; the bus brings its line so much later. `last`: the clock of
-    /// the last dispersal. Returns the clock from which it can be dispersed.
+    /// Delivers the bundle at `address`, after all before it. The bus brings its line `late` clocks later, and `last` is the clock of the
+    /// last dispersal. Returns the clock from which the bundle can be dispersed.
     pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, memory: &Memory, tally: &mut Tally) -> u64 {
         (self.behind, self.turned) = (self.turned, false);
         let arrival = self.buffer.arrive(address, last);
@@ -121,7 +121,7 @@ impl FrontEnd {
         self.buffer.ready
     }
 
-    /// PM35, PM36: the next pair is looked up, waited for and delivered.
+    /// PM35, PM36: looks up the next pair, waits for it and delivers it.
     fn look_up(&mut self, found: &Found, late: u64, memory: &Memory, tally: &mut Tally) {
         if found.translation != 0 {
             self.idle(Cause::Translation, self.buffer.known + u64::from(found.translation), tally);
@@ -151,7 +151,7 @@ impl FrontEnd {
         self.buffer.deliver();
     }
 
-    /// A branch was predicted taken, or the end of a counted loop: fetch goes on elsewhere, so many clocks later.
+    /// Redirects fetch, `bubbles` clocks later, after a branch that was predicted taken, or the end of a counted loop.
     pub(super) fn turn(&mut self, cause: Cause, bubbles: u64, taken: bool, tally: &mut Tally) {
         if self.buffer.turn() {
             self.unreached(tally);
@@ -160,7 +160,8 @@ impl FrontEnd {
         self.idle(cause, self.buffer.known + bubbles, tally);
     }
 
-    /// PM30, PM31, PM40: a flush whose first clock is `begin`; the first pair of the right path can be delivered in clock `delivery`.
+    /// PM30, PM31, PM40: restarts after a flush whose first clock is `begin`. The first pair of the right path can be delivered in clock
+    /// `delivery`.
     pub(super) fn restart(&mut self, begin: u64, delivery: u64, tally: &mut Tally) {
         if begin > self.buffer.known {
             self.reports.push(DELIVERS, begin - self.buffer.known);
@@ -173,17 +174,17 @@ impl FrontEnd {
         self.buffer.empty(begin);
     }
 
-    /// The stream of prefetches ends.
+    /// Ends the stream of prefetches.
     pub(in super::super) fn end_stream(&mut self, tally: &mut Tally) {
         self.code.end(self.buffer.known, tally);
     }
 
-    /// Whether the stream has asked for one more line by now.
+    /// Whether the stream has requested another line by now.
     pub(in super::super) fn stream_has_gone_on(&self) -> bool {
         self.code.has_gone_on(self.buffer.known)
     }
 
-    /// `line` is prefetched, and comes from there, unless the first level has it.
+    /// Prefetches `line`, which comes from `from`, unless the first level has it.
     pub(super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, memory: &Memory, tally: &mut Tally) {
         let now = self.buffer.known;
         self.code.pass(now, tally);
@@ -194,23 +195,23 @@ impl FrontEnd {
         }
     }
 
-    /// So many clocks pass for another thread.
+    /// Lets clocks pass for another thread.
     pub(super) fn pause(&mut self, clocks: u64) {
         self.buffer.known += clocks;
     }
 
-    /// The pipeline stalls in the clocks from `from` up to `to`.
+    /// Records that the pipeline stalls in the clocks from `from` up to `to`.
     pub(super) fn stall(&mut self, from: u64, to: u64) {
         self.stalls.push(from, to, 0);
     }
 
-    /// PM39: the bundle that came last is dispersed for the first time: counts what the window lacked until it was there.
+    /// PM39: counts the bundles that the window lacked until the last bundle was there, when that is first dispersed.
     pub(super) fn supply(&self, tally: &mut Tally) {
         let Some(behind) = self.buffer.count.checked_sub(2) else { return };
         let mut from =
             if behind == 0 { self.buffer.dispersed(behind).min(self.buffer.ready) } else { self.buffer.dispersed(behind - 1) + 1 };
         if self.behind {
-            // The second place, as long as the bundle with the branch was first.
+            // The second place is lacking while the bundle with the branch was first.
             let until = self.buffer.dispersed(behind) + 1;
             self.lose(Cause::Unreached as u8, from, until, tally);
             from = until;

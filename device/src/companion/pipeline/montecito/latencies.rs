@@ -2,7 +2,7 @@
 
 use super::super::ia64::rows::{Consumer, Producer};
 
-/// Clocks from the producer to the consumer.
+/// Returns the clocks from the producer to the consumer.
 pub(super) fn latency(producer: Producer, consumer: Consumer) -> u64 {
     use Consumer as C;
     match (producer, consumer) {

@@ -1,4 +1,4 @@
-//! What accesses ask of EXE and DET (PM16 to PM23).
+//! Demands of accesses on EXE and DET (PM16 to PM23).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::AccessKind;
@@ -11,29 +11,29 @@ use super::super::queue::{Entries, Ring};
 use super::super::{Source, Touch, time};
 use super::signals::State;
 
-/// From execution to the data of a load from the second level, and until a store can leave its buffer.
+/// Clocks from execution to the data of a load from the second level, and until a store can leave its buffer.
 const SECOND: u64 = 5;
-/// From a spill to the NaT bit that it collected (PM20), and from a write of a register to its serialization (PM21).
+/// Clocks from a spill to the NaT bit that it collected (PM20), and from a write of a register to its serialization (PM21).
 const COLLECTED: u64 = 5;
 const SERIALIZED: u64 = 12;
-/// The bus of 266 MHz of a part of 1.6 GHz: D128.
+/// The 266 MHz bus of a 1.6 GHz part: D128.
 const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 14, low_bits: 3, snoops: 8, joins: true };
-/// Buffers of requests to the third level, for code and data together (M 2.3.3.4), and the lines on their way that there can be.
+/// Buffers of requests to the third level, for code and data together (M 2.3.3.4), and maximum number of lines in flight.
 const REQUESTS: usize = 16;
 const PENDING: usize = 16 + 8;
-/// Bits of an address within a slot of a spill; UNAT has 64 of them.
+/// Address bits within a slot of a spill; UNAT has 64 of them.
 const SLOT_BITS: u32 = 3;
 
-/// What DET is asked for, one number of clocks a reason.
+/// Demands on DET: a number of clocks for each reason.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
-    /// Clocks for the order that was there before the group.
+    /// Clocks for the ordering that was pending before the group.
     ordered: u64,
     clocks: [u64; Asked::REASONS.len()],
 }
 
 impl Asked {
-    /// The reasons, in their order.
+    /// The reasons, in order.
     pub(super) const REASONS: [State; 9] = [
         State::StoreBuffer,
         State::FillBuffer,
@@ -46,7 +46,7 @@ impl Asked {
         State::CollectedNat,
     ];
 
-    /// It waits so long for `reason`; overlapping waits are one.
+    /// Adds a wait of `clocks` for `reason`; overlapping waits count as one.
     fn wait(&mut self, reason: State, clocks: u64) {
         let number = reason as usize - State::StoreBuffer as usize;
         if let Some(asked) = self.clocks.get_mut(number) {
@@ -58,7 +58,7 @@ impl Asked {
         Asked::REASONS.into_iter().zip(self.clocks)
     }
 
-    /// How long the group waits before its accesses go on to the second level: not for what they order themselves.
+    /// Returns how long the group waits before its accesses go on to the second level. Waits for orderings of its own are not included.
     pub(super) fn before(&self) -> u64 {
         let others = self.of().filter(|(reason, _)| *reason != State::Ordering).map(|(_, clocks)| clocks);
         others.max().unwrap_or(0).max(self.ordered)
@@ -78,21 +78,21 @@ pub(super) fn passes(reference: &Reference) -> bool {
 /// The memory side of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// Stores, the places of the store buffer, and when the last of them is left.
+    /// Stores, the entries of the store buffer, and the clock in which the last of them is freed.
     stores: Stores,
     buffer: Ring<16>,
     left: u64,
-    /// The queue of the second level, its lines on their way, and those of the first.
+    /// The second level's queue, its lines in flight, and those of the first level.
     queue: Entries<32>,
     second: Misses<16>,
     first: Misses<8>,
     pub(super) bus: Bus,
-    /// When the last ordered access is done, and when all loads have their data.
+    /// The clocks in which the last ordered access is done, and in which all loads have their data.
     ordered: u64,
     loaded: u64,
-    /// When the last write of a control or application register was executed.
+    /// The clock in which the last write of a control or application register was executed.
     written: u64,
-    /// When each bit of UNAT was collected last.
+    /// The clock in which each bit of UNAT was last collected.
     collected: [u64; 64],
 }
 
@@ -113,7 +113,7 @@ impl Memory {
         }
     }
 
-    /// A group executes in clock `now`: when do the data of its accesses come, if nothing holds them?
+    /// Executes a group in clock `now`: sets when the data of its accesses arrive, if nothing delays them.
     pub(super) fn execute(&mut self, group: &mut Group, now: u64) {
         if group.writes_special {
             self.written = now;
@@ -132,7 +132,8 @@ impl Memory {
         }
     }
 
-    /// From execution in clock `now` to the data: of integers of the first level 1, else of the second level 5 at least.
+    /// Returns the clocks from execution in clock `now` to the data: 1 for integers from the first level, otherwise at least the 5 of the
+    /// second.
     fn latency(&self, reference: &Reference, now: u64) -> u64 {
         let touch = &reference.touch;
         if touch.missed {
@@ -148,7 +149,7 @@ impl Memory {
         self.first.pending(touch.line, now).map_or(1, |arrival| arrival - now)
     }
 
-    /// A group comes to DET in clock `now`. Its arrivals are brought up to date.
+    /// Brings a group to DET in clock `now`, and updates its arrivals.
     pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> Asked {
         let mut asked = Asked { ordered: self.ordered.saturating_sub(now), ..Asked::default() };
         if group.serializes && self.written != 0 {
@@ -161,7 +162,7 @@ impl Memory {
             asked.wait(State::Ordering, self.ordered.saturating_sub(now));
             let mut late = 0;
             if touch.walked {
-                // One walker.
+                // There is one walker.
                 walks += u64::from(touch.translation);
                 late = walks;
             } else if touch.translation != 0 && touch.loads() && !reference.floating {
@@ -193,7 +194,7 @@ impl Memory {
         asked
     }
 
-    /// PM17, PM18: an access takes its places, `walked` clocks after it executed. Returns how much later its data come.
+    /// PM17, PM18: takes the queue entries of an access, `walked` clocks after it executed. Returns how much later its data arrive.
     fn through_queues(&mut self, reference: &mut Reference, executed: u64, walked: u64, now: u64, asked: &mut Asked) -> u64 {
         let touch = reference.touch;
         let stores = touch.stores();
@@ -212,7 +213,7 @@ impl Memory {
             asked.wait(State::FillBuffer, late);
         }
         if !touch.carried.is_none() {
-            // Of a walk alone, what it read.
+            // A walk without a miss carries the lines that it read.
             let latency = if touch.missed { reference.arrival.saturating_sub(executed) } else { u64::from(touch.translation) };
             let later = self.bus.carry(touch.carried, executed + walked + late, latency, now);
             reference.arrival += if stores { 0 } else { later };
@@ -235,8 +236,8 @@ impl Memory {
         late
     }
 
-    /// From clock `at` on, the first in which the third level takes a request for a line of code of the second, while `fills` are under way:
-    /// it has a place for it, and no request for the same line for data.
+    /// Returns the first clock, from `at` on, in which the third level accepts a request for a code line of the second level, while `fills`
+    /// are in flight: it has a free buffer, and no request for the same line as data.
     pub(super) fn takes(&self, line: u64, at: u64, fills: &[Fill]) -> u64 {
         let mut ends = [0; PENDING];
         for (place, end) in ends.iter_mut().zip(self.second.ends().chain(fills.iter().map(|(_, here)| *here))) {

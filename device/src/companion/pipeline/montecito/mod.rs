@@ -1,5 +1,5 @@
 //! The in-order pipeline of Montecito, for a thread alone on its core. Rules PM1 to PM44 and their sources are in
-//! `docs/notes/pipelines-ia64.md`. Left out are the size of the ALAT (PM47) and queues that threads share (PM56).
+//! `docs/notes/pipelines-ia64.md`. The size of the ALAT (PM47) and queues that threads share (PM56) are not modelled.
 
 mod bus;
 mod dispersal;
@@ -47,23 +47,24 @@ const EXCEPTION: u64 = 15;
 const RETURN: u64 = 1;
 const INDIRECT: u64 = 2;
 const LOOP_END: u64 = 2;
-/// A parallel result as an address: sooner than this it empties the pipeline, and then it takes so long (PM12).
+/// A parallel result used as an address: if it is used in fewer clocks than the first number, the pipeline is flushed and the use waits for
+/// the second (PM12).
 const BYPASS: u64 = 4;
 const NO_BYPASS: u64 = 8;
-/// What a switch of banks costs (PM27).
+/// Cost of a bank switch (PM27).
 const BANK: u64 = 6;
-/// An operation that may raise an exception is known not to so many clocks after DET (PM22).
+/// Clocks after DET until an operation that may raise an exception is known not to (PM22).
 const CHECK: u64 = 2;
-/// Accesses of the register stack engine in a clock.
+/// Accesses of the register stack engine per clock.
 const STACK_WIDTH: u64 = 2;
-/// Slots of a clock.
+/// Slots per clock.
 const WIDTH: u64 = 6;
 
-/// The pipeline.
+/// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) track: Track,
-    /// The first clock of the step that comes. The open group is in it.
+    /// The first clock of the next step, in which the open group is.
     clock: u64,
     flight: Flight,
     /// Whether a group is being formed.
@@ -79,12 +80,12 @@ pub(super) struct Core {
     values: Values,
     memory: Memory,
     second: SecondQueue,
-    /// When the last write of a register of the register stack engine is done.
+    /// The clock in which the last write of a register of the register stack engine is done.
     stack: u64,
     switching: Switching,
 }
 
-/// The clocks that the registers of a group are waited for.
+/// The clocks for which a group waits for registers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     general: u64,
@@ -92,18 +93,18 @@ struct Waits {
     floating: u64,
     predicates: u64,
     special: u64,
-    /// As long as the pipeline takes when it is emptied for a bypass that is missing.
+    /// Clocks of a flush for a missing bypass.
     emptied: u64,
 }
 
 impl Waits {
-    /// The longest of them.
+    /// Returns the longest wait.
     fn most(&self) -> u64 {
         self.general.max(self.floating).max(self.predicates).max(self.special)
     }
 }
 
-/// The clocks that the register stack takes for a group, one after the other; and those until banks are switched, at the same time.
+/// The clocks that the register stack takes for a group, one after the other, and those until banks are switched, in parallel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Renaming {
     register: u64,
@@ -118,7 +119,7 @@ impl Renaming {
         (self.register + self.spills + self.fills + self.loads).max(self.bank)
     }
 
-    /// They take the clocks that nothing before them has taken.
+    /// Takes the clocks that no earlier family has taken.
     fn hold(&self, stall: &mut Stall) {
         let first = stall.family(State::RegisterStack as u8, self.most());
         let mut at = 0;
@@ -153,7 +154,7 @@ impl Core {
         }
     }
 
-    /// An instruction has been executed.
+    /// Executes an instruction.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
         if instruction.class == Class::Exception {
             return self.leave(Flush::Exception, tally);
@@ -161,7 +162,7 @@ impl Core {
         let bundle = instruction.bundle.as_ref();
         let (address, slot) = (instruction.address >> 4, bundle.map_or(0, |bundle| bundle.slot.min(2)));
         if bundle.is_some() && !self.course.follows(address, slot) {
-            // What changed the flow was not told: a failed check or an interruption.
+            // The change of flow was not reported: a failed check or an interruption.
             self.leave(Flush::Exception, tally);
         }
         let enters = bundle.is_none() || self.flush.is_some() || self.course.enters(address, slot);
@@ -198,17 +199,17 @@ impl Core {
         }
     }
 
-    /// Whether anything of the second level's queue is counted.
+    /// Sets whether anything of the second level's queue is counted.
     pub(super) fn observe(&mut self, observed: bool) {
         self.second.observe(observed, self.clock);
     }
 
-    /// A line of code is prefetched, by a stream or not, and comes from there, unless the first level has it.
+    /// Prefetches a line of code, as part of a stream or not, which comes from `from`, unless the first level has it.
     pub(super) fn prefetch_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
         self.front.prefetch(line, from, streams, &self.memory, tally);
     }
 
-    /// Where execution goes on, and whether the group ends.
+    /// Redirects execution, and ends the group where it has to end.
     fn turn(&mut self, instruction: &Instruction<'_>, found: &Found, port: Port, template: Template, tally: &mut Tally) {
         let bundle = instruction.bundle.as_ref();
         let ends = bundle.is_none_or(Bundle::is_last);
@@ -251,20 +252,20 @@ impl Core {
         }
     }
 
-    /// The pipeline will be emptied behind the last group.
+    /// Schedules a flush behind the last group.
     fn leave(&mut self, flush: Flush, tally: &mut Tally) {
         self.close(End::Implicit, tally);
         self.course.leave();
         self.flush.add(flush, if flush == Flush::Branch { MISPREDICTION } else { EXCEPTION });
     }
 
-    /// The bubbles of a flush pass.
+    /// Lets the bubbles of a flush pass.
     fn empty(&mut self, tally: &mut Tally) {
         let Some((flush, bubbles)) = self.flush.take() else { return };
         let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
         let (mut begin, mut delivery) = (self.clock, self.clock);
         for bubble in 1..=bubbles {
-            // The front end begins again after DET, and delivers in the last step.
+            // The front end restarts after DET, and delivers in the last step.
             begin = if bubble == DET + 1 { self.clock } else { begin };
             delivery = self.clock;
             self.pass(1 << state as u8 | 1 << State::DispersalStall as u8);
@@ -272,11 +273,11 @@ impl Core {
         self.front.restart(begin, delivery, tally);
     }
 
-    /// PM4: a group enters dispersal as soon as its first bundle is there.
+    /// PM4: opens a group, which enters dispersal as soon as its first bundle arrives.
     fn open(&mut self, slot: u8, tally: &mut Tally) {
         while self.clock < self.ready {
             if self.flight.is_empty() {
-                // Nothing is in flight that could ask for time.
+                // Nothing is in flight that could ask for clocks.
                 let clocks = self.ready - self.clock;
                 self.flight.skip(clocks);
                 self.clock = self.ready;
@@ -296,14 +297,14 @@ impl Core {
         self.flight.begin();
     }
 
-    /// The front end gives nothing in so many steps.
+    /// Counts steps in which the front end delivers nothing.
     fn starve(&mut self, clocks: u64, tally: &mut Tally) {
         tally.add(Signal::SlotsNotDispersedFrontEnd, WIDTH * clocks);
         tally.add(Signal::SlotsNotDispersed, WIDTH * clocks);
         self.report(1 << State::Starved as u8, clocks);
     }
 
-    /// The open group is complete.
+    /// Completes the open group.
     fn close(&mut self, end: End, tally: &mut Tally) {
         if !self.open {
             return;
@@ -315,7 +316,7 @@ impl Core {
         self.pass(1 << State::Completion as u8);
     }
 
-    /// PM2, PM3: the step passes, in whose own clock these states hold, if that is not reported otherwise.
+    /// PM2, PM3: lets the step pass. `states` hold in its own clock, unless that is reported otherwise.
     fn pass(&mut self, states: u64) {
         let now = self.clock;
         if states != 0 {
@@ -326,7 +327,7 @@ impl Core {
         self.flight.advance(DET);
     }
 
-    /// What the stages ask for in the step whose first clock is `now` passes behind that. Returns how many clocks it takes.
+    /// Lets the stall clocks pass that the stages ask for in the step whose first clock is `now`. Returns their number.
     fn ask(&mut self, now: u64) -> u64 {
         let asked = self.detect(now);
         let memory = asked.most();
@@ -343,8 +344,8 @@ impl Core {
         clocks
     }
 
-    /// The clocks behind the step pass in which the group in DET waits for its accesses or its check, that in EXE for registers, or that in REN for
-    /// the register stack. Returns how many.
+    /// Lets the stall clocks of the step pass, in which the group in DET waits for its accesses or its check, that in EXE for registers, or
+    /// that in REN for the register stack. Returns their number.
     #[inline(never)]
     fn stall(&mut self, now: u64, (asked, check): (&Asked, u64), waits: &Waits, renaming: &Renaming) -> u64 {
         let mut stall = Stall::new();
@@ -374,7 +375,7 @@ impl Core {
         stall.clocks
     }
 
-    /// PM16 to PM21: the group in DET. Registers that its loads bring are late by as much as the loads.
+    /// PM16 to PM21: handles the group in DET. Registers that its loads write are delayed as much as the loads.
     fn detect(&mut self, now: u64) -> Asked {
         let Core { flight, memory, second, values, .. } = self;
         let Some(group) = flight.get_mut(DET) else { return Asked::default() };
@@ -386,7 +387,7 @@ impl Core {
         asked
     }
 
-    /// PM12, PM14, PM15: what the group in EXE waits for.
+    /// PM12, PM14, PM15: returns the waits of the group in EXE.
     fn waits(&self, now: u64) -> Waits {
         let mut waits = Waits::default();
         let Some(group) = self.flight.get(EXE) else { return waits };
@@ -412,7 +413,7 @@ impl Core {
         waits
     }
 
-    /// The group in EXE executes in clock `now`: its results have their times.
+    /// Executes the group in EXE in clock `now`, and sets the times of its results.
     fn write(&mut self, now: u64) {
         let Core { flight, memory, values, stack, switching, .. } = self;
         let Some(group) = flight.get_mut(EXE) else { return };
@@ -430,12 +431,12 @@ impl Core {
         }
     }
 
-    /// PM25 to PM27: what the group in REN asks for.
+    /// PM25 to PM27: returns the demands of the group in REN.
     fn rename(&mut self, now: u64) -> Renaming {
         if self.flight.get(REN).is_none() {
             return Renaming::default();
         }
-        // A write that has not been executed will be in its own step, if nothing holds it.
+        // A write that has not been executed will execute in its own step, if nothing delays it.
         let in_flight = [(REG, 1), (EXE, 0)].map(|(steps, until)| {
             let keeps = self.flight.get(steps).map_or(0, |group| group.stack.keeps);
             if keeps == 0 { 0 } else { now + until + keeps }
@@ -455,7 +456,7 @@ impl Core {
         }
     }
 
-    /// Clocks pass in which these states hold, and those of the front end that are known.
+    /// Passes clocks in which these states hold, together with the known states of the front end.
     fn report(&mut self, states: u64, clocks: u64) {
         let mut left = clocks;
         while left != 0 {

@@ -1,4 +1,4 @@
-//! What the pipeline reports: states of a clock, and events.
+//! Signals that the pipeline reports: states of a clock, and events.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -10,23 +10,23 @@ use super::second::STATES as QUEUE;
 pub(super) enum State {
     /// A group completes.
     Completion,
-    /// The front end gives nothing.
+    /// The front end delivers nothing.
     Starved,
-    /// Emptied after a mispredicted branch.
+    /// Flushed after a mispredicted branch.
     FlushBranch,
-    /// Emptied for an exception.
+    /// Flushed for an exception.
     FlushException,
-    /// DET waits.
+    /// DET stalls.
     Memory,
-    /// EXE waits.
+    /// EXE stalls.
     Execution,
-    /// REN waits.
+    /// REN stalls.
     RegisterStack,
-    /// A clock without dispersal, the front end apart.
+    /// A clock without dispersal for which the front end is not responsible.
     DispersalStall,
     /// A general register is not ready.
     General,
-    /// One whose producer is no load.
+    /// A general register whose producer is not a load is not ready.
     GeneralNoLoad,
     /// A floating-point register is not ready.
     Floating,
@@ -34,27 +34,27 @@ pub(super) enum State {
     Predicates,
     /// An application or control register is not ready.
     Special,
-    /// One of these or a predicate.
+    /// An application or control register or a predicate is not ready.
     SpecialOrPredicates,
     /// REN waits for a register of the register stack engine.
     StackRegister,
-    /// REN waits for spills,
+    /// REN waits for spills.
     Spill,
-    /// for fills,
+    /// REN waits for fills.
     Fill,
-    /// or for those of `loadrs`.
+    /// REN waits for the fills of `loadrs`.
     StackLoad,
-    /// REN waits for a switch of banks.
+    /// REN waits for a bank switch.
     Bank,
     /// DET waits for any of the following.
     DataCache,
     /// The store buffer is full.
     StoreBuffer,
-    /// Eight lines are on their way to the first level.
+    /// Eight lines are in flight to the first level.
     FillBuffer,
-    /// A walk.
+    /// A table walk.
     Walk,
-    /// A translation comes from the second level.
+    /// A translation comes from the second-level TLB.
     Transfer,
     /// A store meets a line that is being written.
     FillConflict,
@@ -62,40 +62,40 @@ pub(super) enum State {
     Serialization,
     /// The queue of the second level is full.
     SecondQueue,
-    /// An access waits for an ordered one before it.
+    /// An access waits for an earlier ordered one.
     Ordering,
     /// A fill waits for the spill of its NaT bit.
     CollectedNat,
-    /// The front end delivers nothing: after a flush,
+    /// The front end delivers nothing after a flush.
     IdleFlush,
-    /// for a translation,
+    /// The front end delivers nothing and waits for a translation.
     IdleTranslation,
-    /// for a line,
+    /// The front end delivers nothing and waits for a line.
     IdleMiss,
-    /// at the end of a counted loop,
+    /// The front end delivers nothing at the end of a counted loop.
     IdleLoop,
-    /// while a line is written,
+    /// The front end delivers nothing while a line is written.
     IdleFill,
-    /// at a taken branch,
+    /// The front end delivers nothing at a taken branch.
     IdleBubble,
-    /// or because the buffer is full.
+    /// The front end delivers nothing because the buffer is full.
     IdleFull,
     /// DET waits for the floating-point unit.
     FloatingPoint,
-    /// The first of the states of the second level's queue, which are the last.
+    /// The first of the states of the second level's queue, which come last.
     Queue,
 }
 
 pub(super) const STATE_COUNT: usize = State::Queue as usize + QUEUE.len();
 
-/// The states of which a clock has exactly one (PM5).
+/// The states of which exactly one holds in each clock (PM5).
 pub(super) const REASONS: u64 = (1 << (State::RegisterStack as u64 + 1)) - 1;
 
-/// The states of clocks without a bundle, by cause: those of [`super::front::Cause`] in their order.
+/// The states of clocks without a bundle, by cause, in the order of [`super::front::Cause`].
 pub(super) const IDLE_STATES: [State; super::front::IDLE] =
     [State::IdleFlush, State::IdleTranslation, State::IdleMiss, State::IdleLoop, State::IdleFill, State::IdleBubble, State::IdleFull];
 
-/// The signals of the states, in their order.
+/// The signals of the states, in order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::RetirementCycles,
     Signal::InstructionFetchStallCycles,
@@ -141,7 +141,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     QUEUE[4],
 ];
 
-/// Bundles that the front end does not deliver, by cause: those of [`super::front::Cause`] in their order.
+/// Bundles that the front end does not deliver, by cause, in the order of [`super::front::Cause`].
 pub(super) const FETCH_LOST: [Signal; 8] = [
     Signal::FetchLostFlushBundles,
     Signal::FetchLostTranslationBundles,
@@ -153,7 +153,7 @@ pub(super) const FETCH_LOST: [Signal; 8] = [
     Signal::FetchLostUnreachedBundles,
 ];
 
-/// Bundles that the window lacks in clocks without a stall, and in all, by cause; a full buffer is none.
+/// Bundles that the window lacks in clocks without a stall, and in all clocks, by cause. A full buffer does not count.
 pub(super) const SUPPLY_LOST: [[Option<Signal>; 8]; 2] = [
     [
         Some(Signal::SupplyLostFlushBundles),

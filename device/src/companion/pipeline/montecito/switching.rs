@@ -1,5 +1,5 @@
-//! What whoever changes threads must know: misses of the third level, at the clock at which they are known, and when a group completed last
-//! (PM52, PM55).
+//! Events needed for switching threads: misses of the third level, in the clocks in which they are known, and the last completion of a
+//! group (PM52, PM55).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
@@ -7,22 +7,22 @@ use super::super::{Source, ThirdLevelMiss, small, time};
 use super::signals::State;
 use super::{Core, EXCEPTION, Flush};
 
-/// From the execution of a load to the knowledge that the third level does not have its line.
+/// Clocks from the execution of a load until its third-level miss is known.
 const KNOWN: u64 = 14;
-/// Misses that are remembered until they are known, and clocks of completion.
+/// Number of misses that are remembered until they are known, and of remembered clocks of completion.
 const MISSES: usize = 16;
 const COMPLETIONS: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Switching {
-    /// Somebody changes threads, so that clocks are reported only up to the next miss that is not told.
+    /// Whether threads are switched, so that clocks are reported only up to the next unreported miss.
     pub(super) watched: bool,
-    /// The last clock that is reported for the time being.
+    /// The last clock that may be reported for now.
     pub(super) last: u64,
-    /// When each is known, and when its data come.
+    /// The clocks in which each miss is known, and its data arrive.
     misses: [(u64, u64); MISSES],
     count: usize,
-    /// When the last groups completed.
+    /// The clocks in which the last groups completed.
     completed: [u64; COMPLETIONS],
     next: usize,
 }
@@ -32,7 +32,8 @@ impl Switching {
         Switching { watched: false, last: u64::MAX, misses: [(0, 0); MISSES], count: 0, completed: [0; COMPLETIONS], next: 0 }
     }
 
-    /// A request of clock `at` found nothing in the third level; its data come in clock `arrival`. What has no place is never told.
+    /// Records a third-level miss of a request of clock `at`. Its data arrive in clock `arrival`. A miss that does not fit is never
+    /// reported.
     pub(super) fn miss(&mut self, at: u64, arrival: u64) {
         if self.watched
             && let Some(place) = self.misses.get_mut(self.count)
@@ -42,7 +43,7 @@ impl Switching {
         }
     }
 
-    /// A group completes in clock `at`.
+    /// Records that a group completes in clock `at`.
     pub(super) fn complete(&mut self, at: u64) {
         if let Some(place) = self.completed.get_mut(self.next) {
             *place = at;
@@ -54,7 +55,7 @@ impl Switching {
         self.misses.get(..self.count).unwrap_or(&[])
     }
 
-    /// The miss that is known first.
+    /// Returns the miss that is known first.
     fn first(&self) -> Option<(usize, (u64, u64))> {
         self.misses().iter().copied().enumerate().min_by_key(|(_, miss)| *miss)
     }
@@ -64,7 +65,7 @@ impl Switching {
         self.count -= 1;
     }
 
-    /// Clocks since a group completed, in clock `now`.
+    /// Returns the clocks since a group completed, in clock `now`.
     fn idle(&self, now: u64) -> u64 {
         now - self.completed.iter().copied().filter(|at| *at <= now).max().unwrap_or(0)
     }
@@ -90,12 +91,13 @@ impl Switching {
 }
 
 impl Core {
-    /// The last clock that has been reported.
+    /// Returns the last clock that has been reported.
     pub(super) fn reported(&self) -> u64 {
         (self.clock - 1).saturating_sub(self.track.passed())
     }
 
-    /// The clocks that may be reported: up to the next miss that is known, and to where whoever changes threads wants them.
+    /// Returns the number of clocks that may be reported: up to the next known miss, and up to the limit set by
+    /// [`report_at_most`](Core::report_at_most).
     fn most(&self) -> u64 {
         if !self.switching.watched {
             return u64::MAX;
@@ -104,12 +106,12 @@ impl Core {
         known.min(self.switching.last).saturating_sub(self.reported())
     }
 
-    /// Reports so many clocks at most from now on.
+    /// Limits the number of clocks that are reported from now on.
     pub(in super::super) fn report_at_most(&mut self, clocks: Option<u64>) {
         self.switching.last = clocks.map_or(u64::MAX, |clocks| self.reported().saturating_add(clocks));
     }
 
-    /// How many clocks are reported next at most.
+    /// Returns the maximum number of clocks that are reported next.
     #[cfg(test)]
     pub(in super::super) fn unreported(&self) -> u64 {
         self.track.passed().min(self.most())
@@ -120,26 +122,26 @@ impl Core {
         if self.switching.watched { self.track.next_within(wanted, self.most()) } else { self.track.next(wanted) }
     }
 
-    /// Has misses of the third level told at their clocks, or no longer.
+    /// Sets whether misses of the third level are reported in their clocks.
     pub(in super::super) fn watch(&mut self, watched: bool) {
         (self.switching.watched, self.switching.last) = (watched, u64::MAX);
         self.switching.count *= usize::from(watched);
     }
 
-    /// The next miss of the third level, once all clocks up to its knowledge have been reported.
+    /// Returns the next miss of the third level, once all clocks up to the one in which it is known have been reported.
     pub(in super::super) fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
         let (number, (known, arrival)) = self.switching.first().filter(|(_, (known, _))| *known <= self.reported())?;
         self.switching.remove(number);
         Some(ThirdLevelMiss { returns: arrival - known.min(arrival) })
     }
 
-    /// Clocks since a group completed.
+    /// Returns the clocks since a group completed.
     pub(in super::super) fn idle(&self) -> u64 {
         self.switching.idle(self.reported())
     }
 
-    /// The thread comes back, after so many clocks in the background. What it waited for went on; what was in flight is given up and starts
-    /// again, which hides what it still waits for.
+    /// Resumes the thread after `background` clocks in the background. Requests that it waited for went on. Groups in flight are abandoned
+    /// and restarted, which hides their remaining waits.
     pub(in super::super) fn resume(&mut self, background: u64, tally: &mut Tally) {
         let passed = self.track.skip(background + EXCEPTION, 1 << State::Completion as u8);
         let rest = background.saturating_sub(passed);
@@ -148,7 +150,8 @@ impl Core {
         self.front.pause(rest);
     }
 
-    /// The code of a bundle that can be dispersed in clock `ready` came from beyond the third level, `line` clocks after it was looked up.
+    /// Records that the code of a bundle that can be dispersed in clock `ready` came from beyond the third level, `line` clocks after it
+    /// was looked up.
     pub(super) fn miss_code(&mut self, source: Option<Source>, line: u32) {
         if source.is_some_and(Source::is_beyond) {
             self.switching.miss(self.ready.saturating_sub(u64::from(line)), self.ready);

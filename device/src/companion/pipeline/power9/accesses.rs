@@ -1,4 +1,4 @@
-//! How loads and stores go through the load/store slices.
+//! Loads and stores in the load/store slices.
 
 use super::super::super::instruction::{AccessKind, Class, Operation};
 use super::super::super::tally::Tally;
@@ -14,27 +14,27 @@ use super::watch::{Own, Queue};
 use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, LINE_BITS, SECOND_LEVEL, SLICES, Shared, State, Times};
 use vm_pmu_arch::feed::{Signal, Traits};
 
-/// From the launch of an access to its data, or to the discovery that it misses (PP29).
+/// Cycles from the launch of an access to its data, or to the detection of its miss (PP29).
 pub(super) const PASS: u64 = 4;
-/// From the issue of a store's address to that of its data, and of a vector's data (1.4).
+/// Cycles from the issue of a store's address to that of its data, and of a vector's data (1.4).
 const STORE_DATA: u64 = 2;
 const STORE_VECTOR: u64 = 3;
-/// From a store's data to its finish (PP27).
+/// Cycles from a store's data to its finish (PP27).
 const STORE_FINISH: u64 = 2;
-/// From a store's data to the launch of a load that takes them (PP31).
+/// Cycles from a store's data to the launch of a load that forwards them (PP31).
 const FORWARD: u64 = 6;
-/// The second part of an access that lies in two slices, and what it costs from the last slice to the first (PP24).
+/// Cycles of the second part of an access that crosses slices, and the extra cost from the last slice to the first (PP24).
 const SPLIT: u64 = 1;
 const WRAP: u64 = 3;
-/// What a register of the load/store unit takes to be read (1.4).
+/// Cycles to read a register of the load/store unit (1.4).
 const REGISTER: u64 = 12;
 /// Bytes of a vector.
 const VECTOR: u8 = 16;
-/// Every so many misses of a slice have its first entry of the queue, and every so many loads or stores of one (PP50).
+/// Of the misses of a slice, one in `MISS_ENTRIES` takes the first queue entry; of its loads or stores, one in `ENTRIES` (PP50).
 const MISS_ENTRIES: u8 = 4;
 pub(super) const ENTRIES: u8 = 16;
 
-/// The slice of an address (PP24).
+/// Returns the slice of an address (PP24).
 #[inline]
 pub(super) fn slice_of(touch: &Touch) -> usize {
     (touch.address >> 3) as usize % SLICES
@@ -60,14 +60,14 @@ pub(super) fn count_slice(touch: &Touch, tally: &mut Tally) {
     }
 }
 
-/// Counts something of an access by its slice.
+/// Adds to the counter of the access's slice.
 fn count_in_slice(touch: &Touch, signals: &[Signal; SLICES], tally: &mut Tally) {
     if let Some(signal) = signals.get(slice_of(touch)) {
         tally.add(*signal, 1);
     }
 }
 
-/// Whether the next user of a slice has its first entry.
+/// Whether the next user of a slice takes its first entry.
 pub(super) fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
     let first = slice == 0 && *count == 0;
     *count = if slice == 0 { (*count + 1) % entries } else { *count };
@@ -75,11 +75,11 @@ pub(super) fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
 }
 
 impl Core {
-    /// The accesses of an instruction; without any, it passes through the load/store unit.
+    /// Performs the accesses of an instruction. Without any, it passes through the load/store unit.
     pub(super) fn access(&mut self, executed: &Executed<'_>, times: &mut Times, phases: &mut Phases, tally: &mut Tally) {
         let touches = executed.found.touches();
         times.sourced = self.ready(executed.operation.addresses).max(times.dispatched + 1);
-        // PP25: without an entry it is not issued.
+        // PP25: it is not issued without an entry.
         let recirculation = touches.first().map_or(0, |touch| self.shared.recirculation_room(slice_of(touch)));
         times.recirculated = times.sourced.max(recirculation);
         times.issued = self.shared.ports.take_cycle(ADDRESSES + times.slice, times.recirculated);
@@ -109,7 +109,7 @@ impl Core {
         times.finished = finished;
     }
 
-    /// PP92: a load looks up in which way of the data cache its line is.
+    /// PP92: looks up the predicted data cache way of a load.
     fn predict_way(&mut self, touch: &Touch, tally: &mut Tally) {
         if touch.loads() && !touch.uncached && !touch.locked {
             let differs = self.shared.ways.read(touch.line, touch.address >> LINE_BITS);
@@ -119,7 +119,7 @@ impl Core {
         }
     }
 
-    /// PP36: what moves no data of registers. Some of it waits for the answer of the second level.
+    /// PP36: executes an instruction that moves no register data. Some wait for the answer of the second level.
     fn pass_through(&mut self, executed: &Executed<'_>, issued: u64, phases: &mut Phases) -> u64 {
         let passed = issued + PASS;
         let finished = match executed.instruction.class {
@@ -137,7 +137,7 @@ impl Core {
         finished
     }
 
-    /// PP24, PP28: the access is launched into its slice, once it has its translation.
+    /// PP24, PP28: launches the access into its slice, and translates it. Returns when the translation is known.
     fn launch(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let launched = self.shared.ports.take_cycle(ACCESSES + slice_of(touch), at);
         phases.push(Reason::AddressArbitration, launched);
@@ -153,7 +153,7 @@ impl Core {
         translated
     }
 
-    /// What the second part of an access takes that lies in two slices.
+    /// Returns the extra cycles of an access that crosses slices.
     #[inline]
     pub(super) fn split(touch: &Touch) -> u64 {
         match (touch.misaligned, slice_of(touch) == SLICES - 1) {
@@ -163,7 +163,7 @@ impl Core {
         }
     }
 
-    /// PP26: a load has an entry of its slice until it has finished and another queue takes it.
+    /// PP26: gives a load an entry of its slice until it has finished and another queue takes it.
     fn load_data(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let slice = slice_of(touch);
         let at = at.max(self.shared.recirculation_room(slice));
@@ -181,11 +181,11 @@ impl Core {
         finished
     }
 
-    /// When the data of a load are here that has its entry.
+    /// Returns when the data of a load with an entry are present.
     fn read(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
         let mut launched = self.launch(touch, at, phases, tally);
         if !touch.loads() {
-            // A prefetch is done when it has been sent. What asks for a line to store to it brings none into the first level.
+            // A prefetch is done when it has been sent. A prefetch for a store brings no line into the first level.
             let fills = touch.missed && touch.kind != AccessKind::PrefetchStore;
             tally.add(Signal::SoftwarePrefetchFills, u64::from(fills));
             tally.add(Signal::SoftwarePrefetchFillsFromMemory, u64::from(fills && matches!(touch.source, Source::Memory | Source::Remote)));
@@ -201,7 +201,7 @@ impl Core {
         }
         let agreeing = self.agreeing_store(touch, launched);
         if let Some(store) = agreeing.filter(|store| Self::meets(store, touch)) {
-            // PP31: the load takes the bytes of a store, or waits until the second level has them.
+            // PP31: the load forwards the bytes of a store, or waits until the second level has them.
             let covered = store.holds(touch.address, touch.size);
             let from = if covered { store.ready + FORWARD } else { store.written };
             tally.add(Signal::RejectsStoreData, u64::from(from > launched));
@@ -214,21 +214,21 @@ impl Core {
                 return launched + PASS;
             }
         } else if agreeing.is_some() {
-            // PP77: it turned out to lie elsewhere.
+            // PP77: the store turned out to lie elsewhere.
             count_in_slice(touch, &FALSE_STORE_HITS, tally);
         }
         let mut here = launched + PASS;
         let mut pass = Reason::of_pass(touch);
-        // An entry is free in the cycle after its line has arrived. What the first level has may still be on its way.
+        // An entry is free in the cycle after its line has arrived. A line that hits the first level may still be in flight.
         if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
-            // PP30: it finishes one cycle after the load that asked for the line.
+            // PP30: it finishes one cycle after the load that requested the line.
             pass = Reason::of_miss(source);
             self.life.miss(here, until, false);
             here = until;
         } else if touch.missed || touch.uncached {
             let stored = self.shared.written(touch.line, here).filter(|_| !touch.uncached);
             let conflict = stored.or_else(|| self.shared.fetched(touch.line, here).filter(|_| !touch.uncached));
-            // PP38: the companion has the line in the second level as soon as the prefetcher asks for it.
+            // PP38: the companion puts the line into the second level as soon as the prefetcher requests it.
             let coming = self.shared.machines.coming.find(touch.line, here).filter(|_| conflict.is_none() && !touch.uncached);
             let source = coming.map_or(touch.source, |(_, source)| source);
             pass = if conflict.is_some() { Reason::MissConflict } else { Reason::of_miss(source) };
@@ -238,7 +238,7 @@ impl Core {
             phases.push(Reason::MissQueueFull, entered);
             let alone = u64::from(touch.latency).max(PASS) - PASS + 1;
             let latency = match (conflict, coming) {
-                // PP37: it waits until the second level has the line for what came before, and has its latency from there.
+                // PP37: it waits until the second level has the line for the earlier request, and then takes the second level's latency.
                 (Some(until), _) => until.max(entered) - entered + SECOND_LEVEL + 1,
                 (None, Some((until, _))) => alone.max((until + 1).saturating_sub(entered)),
                 (None, None) => alone,
@@ -271,28 +271,28 @@ impl Core {
         here + split
     }
 
-    /// The last older store that agrees with an access in the bits of its address that are compared first, and that the second level has not
+    /// Returns the last older store that matches an access in the address bits that are compared first, and that the second level has not
     /// taken in cycle `at` (PP77).
     fn agreeing_store(&self, touch: &Touch, at: u64) -> Option<Store> {
         self.stores.find(touch.address, touch.size, at).copied()
     }
 
-    /// Whether a store has any bytes of an access, at the same virtual address or at another.
+    /// Whether a store shares bytes with an access, at the same virtual address or at another.
     fn meets(store: &Store, touch: &Touch) -> bool {
         store.overlaps(touch.address, touch.size) || Self::is_alias(store, touch)
     }
 
-    /// The last older store that has any bytes of a load, and that the second level has not taken in cycle `at`.
+    /// Returns the last older store that shares bytes with a load, and that the second level has not taken in cycle `at`.
     pub(super) fn older_store(&self, touch: &Touch, at: u64) -> Option<Store> {
         self.agreeing_store(touch, at).filter(|store| Self::meets(store, touch))
     }
 
-    /// Whether a store has bytes of an access at another virtual address.
+    /// Whether a store shares bytes with an access at another virtual address.
     pub(super) fn is_alias(store: &Store, touch: &Touch) -> bool {
         store.line == touch.line && !store.overlaps(touch.address, touch.size)
     }
 
-    /// PP27: a store finishes when its address and its data have been put into its queue.
+    /// PP27: executes a store, which finishes when its address and its data have entered its queue.
     pub(super) fn store(
         &mut self,
         touch: &Touch,
@@ -308,7 +308,7 @@ impl Core {
         let mut address = at.max(room);
         phases.push(Reason::StoreQueueFull, address);
         self.shared.recirculate(slice, at, address);
-        // What is rejected is tried again.
+        // A rejected store is tried again.
         self.shared.stores_issued += 1 + u64::from(address > at);
         tally.add(Signal::StoresNotAccepted, u64::from(address > at));
         times.entered = address;
@@ -329,15 +329,15 @@ impl Core {
         finished
     }
 
-    /// PP34: a store-conditional is sent when everything before it has completed, and the second level answers.
+    /// PP34: executes a store-conditional. It is sent when everything before it has completed, and the second level answers.
     fn store_conditional(&mut self, touch: &Touch, at: u64, phases: &mut Phases) -> u64 {
         let done = at.max(self.completed + 1) + u64::from(touch.latency).max(SECOND_LEVEL);
         phases.push(Reason::StoreConditional, done);
         done
     }
 
-    /// What an instruction that completes in cycle `completed` leaves in the queues: finished loads up to then (PP26), stores, and operations
-    /// without data, which go to the second level (PP27, PP36).
+    /// Queues up what an instruction that completes in cycle `completed` leaves behind: finished loads until then (PP26), stores, and
+    /// operations without data that go to the second level (PP27, PP36).
     pub(super) fn leave(&mut self, executed: &Executed<'_>, times: &Times, completed: u64, tally: &mut Tally) {
         for touch in executed.found.touches() {
             let slice = slice_of(touch);
@@ -357,7 +357,7 @@ impl Core {
         tally.add(Signal::NonDataStores, 1);
         let sent = self.shared.send(from);
         if from != completed {
-            // PP35: a barrier is there until it is answered.
+            // PP35: a barrier is queued until it is answered.
             self.shared.watch.take(Queue::Barriers, sent, self.shared.taken.max(self.blocked.until) + 1);
         }
     }

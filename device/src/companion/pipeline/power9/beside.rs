@@ -1,6 +1,6 @@
-//! The short way of an instruction that only computes, beside other threads of the core, with which it has turns and shares.
+//! Fast path of an instruction that only computes, on a thread that shares the core with others and has turns and shares.
 //!
-//! It leaves the pipeline, and what the threads share, in the same state as the [long way](Core::execute), which tests compare.
+//! It leaves the pipeline, and the state that the threads share, as the [general path](Core::execute) does, which tests compare.
 
 use super::super::super::instruction::Instruction;
 use super::super::super::tally::Tally;
@@ -15,7 +15,7 @@ use super::{Core, SLICES, Share, UNKNOWN};
 use vm_pmu_arch::feed::Signal;
 
 impl Core {
-    /// Exchanges what the threads of the core share and what the thread has of its own, if there are several threads.
+    /// Swaps the shared state of the core's threads with that of this thread, if there are several threads.
     #[inline]
     pub(super) fn exchange(&mut self, threads: &mut Threads<'_>) {
         if let Some(shared) = threads.shared() {
@@ -23,15 +23,15 @@ impl Core {
         }
     }
 
-    /// Counts the stores that have been issued since this was last asked.
+    /// Counts the stores that have been issued since the last call.
     #[inline]
     pub(super) fn count_stores(&mut self, tally: &mut Tally) {
         tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
         self.stores_seen = self.shared.stores_issued;
     }
 
-    /// An instruction has been executed that accessed nothing and goes on in sequence, and whose code is here, by a thread that competes with others of
-    /// its core. Returns whether it has taken the short way; if not, nothing has been done.
+    /// Executes an instruction that made no access and continues in sequence, and whose code is present, on a thread that competes with
+    /// others of its core. Returns whether it took the fast path; if not, nothing has been done.
     pub(in super::super) fn execute_plain_beside(
         &mut self,
         instruction: &Instruction<'_>,
@@ -81,7 +81,7 @@ impl Core {
         tally.add(Signal::InstructionsOtherThreadsStalled, self.shared.progress.take(thread));
     }
 
-    /// PP9 to PP18, PP55, of an operation with a plain place, beside other threads.
+    /// PP9 to PP18, PP55: dispatches an operation with a plain place, beside other threads.
     #[inline]
     fn dispatch_beside(&mut self, results: usize, share: Share, threads: &mut Threads<'_>) -> Dispatched {
         let Group { at: before, count, .. } = self.group;
@@ -92,7 +92,7 @@ impl Core {
         let window = self.window.room_within(1, share.window);
         let history = self.shared.history.room(results);
         let queue = self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0);
-        // The cycle of an open group is none of waiting.
+        // The cycle of an open group is not a cycle of waiting.
         let from = if ready == before && count != 0 { ready + 1 } else { ready };
         self.hold(State::WindowFull, from, window);
         self.hold(State::HeldHistory, from.max(window), history);
@@ -111,7 +111,7 @@ impl Core {
         let mut slice = self.shared.next_slice(superslice);
         let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
         if full(slice) {
-            // The other slice of the superslice, or any.
+            // The other slice of the superslice, or any that has room.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
         Dispatched { ready, held: Full { history, queue }, at, slice }

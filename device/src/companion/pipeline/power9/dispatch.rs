@@ -1,4 +1,4 @@
-//! Dispatch: six internal operations a cycle, in order, by the places of two superslices.
+//! Dispatch: six internal operations per cycle, in order, into the places of two superslices.
 
 use super::super::super::instruction::Class;
 use super::super::super::tally::Tally;
@@ -10,35 +10,35 @@ use super::rows::{self, Place, Row, Unit};
 use super::{Core, Executed, SCOREBOARD, SLICES, Share, State, Times};
 use vm_pmu_arch::feed::Signal;
 
-/// Internal operations of a cycle, and branches among them (PP9).
+/// Internal operations per cycle, and branches among them (PP9).
 pub(super) const WIDTH: u8 = 6;
 const BRANCHES: u8 = 2;
-/// Places of a superslice, and those where one operation goes to each slice (PP10).
+/// Places of a superslice, and places if each slice takes one operation (PP10).
 const PLACES: u8 = 3;
 const RESTRICTED: u8 = 2;
 
-/// What has been dispatched in a cycle.
+/// The operations dispatched in one cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) at: u64,
     pub(super) count: u8,
     pub(super) branches: u8,
-    /// Places that are taken in each superslice, and whether it takes one operation for each slice.
+    /// Number of taken places in each superslice, and whether it takes one operation per slice.
     pub(super) used: [u8; 2],
     pub(super) restricted: [bool; 2],
 }
 
-/// Until when each cause held an operation at dispatch (PP18).
+/// The cycles until which each cause held an operation at dispatch (PP18).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
-    /// It could be dispatched if nothing held it.
+    /// The cycle in which it could be dispatched if nothing held it.
     pub(super) ready: u64,
     history: u64,
     waits: Waits,
     queue: u64,
 }
 
-/// Until when it waited for what came before.
+/// The cycles until which it waited for earlier instructions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     synchronization: u64,
@@ -47,14 +47,14 @@ struct Waits {
 }
 
 impl Waits {
-    /// Until when it waited for all of them.
+    /// Returns the cycle until which it waited for all of them.
     fn last(&self) -> u64 {
         self.synchronization.max(self.invalidation).max(self.transaction)
     }
 }
 
 impl Held {
-    /// What a cycle counts as in which the completion table is empty and the cause holds the next instruction (PP43).
+    /// Returns the reasons of cycles in which the completion table is empty and the cause holds the next instruction (PP43).
     pub(super) fn reasons(&self) -> [(Reason, u64); 5] {
         [
             (Reason::EmptyHeldHistory, self.history),
@@ -71,7 +71,7 @@ impl Group {
         Group { at, count: 0, branches: 0, used: [0; 2], restricted: [false; 2] }
     }
 
-    /// Whether a superslice has the place for an operation.
+    /// Whether a superslice has room for an operation with `place`.
     #[inline]
     fn fits(&self, superslice: usize, place: Place) -> bool {
         let used = self.used.get(superslice).copied().unwrap_or(PLACES);
@@ -84,7 +84,7 @@ impl Group {
         }
     }
 
-    /// The superslice that an operation goes to: of those with a place, the one with more.
+    /// Returns the superslice for an operation: among those with room, the one with more.
     #[inline]
     pub(super) fn superslice(&self, place: Place) -> Option<usize> {
         let [first, second] = self.used;
@@ -92,7 +92,7 @@ impl Group {
         order.into_iter().find(|superslice| self.fits(*superslice, place))
     }
 
-    /// Whether an instruction of so many operations has its places.
+    /// Whether there is room for all operations of an instruction.
     fn has_room(&self, row: &Row) -> bool {
         if row.operations > 2 {
             return self.count == 0;
@@ -101,7 +101,7 @@ impl Group {
         places && self.has_place(row.place)
     }
 
-    /// Whether it has such a place for another operation.
+    /// Whether there is room for one more operation with `place`.
     #[inline]
     pub(super) fn has_place(&self, place: Place) -> bool {
         match place {
@@ -110,9 +110,9 @@ impl Group {
         }
     }
 
-    /// Takes the places of an operation; returns the superslice that it goes to, unless it is a branch.
+    /// Takes the places of an operation. Returns its superslice, unless it is a branch.
     pub(super) fn take(&mut self, place: Place, operations: u8) -> Option<usize> {
-        // One of three takes the cycle for itself (PP11).
+        // An instruction of three operations takes the cycle for itself (PP11).
         self.count = if operations > 2 { WIDTH } else { self.count + operations };
         if place == Place::Branch {
             self.branches += 1;
@@ -124,7 +124,7 @@ impl Group {
             *restricted |= place == Place::Restricted;
         }
         for _ in 1..operations {
-            // The other operations of the same instruction, where there is a place.
+            // The other operations of the same instruction, where there is room.
             if let Some(used) = self.superslice(Place::Plain).and_then(|other| self.used.get_mut(other)) {
                 *used += 1;
             }
@@ -134,7 +134,7 @@ impl Group {
 }
 
 impl Times {
-    /// Those of an operation that has been dispatched the short way.
+    /// Returns the times of an operation that was dispatched on the fast path.
     #[inline]
     pub(super) fn at(from: &Dispatched) -> Times {
         let held = Held { ready: from.ready, history: from.held.history, waits: Waits::default(), queue: from.held.queue };
@@ -144,7 +144,8 @@ impl Times {
 }
 
 impl Core {
-    /// PP9 to PP18: when the instruction could be dispatched, when it is, and the slice that its operation goes to. It has not been issued.
+    /// PP9 to PP18: dispatches the instruction. Returns the cycles in which it could be and is dispatched, and the slice of its operation.
+    /// It has not been issued.
     pub(super) fn dispatch(&mut self, executed: &Executed<'_>, share: Share, threads: &mut Threads<'_>, tally: &mut Tally) -> Times {
         let Executed { instruction, operation, ref row, found, .. } = *executed;
         let serializes = rows::synchronizes(instruction) || found.continuation == Continuation::Far;
@@ -163,7 +164,7 @@ impl Core {
             self.hold(State::TargetsFull, ready, room);
             ready = ready.max(room);
         }
-        // A cycle in which anything was dispatched is no cycle of a hold.
+        // A cycle in which anything was dispatched is not a held cycle.
         let from = if ready == before.at && before.count != 0 { ready + 1 } else { ready };
         let mut held = from;
         let window = self.window.room_within(usize::from(row.operations), share.window);
@@ -196,7 +197,7 @@ impl Core {
         let mut slice = superslice.map_or(0, |superslice| self.shared.next_slice(superslice));
         let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
         if !matches!(row.unit, Unit::None | Unit::Branch) && full(slice) {
-            // The other slice of the superslice, or any.
+            // The other slice of the superslice, or any that has room.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
         let held = Held { ready, history, waits, queue };
@@ -204,7 +205,7 @@ impl Core {
         Times { held, dispatched: at, slice, data: 0, sourced: next, recirculated: next, issued: at, finished: next, entered: 0 }
     }
 
-    /// PP15 to PP17: until when the instruction waits for what came before. It is held until `held` by other causes.
+    /// PP15 to PP17: returns until when the instruction waits for earlier ones. It is held until `held` by other causes.
     fn wait(&mut self, executed: &Executed<'_>, serializes: bool, held: &mut u64, threads: &Threads<'_>, tally: &mut Tally) -> Waits {
         let class = executed.instruction.class;
         let several = u64::from(threads.count() > 1);
@@ -212,7 +213,7 @@ impl Core {
         self.hold(State::HeldSynchronization, *held, synchronization);
         let flushes = if synchronization > *held { several } else { 0 };
         *held = (*held).max(synchronization);
-        // An invalidation of translations and what follows it wait until the one before has been answered,
+        // An invalidation of translations and the instruction after it wait until the previous invalidation has been answered.
         let waits = self.invalidated != 0 && (self.behind_invalidation || class == Class::TranslationInvalidation);
         let invalidation = if waits { self.invalidated + SCOREBOARD } else { 0 };
         self.hold(State::HeldInvalidation, *held, invalidation);
@@ -221,7 +222,7 @@ impl Core {
         tally.add(Signal::DispatchFlushesScoreboard, flushes);
         tally.add(Signal::DispatchFlushesInvalidation, invalidations);
         tally.add(Signal::DispatchFlushes, flushes + invalidations);
-        // and a transaction until the one before has ended.
+        // A transaction waits until the previous one has ended.
         let waits = self.ended != 0 && class == Class::TransactionBegin;
         let transaction = if waits { self.ended + SCOREBOARD } else { 0 };
         self.hold(State::HeldTransaction, *held, transaction);

@@ -1,4 +1,4 @@
-//! The fetcher: which block it reads next, and when.
+//! The fetcher: the order and timing of its blocks.
 
 use super::super::super::instruction::{Class, Instruction};
 use super::super::super::tally::Tally;
@@ -9,7 +9,7 @@ use super::{BLOCK, BLOCK_BITS, Core, FRONT_END, LINE_BITS, REFETCH, Share, TAKEN
 use vm_pmu_arch::feed::Signal;
 
 impl Core {
-    /// PP1 to PP6: the fetcher reads the block that the instruction lies in.
+    /// PP1 to PP6: fetches the block that the instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, share: Share, tally: &mut Tally) {
         let block = instruction.address >> BLOCK_BITS;
         if instruction.length == 0 || self.block == Some(block) {
@@ -23,7 +23,7 @@ impl Core {
         let begin = (self.fetched + 1).max(room);
         let mut delay = u64::from(found.translation) + u64::from(found.line);
         if let Some(source) = found.code {
-            // What is dispatched in a cycle was fetched so many before, and its line asked for once it was translated.
+            // `begin` counts in cycles of dispatch, which follow fetch by `FRONT_END`. The line is requested once it is translated.
             let at = (begin + u64::from(found.translation)).saturating_sub(FRONT_END);
             delay += self.read_code(instruction.physical >> LINE_BITS, at, u64::from(found.line), source, tally);
         }
@@ -42,7 +42,7 @@ impl Core {
         }
     }
 
-    /// PP4, PP5, PP7, PP8: where the fetcher goes on.
+    /// PP4, PP5, PP7, PP8: redirects the fetcher.
     pub(super) fn turn(&mut self, instruction: &Instruction<'_>, continuation: Continuation, times: &Times, completed: u64) {
         let flush = match continuation {
             Continuation::Sequential => (instruction.class == Class::Serializing).then_some(times.finished + REFETCH),

@@ -1,4 +1,4 @@
-//! Flushes that the load/store unit asks for (PP32, PP34, PP35).
+//! Flushes that the load/store unit requests (PP32, PP34, PP35).
 
 use super::super::super::instruction::Class;
 use super::super::super::tally::Tally;
@@ -7,7 +7,7 @@ use super::accesses::PASS;
 use super::{Core, Executed, REFETCH, Times};
 use vm_pmu_arch::feed::{Flush, Signal};
 
-/// Loads that are known to meet older stores (PP32).
+/// Number of remembered loads that are known to meet older stores (PP32).
 pub(super) const WARY: usize = 16;
 
 /// The addresses of instructions that wait for older stores.
@@ -18,7 +18,7 @@ pub(super) struct Wary {
 }
 
 impl Wary {
-    /// No instruction has this address.
+    /// The address of no instruction.
     const NOWHERE: u64 = u64::MAX;
 
     pub(super) const fn new() -> Wary {
@@ -38,12 +38,12 @@ impl Wary {
 }
 
 impl Core {
-    /// When the instruction is flushed that has been dispatched, if it is, before it is dispatched again, and why.
+    /// Returns when and why a dispatched instruction is flushed and dispatched again, if it is.
     pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &Times, tally: &mut Tally) -> Option<(u64, Flush)> {
         let launch = self.ready(executed.operation.addresses).max(times.dispatched + 1);
         for touch in executed.found.touches().iter().filter(|touch| touch.loads()) {
             if touch.uncached {
-                // It is tried as if it were cacheable first.
+                // It is first tried as if it were cacheable.
                 tally.add(Signal::LoadStoreFlushes, 1);
                 continue;
             }
@@ -71,14 +71,14 @@ impl Core {
         None
     }
 
-    /// What follows is dispatched as after a misprediction that is found in cycle `at` (PP7).
+    /// Refetches the following instructions, as after a misprediction that is found in cycle `at` (PP7).
     pub(super) fn refetch(&mut self, at: u64) {
         self.restart = self.restart.max(at + REFETCH);
         self.fetched = self.restart - 1;
         self.block = None;
     }
 
-    /// PP35: whether another thread of the core stored to a line that the instruction had loaded while an older barrier waited for its answer.
+    /// PP35: whether another thread of the core stored to a line that the instruction had loaded while an older barrier was pending.
     pub(super) fn is_overtaken(&self, executed: &Executed<'_>, times: &Times, completed: u64, threads: &Threads<'_>) -> bool {
         let loads = || executed.found.touches().iter().filter(|touch| touch.loads());
         executed.instruction.class != Class::Fence

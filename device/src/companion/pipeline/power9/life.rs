@@ -1,4 +1,4 @@
-//! What became of the instruction that was executed last, for its record (PP57, PP58).
+//! Outcome of the last executed instruction, for its record (PP57, PP58).
 
 use vm_pmu_arch::feed::{Flush, Stage, Stages, Traits};
 
@@ -6,7 +6,7 @@ use super::super::super::outcome::Outcome;
 use super::Core;
 use super::reasons::Reason;
 
-/// From decode (D2) to the cycle in which dispatch can take an instruction: D2 is the fourth stage of nine.
+/// Cycles from decode (D2) to the cycle in which dispatch can take an instruction: D2 is the fourth stage of nine.
 const DECODED_BEFORE_DISPATCH: u64 = 5;
 
 /// Codes of SIER\[FIN_STALL_REASON].
@@ -24,46 +24,46 @@ mod stalled {
     pub(super) const BRANCH: u8 = 14;
 }
 
-/// When an instruction went through its stages, in cycles of the pipeline, and what held it up. It is no part of a saved state: it is read
-/// before the next instruction.
+/// The cycles in which an instruction passed its stages, and the cause of its stall. It is not part of saved state, since it is read before
+/// the next instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Life {
     pub(super) decoded: u64,
     pub(super) dispatched: u64,
     /// None if no unit executes it.
     pub(super) issued: Option<u64>,
-    /// When it was found that the first level does not have its data, and when they arrived.
+    /// The cycles in which its first-level miss was found and its data arrived.
     pub(super) missed: Option<(u64, u64)>,
-    /// When a machine of the second level took up its own request, and when that was done.
+    /// The cycles in which a machine of the second level started and completed its own request.
     pub(super) second: Option<(u64, u64)>,
     pub(super) next_to_finish: u64,
     pub(super) finished: u64,
     pub(super) next_to_complete: u64,
     pub(super) completed: u64,
-    /// When its store left the queue of stores.
+    /// The cycle in which its store left the store queue.
     pub(super) drained: Option<u64>,
-    /// Cycles in which it was the oldest that had not finished, after its issue.
+    /// Cycles after its issue in which it was the oldest unfinished instruction.
     pub(super) stall: u64,
-    /// What the last of its phases is.
+    /// The reason of its last phase.
     pub(super) kind: Option<Reason>,
     pub(super) mispredicted: bool,
-    /// A load waited until the second level had its line for a store (PP37).
+    /// Whether a load waited until the second level had its line for a store (PP37).
     pub(super) behind_store: bool,
-    /// The same for a fetch of code.
+    /// Whether a load waited until the second level had its line for a fetch of code.
     pub(super) behind_fetch: bool,
     pub(super) traits: Traits,
-    /// Why it was flushed before it was dispatched again.
+    /// Why it was flushed before its second dispatch.
     pub(super) flush: Flush,
 }
 
 impl Life {
-    /// An instruction that dispatch could take in cycle `ready`, and took in cycle `dispatched`.
+    /// Returns the life of an instruction that dispatch could take in cycle `ready`, and took in cycle `dispatched`.
     pub(super) fn begin(ready: u64, dispatched: u64) -> Life {
         Life { decoded: ready.min(dispatched).saturating_sub(DECODED_BEFORE_DISPATCH), dispatched, ..Life::default() }
     }
 
-    /// The first level does not have the data of a load: they arrive at `here`, by a request of its own or by that of an older load. Of
-    /// several accesses the one whose data come last counts.
+    /// Records a first-level miss of a load. The data arrive at `here`, by its own request or that of an older load. Among several
+    /// accesses, the one whose data arrive last counts.
     pub(super) fn miss(&mut self, found: u64, here: u64, own: bool) {
         if self.missed.is_some_and(|(_, before)| before >= here) {
             return;
@@ -73,7 +73,7 @@ impl Life {
         self.traits.set(Traits::LOAD_MERGED, !own);
     }
 
-    /// SIER\[FIN_STALL_REASON]: 0 where none of its codes says what it was.
+    /// Returns SIER\[FIN_STALL_REASON]; 0 if none of its codes applies.
     fn stall_reason(&self) -> u8 {
         if self.finished < self.next_to_complete {
             return stalled::FINISHED_BEFORE;
@@ -85,7 +85,7 @@ impl Life {
             return stalled::STORE_FORWARD;
         }
         match self.kind {
-            // It asks the second level, whatever the first has (PP34).
+            // It always asks the second level, even if the first has the line (PP34).
             Some(Reason::LoadReserve) => stalled::CACHE_MISS,
             Some(Reason::LoadFinish | Reason::SplitLoad) => stalled::LOAD_FINISH,
             Some(Reason::StoreFinish | Reason::StoreConditional) => stalled::STORE,
@@ -100,7 +100,7 @@ impl Life {
         }
     }
 
-    /// Its stages, from the first on.
+    /// Returns its stages, beginning with the first.
     fn stages(&self) -> Stages {
         let at = |cycle: u64| u32::try_from(cycle.saturating_sub(self.decoded)).unwrap_or(u32::MAX);
         let some = [
@@ -124,7 +124,7 @@ impl Life {
 }
 
 impl Core {
-    /// Tells what became of the instruction that was executed last to whoever makes its record.
+    /// Stores the outcome of the last executed instruction in `outcome`, for its record.
     pub(in super::super) fn tell(&self, outcome: &mut Outcome) {
         let life = &self.life;
         outcome.stages = Some(life.stages());

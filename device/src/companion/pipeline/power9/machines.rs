@@ -1,4 +1,4 @@
-//! The machines of the second and third level that work for the core (PP74 to PP76).
+//! The machines of the second and third level that serve the core (PP74 to PP76).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::tally::Tally;
@@ -10,14 +10,14 @@ use super::watch::{Queue, Watch};
 use super::{Core, SECOND_LEVEL, Shared, THIRD_LEVEL, Times};
 use vm_pmu_arch::feed::Signal;
 
-/// For how long a machine is sampled before the next one is: 16 cycles of the caches, which have half the clock.
+/// Cycles for which one machine is sampled before the next: 16 cycles of the caches, which run at half the clock.
 const WINDOW: u64 = 32;
-/// What a line takes between the second level and the third, and from there to memory.
+/// Cycles of a line between the second level and the third, and from there to memory.
 const BETWEEN: u64 = THIRD_LEVEL - SECOND_LEVEL;
 const TO_MEMORY: u64 = 340;
-/// Work that lasts longer is sampled up to here.
+/// Maximum number of cycles for which work is sampled.
 const LONGEST: u64 = 1 << 16;
-/// The lines of one instruction that leave a level and are followed.
+/// Maximum number of lines leaving a level that are tracked for one instruction.
 const MOST: u32 = 16;
 
 /// Machines of one kind, as the cycles from which each is free again.
@@ -31,8 +31,8 @@ impl<const COUNT: usize> Machines<COUNT> {
         Machines { free: [0; COUNT] }
     }
 
-    /// The free machine with the lowest number works from cycle `at` on for `cycles`. Without any, the one does so that is free first, once
-    /// it is. Returns whether one was free.
+    /// Starts work at cycle `at` for `cycles` on the free machine with the lowest number. If none is free, the machine that is free first
+    /// starts when it is free. Returns whether one was free.
     fn work(&mut self, at: u64, cycles: u64, first: Option<Queue>, sample: Queue, watch: &mut Watch) -> bool {
         let free = self.free.iter().position(|until| *until <= at);
         let number = free.or_else(|| (0..COUNT).min_by_key(|number| self.free.get(*number))).unwrap_or(0);
@@ -64,7 +64,7 @@ impl<const COUNT: usize> Machines<COUNT> {
     }
 }
 
-/// What asks the second level for a line.
+/// Kinds of requests to the second level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asking {
     Load,
@@ -72,7 +72,7 @@ pub(super) enum Asking {
     Store,
 }
 
-/// All machines. What they do has no influence on the times of the requests.
+/// All machines. They do not influence the times of the requests.
 #[derive(Clone, Debug)]
 pub(super) struct CacheMachines {
     reads: Machines<16>,
@@ -84,7 +84,7 @@ pub(super) struct CacheMachines {
     snoops: Machines<8>,
     third_snoops: Machines<16>,
     injections: Machines<8>,
-    /// The lines that prefetch machines get.
+    /// The lines that prefetch machines are fetching.
     pub(super) coming: Misses<32, Source>,
 }
 
@@ -104,7 +104,7 @@ impl CacheMachines {
         }
     }
 
-    /// PP74: a request comes to the second level in cycle `at`, and its line from `source` after `cycles`.
+    /// PP74: handles a request that reaches the second level in cycle `at`, and whose line arrives from `source` after `cycles`.
     pub(super) fn read(&mut self, asking: Asking, at: u64, cycles: u64, source: Source, watch: &mut Watch, tally: &mut Tally) {
         let started = self.reads.work(at, cycles, Some(Queue::SecondReadFirst), Queue::SecondReadSample, watch);
         let without = match asking {
@@ -114,19 +114,19 @@ impl CacheMachines {
         };
         tally.add(without, u64::from(!started));
         if source == Source::Third {
-            // The last of them are those of the third level.
+            // The last of the cycles are those of the third level.
             let last = BETWEEN.min(cycles);
             self.third_reads.work(at + cycles - last, last, Some(Queue::ThirdReadFirst), Queue::ThirdReadSample, watch);
         }
     }
 
-    /// PP76: a prefetch of `line` from beyond the third level is sent in cycle `at`.
+    /// PP76: handles a prefetch of `line` from beyond the third level, sent in cycle `at`.
     pub(super) fn prefetch(&mut self, line: u64, at: u64, cycles: u64, source: Source, watch: &mut Watch) {
         self.prefetches.work(at, cycles, Some(Queue::ThirdPrefetchFirst), Queue::ThirdPrefetchSample, watch);
         self.coming.request_tagged(line, at, cycles, source);
     }
 
-    /// PP75: lines leave the second level, and the third.
+    /// PP75: handles lines that leave the second level and the third.
     pub(super) fn cast_out(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch, tally: &mut Tally) {
         for _ in 0..second {
             let started = self.castouts.work(at, BETWEEN, Some(Queue::SecondCastoutFirst), Queue::SecondCastoutSample, watch);
@@ -138,7 +138,7 @@ impl CacheMachines {
         }
     }
 
-    /// PP89: snoops of others have found so many lines in the second level, and in the third.
+    /// PP89: handles snoops of others that have found lines in the second level and in the third.
     fn snoop(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch) {
         for _ in 0..second {
             self.snoops.work(at, SECOND_LEVEL, Some(Queue::SecondSnoopFirst), Queue::SecondSnoopSample, watch);
@@ -148,7 +148,7 @@ impl CacheMachines {
         }
     }
 
-    /// PP93: devices have put so many lines into the third level.
+    /// PP93: handles lines that devices have put into the third level.
     fn inject(&mut self, lines: u32, at: u64, watch: &mut Watch) {
         for _ in 0..lines {
             self.injections.work(at, THIRD_LEVEL, Some(Queue::ThirdInjectFirst), Queue::ThirdInjectSample, watch);
@@ -185,8 +185,8 @@ impl CacheMachines {
 }
 
 impl Core {
-    /// The lines that an instruction drove out of the caches, those that it made the prefetcher ask for, and those that others snooped or
-    /// put into the third level before.
+    /// Handles the lines that an instruction evicted from the caches, those that it made the prefetcher request, and those that others have
+    /// snooped or put into the third level since.
     #[cold]
     pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
         let Shared { machines, watch, .. } = &mut *self.shared;
@@ -199,14 +199,14 @@ impl Core {
         }
     }
 
-    /// PP37, PP38, PP74: a fetch of code that the first level lacks comes to the second in cycle `at`, and takes `cycles` from there. Returns
-    /// how many more it takes.
+    /// PP37, PP38, PP74: handles a fetch of code that misses the first level, reaches the second in cycle `at` and takes `cycles` from
+    /// there. Returns the extra cycles that it takes.
     pub(super) fn read_code(&mut self, line: u64, at: u64, cycles: u64, source: Source, tally: &mut Tally) -> u64 {
         let Shared { machines, watch, misses, written_lines, fetched_lines, .. } = &mut *self.shared;
         let (stored, other) = (written_lines.pending(line, at), misses.pending(line, at).max(fetched_lines.pending(line, at)));
         let busy = stored.max(other);
         let coming = machines.coming.pending(line, at).filter(|_| busy.is_none());
-        // Of several the store counts, as it does for loads.
+        // Of several, the store counts, as for loads.
         tally.add(Signal::FetchesBehindStore, u64::from(stored.is_some()));
         tally.add(Signal::FetchesBehindOther, u64::from(stored.is_none() && other.is_some()));
         tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));

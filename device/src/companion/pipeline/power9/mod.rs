@@ -1,6 +1,5 @@
-//! The pipeline of a thread of POWER9. Rules PP1 to PP60, known answers KA1 to KA15 and their sources are in
-//! `docs/notes/pipelines-power9.md`, as are PP74 to PP78, PP82, PP92 and PP93. Left out are conflicts in the second level with other cores
-//! (PP37).
+//! The pipeline of a thread of POWER9. Rules PP1 to PP60, PP74 to PP78, PP82, PP92 and PP93, known answers KA1 to KA15, and their sources
+//! are in `docs/notes/pipelines-power9.md`. Conflicts in the second level with other cores (PP37) are not modelled.
 
 mod accesses;
 mod beside;
@@ -48,32 +47,32 @@ pub(super) use signals::{EVENTS, STATES, WAY_PREDICTION_MISSES, has_reason_of, i
 use vm_pmu_arch::feed::{Flush, Traits};
 use watch::Queue;
 
-/// Slices of the core.
+/// Number of slices of the core.
 const SLICES: usize = 4;
-/// From the finish of an instruction that flushes to the dispatch of the first behind it (PP7).
+/// Cycles from the finish of an instruction that flushes to the dispatch of the first after it (PP7).
 const REFETCH: u64 = 13;
-/// From the completion of what the scoreboard waits for to dispatch (PP15).
+/// Cycles from the completion that the scoreboard waits for to dispatch (PP15).
 const SCOREBOARD: u64 = 3;
-/// From finish to completion (PP40).
+/// Cycles from finish to completion (PP40).
 const COMPLETION: u64 = 2;
-/// How long an exception keeps the oldest instruction from completing (PP41).
+/// Cycles for which an exception keeps the oldest instruction from completing (PP41).
 const EXCEPTION: u64 = 30;
-/// Cycles without fetch behind a branch that is predicted taken (PP4).
+/// Cycles without fetch after a branch that is predicted taken (PP4).
 const TAKEN: u64 = 2;
-/// From fetch to dispatch (PP3).
+/// Cycles from fetch to dispatch (PP3).
 const FRONT_END: u64 = 8;
-/// What the fetcher reads in a cycle, as bits of an address (PP1).
+/// Number of bytes fetched per cycle, as address bits (PP1).
 const BLOCK_BITS: u32 = 5;
-/// Bits of an address within a line.
+/// Address bits within a line.
 const LINE_BITS: u32 = 7;
-/// Instructions of a block.
+/// Number of instructions in a block.
 const BLOCK: usize = 8;
 /// The latency of the second level, which answers barriers and store-conditionals (1.4).
 const SECOND_LEVEL: u64 = 15;
 /// The latency of the third level (1.4).
 const THIRD_LEVEL: u64 = 36;
 
-/// Ports: the execution ports of the slices, their address units, their accesses, units that are kept, and units of which there is one.
+/// Ports: the execution ports of the slices, their address units, their accesses, units that are kept busy, and single units.
 const ADDRESSES: usize = SLICES;
 const ACCESSES: usize = 2 * SLICES;
 const KEPT: usize = 3 * SLICES;
@@ -83,20 +82,21 @@ const CRYPTO: usize = DECIMAL + 1;
 const BRANCH: usize = CRYPTO + 1;
 const FINISHES: usize = BRANCH + 1;
 const PORTS: usize = FINISHES + SLICES;
-/// What the beginning and the end of a nested transaction, and a write of the floating-point status, wait after they have finished (PP41).
+/// Cycles that the beginning and the end of a nested transaction, and a write of the floating-point status, wait after they have finished
+/// (PP41).
 const SHORT_WAIT: u64 = 2;
 
-/// What keeps an instruction that has finished from completing.
+/// The cause that keeps a finished instruction from completing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocked {
     reason: Reason,
     /// The first cycle in which it no longer does. Completion takes its own two cycles from there.
     until: u64,
-    /// The reason of the last cycle before, which may be another.
+    /// The reason of the last cycle before `until`, which may differ.
     last: Reason,
 }
 
-/// What turned the fetcher to the line that it reads (PP6).
+/// The event that turned the fetcher to its current line (PP6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Turned {
     #[default]
@@ -119,19 +119,19 @@ struct Executed<'a> {
     thread: usize,
 }
 
-/// The pipeline.
+/// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) account: ManyStates,
     pub(super) reasons: Reasons,
     /// The dispatch cycle that is being filled. Everything before has been reported.
     group: Group,
-    /// When the fetcher has read the last block, as the cycle in which what is in it can be dispatched; and the block.
+    /// The cycle in which instructions of the last fetched block can be dispatched, and that block.
     fetched: u64,
     block: Option<u64>,
-    /// Nothing is dispatched before this cycle.
+    /// The first cycle in which anything may be dispatched.
     restart: u64,
-    /// What cycles with an empty completion table count for, if there are any before the next instruction.
+    /// The reason of cycles with an empty completion table before the next instruction.
     front: Reason,
     buffer: Ring<96, 128>,
     targets: Ring<40, 64>,
@@ -139,44 +139,44 @@ pub(super) struct Core {
     registers: Registers,
     /// The first cycle that has no reason yet: the one after everything has finished.
     unowned: u64,
-    /// When the last instruction has completed.
+    /// The cycle in which the last instruction completed.
     completed: u64,
     blocked: Blocked,
     stores: Stores,
     turned: Turned,
     /// Loads that wait for older stores.
     wary: Wary,
-    /// When the last load that reserves has its answer.
+    /// The cycle in which the last load-and-reserve has its answer.
     reserving: u64,
-    /// When the last end of a transaction completed, and when the last invalidation of translations was answered.
+    /// The cycles in which the last end of a transaction completed, and the last invalidation of translations was answered.
     ended: u64,
     invalidated: u64,
     /// Whether the last instruction invalidated translations.
     behind_invalidation: bool,
-    /// Whether the last cycle that has a reason has one of the third to the fifth class.
+    /// Whether the last cycle with a reason has one of the third to the fifth class.
     stalled: bool,
-    /// Whether queues and units are asked for.
+    /// Whether queues and units are demanded.
     pub(super) watches: bool,
-    /// Whether records ask what became of each instruction.
+    /// Whether records ask for the outcome of each instruction.
     pub(super) told: bool,
-    /// Whether misses of predicted ways are counted (PP92).
+    /// Whether way prediction misses are counted (PP92).
     pub(super) predicts: bool,
-    /// Whether instructions that only compute may take the [short way](Core::execute_plain).
+    /// Whether instructions that only compute may take the [fast path](Core::execute_plain).
     pub(super) quiet: bool,
-    /// The first cycle in which they have not been counted, and cycles of the core that are none of the thread's.
+    /// The first cycle in which queues and units have not been counted, and the cycles of the core in which the thread was absent.
     counted: u64,
     absent: (u64, u64),
-    /// The stores of the core that have been reported.
+    /// Number of stores of the core that have been reported.
     stores_seen: u64,
-    /// The walks of the present instruction that the second walker has: bit 0 for its code, bit n for its access n.
+    /// The walks of the current instruction that the second walker serves: bit 0 for its code, bit n for its access n.
     pub(super) second_walker: u32,
-    /// The instruction that was executed last.
+    /// Life of the last executed instruction.
     life: Life,
-    /// What the threads of the core share. While none competes, it is the thread's own.
+    /// Shared state of the core's threads. While no other thread competes, it is the thread's own.
     shared: Box<Shared>,
 }
 
-/// PP54: what a thread has of the instruction buffer, the completion table and the effective address table.
+/// PP54: a thread's share of the instruction buffer, the completion table and the effective address table.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     buffer: usize,
@@ -185,7 +185,7 @@ struct Share {
 }
 
 impl Share {
-    /// Among so many running threads.
+    /// Returns the share of one thread if `threads` run.
     fn of(threads: usize) -> Share {
         let parts = match threads {
             0 | 1 => 1,
@@ -196,23 +196,23 @@ impl Share {
     }
 }
 
-/// When an instruction goes through its stages.
+/// The cycles in which an instruction passes its stages.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    /// What held its operation at dispatch.
+    /// The causes that held its operation at dispatch.
     held: Held,
     dispatched: u64,
-    /// The slice that its operation goes to.
+    /// The slice of its operation.
     slice: usize,
-    /// The data of its last store are issued.
+    /// Issue of the data of its last store.
     data: u64,
-    /// It could be issued if its port were free.
+    /// The cycle in which it could be issued if its port were free.
     sourced: u64,
-    /// The same, and the recirculation queue has room for it.
+    /// The cycle in which, in addition, the recirculation queue has room for it.
     recirculated: u64,
     issued: u64,
     finished: u64,
-    /// Its last store has an entry of the queue.
+    /// The cycle in which its last store has a queue entry.
     entered: u64,
 }
 
@@ -254,12 +254,12 @@ impl Core {
         }
     }
 
-    /// The cycle of the present dispatch, in cycles of the core.
+    /// Returns the cycle of the current dispatch, in cycles of the core.
     pub(super) fn now(&self) -> u64 {
         self.group.at
     }
 
-    /// The thread has waited for so many cycles of the core, which are none of its own: what is in flight goes on afterwards.
+    /// Shifts all times by `cycles` of the core in which the thread was absent: instructions in flight continue afterwards.
     #[cold]
     pub(super) fn shift(&mut self, cycles: u64) {
         if cycles == 0 {
@@ -280,7 +280,7 @@ impl Core {
             &mut self.invalidated,
         ];
         times.into_iter().for_each(|at| *at += cycles);
-        // A thread that has completed nothing has none to wait for.
+        // A thread that has completed nothing has no completion to wait for.
         self.completed += if self.completed == 0 { 0 } else { cycles };
         self.buffer.shift(cycles);
         self.targets.shift(cycles);
@@ -289,7 +289,7 @@ impl Core {
         self.stores.shift(cycles);
     }
 
-    /// An instruction has been executed.
+    /// Executes an instruction.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
         self.exchange(threads);
         if self.watches && !self.shared.watch.active {
@@ -302,7 +302,7 @@ impl Core {
         self.quiet = self.is_quiet();
     }
 
-    /// Time passes up to the dispatch cycle `at`.
+    /// Lets time pass up to the dispatch cycle `at`.
     fn pass(&mut self, at: u64, threads: &mut Threads<'_>) {
         let now = threads.reaches(at);
         self.shared.forget(now);
@@ -315,7 +315,7 @@ impl Core {
         self.group = Group::new(at);
     }
 
-    /// Queues and units of the cycles that the thread has had, before cycle `end`.
+    /// Collects the states of queues and units in the cycles of the thread before cycle `end`.
     fn collect(&mut self, thread: usize, end: u64) {
         let Core { shared, account, absent, .. } = self;
         let (from, until) = (self.counted, shared.watch.begin().min(end));
@@ -323,7 +323,7 @@ impl Core {
             return;
         }
         for (from, until) in [(from, until.min(absent.0.max(from))), (from.max(absent.1.min(until)), until)] {
-            // Both are all of it if it was never absent in them.
+            // Both are the whole range if the thread was never absent in it.
             if from < until {
                 shared.watch.held(thread, from, until, |state, cycles| account.hold(state as usize, cycles));
             }
@@ -381,12 +381,12 @@ impl Core {
         }
     }
 
-    /// PP19 to PP22: an operation that is no access is issued.
+    /// PP19 to PP22: issues an operation that is not an access.
     fn issue(&mut self, row: &Row, operation: &Operation<'_>, loads: bool, times: &mut Times, phases: &mut Phases) {
         let slice = times.slice;
         let mut sources = self.ready(operation.reads).max(times.dispatched + 1);
         if loads {
-            // Its data are there when the access has finished.
+            // Its data are present when the access has finished.
             sources = sources.max(times.finished);
         } else {
             sources = sources.max(self.ready(operation.addresses));
@@ -407,7 +407,7 @@ impl Core {
             Unit::Slice | Unit::None | Unit::Memory => shared.ports.take_cycle(slice, sources),
         };
         if let Some(units) = row.reason.units() {
-            // PP51: a unit is at work when it takes an operation, and while it is kept.
+            // PP51: a unit is busy when it takes an operation, and while it is kept.
             let both = matches!(row.unit, Unit::Pair | Unit::Divider);
             (0..=u8::from(both)).for_each(|_| shared.watch.take(units, at, at + keeps));
         }
@@ -421,7 +421,8 @@ impl Core {
         phases.push(row.reason, times.finished);
     }
 
-    /// A walk for the code of the instruction, place 0, or for its access at another place, is due in cycle `at`.
+    /// Assigns a walk that is due in cycle `at` to a walker. It is for the code of the instruction (place 0), or for its access at another
+    /// place.
     fn walk(&mut self, place: u32, at: u64, cycles: u32) {
         let second = self.shared.walkers.walk(at, cycles);
         self.second_walker |= u32::from(second) << (place & 31);
@@ -431,7 +432,7 @@ impl Core {
         self.registers.ready(registers.iter().map(|register| place(*register)))
     }
 
-    /// PP57, PP58: what the record of the instruction says, up to its finish. Everything before it has its reasons.
+    /// PP57, PP58: fills in the record of the instruction up to its finish. Everything before it has its reasons.
     fn record(&mut self, row: &Row, found: &Found, times: &Times, phases: &Phases) {
         let life = &mut self.life;
         life.issued = (row.unit != Unit::None).then_some(times.issued);
@@ -445,7 +446,7 @@ impl Core {
         life.traits.set(Traits::DECIMAL, row.unit == Unit::Decimal);
     }
 
-    /// PP42 to PP48: the instruction owns the cycles after everything before it has finished, up to its own finish.
+    /// PP42 to PP48: gives the instruction the cycles after everything before it has finished, up to its own finish.
     fn own(&mut self, times: &Times, phases: &Phases, threads: &Threads<'_>, tally: &mut Tally) {
         if times.finished < self.unowned {
             return;
@@ -479,7 +480,7 @@ impl Core {
         self.own_until(Reason::Finish, times.finished + 1);
     }
 
-    /// PP41: the cycles before cycle `until`, in which everything has finished and not all has completed.
+    /// PP41: gives reasons to the cycles before `until` in which everything has finished and not all has completed.
     #[inline]
     fn own_completion(&mut self, until: u64) {
         let blocked = self.blocked;
@@ -488,7 +489,7 @@ impl Core {
         self.own_until(Reason::AllFinished, until);
     }
 
-    /// The cycles without a reason, up to `until`, have this one.
+    /// Gives `reason` to the cycles up to `until` that have none.
     #[inline]
     fn own_until(&mut self, reason: Reason, until: u64) {
         if until > self.unowned {
@@ -498,7 +499,7 @@ impl Core {
         }
     }
 
-    /// PP41: what keeps an instruction from completing.
+    /// PP41: returns the cause that keeps an instruction from completing.
     fn blocked(&self, executed: &Executed<'_>, threads: &Threads<'_>) -> Blocked {
         let from = self.unowned;
         let blocked = |reason, cycles| Blocked { reason, until: from + cycles, last: reason };
@@ -514,11 +515,11 @@ impl Core {
         }
     }
 
-    /// PP40, PP41: the instruction completes, its results are ready, and execution goes on behind it.
+    /// PP40, PP41: completes the instruction, sets when its results are ready, and redirects the fetcher.
     fn complete(&mut self, executed: &Executed<'_>, times: &Times, threads: &Threads<'_>, tally: &mut Tally) {
         let Executed { instruction, operation, row, found, thread } = *executed;
         let mut blocked = self.blocked(executed, threads);
-        // What keeps an older instruction keeps this one too.
+        // The cause that blocks an older instruction blocks this one too.
         if self.blocked.until > blocked.until {
             blocked = self.blocked;
         }
@@ -544,15 +545,15 @@ impl Core {
         }
         self.behind_invalidation = instruction.class == Class::TranslationInvalidation;
         let writes = operation.writes;
-        // A load writes its data first of all: an update form writes the base too.
+        // A load writes its data first; an update form writes the base too.
         let based = writes.len() > 1 || !found.touches().iter().any(super::Touch::loads);
         for register in writes {
             self.shared.history.take_in_order(completed + 1);
             let moves = based && register.0 != ANY && operation.addresses.contains(register);
             let ready = match (register.0 == ANY, moves) {
-                // Through the shortest operation, whatever this one is.
+                // As if through the shortest operation, whatever this one is.
                 (true, _) => self.ready(&[Register(ANY)]).max(times.dispatched + 1) + 2,
-                // The base of an update form changes beside the access.
+                // The base of an update form is updated in parallel with the access.
                 (_, true) => times.issued + 2,
                 _ => times.finished,
             };
@@ -569,13 +570,13 @@ impl Core {
         }
     }
 
-    /// `state` holds from cycle `from` up to `until`, if that is later.
+    /// Makes `state` hold from cycle `from` up to `until`, if that is later.
     fn hold(&mut self, state: State, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 }
 
-/// What an instruction without an operation needs and gives: the result before, and one for the next.
+/// Operation of an instruction without one: it reads the previous such result and writes one for the next.
 const UNKNOWN: Operation<'_> = Operation {
     width: 8,
     packed: false,
@@ -588,7 +589,7 @@ const UNKNOWN: Operation<'_> = Operation {
     writes: &[Register(ANY)],
 };
 
-/// The number of a register that has a time.
+/// Returns the number under which a register's time is kept.
 fn place(register: Register) -> u16 {
     if register.0 == ANY { ANY } else { register.0 % ANY }
 }

@@ -1,24 +1,24 @@
-//! How many entries of a queue are taken in each cycle (PP50).
+//! Number of taken entries of a queue in each cycle (PP50).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::saving::time;
 
-/// Cycles of a word.
+/// Number of cycles in a word.
 pub(super) const WORD: u64 = 64;
-/// Cycles in which entries are taken or given up, from the first that has not been counted on.
+/// Number of cycles, from the first uncounted one on, for which changes are kept.
 const SPAN: usize = 2048;
 const WORDS: usize = SPAN / WORD as usize;
-/// What happens later than that. What has no place here happens in the last of those cycles.
+/// Number of later changes that are kept. Further ones are moved to the last of those cycles.
 const LATER: usize = 64;
 
 /// The entries of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
-    /// How many more are taken than given up, at the cycle's number modulo [`SPAN`].
+    /// Entries taken minus entries freed, at the cycle's number modulo [`SPAN`].
     changes: [i8; SPAN],
-    /// The cycles that have any, one bit each.
+    /// The cycles with changes, one bit each.
     marks: [u64; WORDS],
-    /// How many are taken before the first cycle that has not been counted.
+    /// Number of entries taken before the first uncounted cycle.
     level: i32,
     later: [(u64, i8); LATER],
     count: usize,
@@ -29,7 +29,7 @@ impl Occupancy {
         Occupancy { changes: [0; SPAN], marks: [0; WORDS], level: 0, later: [(0, 0); LATER], count: 0 }
     }
 
-    /// An entry is taken in cycle `from` and free again in cycle `until`. Cycles before `begin` have been counted.
+    /// Takes an entry from cycle `from` up to cycle `until`. Cycles before `begin` have been counted.
     #[inline]
     pub(super) fn take(&mut self, from: u64, until: u64, begin: u64) {
         if from < until && until > begin {
@@ -61,8 +61,8 @@ impl Occupancy {
         }
     }
 
-    /// Counts the word that begins in cycle `begin`, the first that has not been counted: `each` is told the cycles with the same number
-    /// of taken entries, one bit each.
+    /// Counts the word that begins in cycle `begin`, the first uncounted one. `each` gets each number of taken entries and the cycles with
+    /// that number, one bit each.
     #[inline]
     pub(super) fn count(&mut self, begin: u64, mut each: impl FnMut(i32, u64)) {
         let first = begin as usize % SPAN;
@@ -83,7 +83,7 @@ impl Occupancy {
         }
     }
 
-    /// What was too late comes within the cycles that are kept, which begin with `begin`.
+    /// Moves later changes into the kept cycles, which now begin with `begin`.
     #[cold]
     fn draw_near(&mut self, begin: u64) {
         let mut number = 0;
@@ -125,7 +125,7 @@ impl Occupancy {
     }
 }
 
-/// The bits from `from` up to `to`.
+/// Returns the bits from `from` up to `to`.
 fn run(from: u32, to: u32) -> u64 {
     let below = |bit: u32| if bit >= u64::BITS { u64::MAX } else { (1 << bit) - 1 };
     below(to) & !below(from)
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// How many cycles of the first `words` have each number of entries.
+    /// Returns how many cycles of the first `words` have each number of entries.
     fn levels(occupancy: &mut Occupancy, words: u64) -> Vec<u64> {
         let mut cycles = Vec::from([0; 4]);
         for word in 0..words {

@@ -1,6 +1,7 @@
-//! The short way of an instruction that only computes: one operation of two cycles on the port of a slice, from registers to registers.
+//! Fast path of an instruction that only computes: one operation of two cycles on the port of a slice, from registers to registers.
 //!
-//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions are of this kind.
+//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions are of this
+//! kind.
 
 use super::super::super::instruction::{Class, Instruction};
 use super::super::super::tally::Tally;
@@ -13,7 +14,7 @@ use super::signals::State;
 use super::{ANY, Blocked, COMPLETION, Core, SLICES, Share, UNKNOWN, place};
 use vm_pmu_arch::feed::Signal;
 
-/// From issue to the use of the result.
+/// Cycles from issue to the use of the result.
 pub(super) const LATENCY: u64 = FIXED.latency as u64;
 
 /// Whether an instruction of `class` is one operation of a slice, whatever its width (the rows of `FIXED`).
@@ -34,8 +35,8 @@ pub(super) fn is_short(class: Class) -> bool {
 }
 
 impl Core {
-    /// An instruction has been executed whose code is here, that accessed nothing and goes on in sequence, by a thread that has its core to
-    /// itself. Returns whether it has taken the short way; if not, nothing has been done.
+    /// Executes an instruction whose code is present, that made no access and continues in sequence, on a thread that has its core to
+    /// itself. Returns whether it took the fast path; if not, nothing has been done.
     #[inline]
     pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         let short = self.quiet && is_short(instruction.class);
@@ -45,7 +46,7 @@ impl Core {
         short
     }
 
-    /// Whether nothing asks more than the short way tells, or holds the instructions that take it.
+    /// Whether nothing is demanded that the fast path does not report, and nothing holds the instructions that take it.
     pub(in super::super) fn is_quiet(&self) -> bool {
         let watched = self.told || self.watches || self.shared.watch.active;
         !watched && !self.behind_invalidation && self.blocked.reason != Reason::BlockedBarrier
@@ -72,7 +73,7 @@ impl Core {
             queue.take(issued + 1);
         }
         if finished >= self.unowned {
-            // Otherwise it completes with the instruction before.
+            // Otherwise it completes with the previous instruction.
             self.own_plain(&from, sources, issued, tally);
             if self.unowned >= self.blocked.until {
                 self.blocked = Blocked { reason: Reason::AllFinished, until: self.unowned, last: Reason::AllFinished };
@@ -82,7 +83,7 @@ impl Core {
         self.window.take(self.completed + 1);
         for register in operation.writes {
             self.shared.history.take_in_order(self.completed + 1);
-            // Through the shortest operation, whatever this one is.
+            // As if through the shortest operation, whatever this one is.
             let ready = if register.0 == ANY { self.registers.at(ANY).max(dispatched + 1) + LATENCY } else { finished };
             self.registers.set(place(*register), ready);
         }
@@ -90,13 +91,14 @@ impl Core {
         self.front = Reason::Empty;
     }
 
-    /// An operation that could be dispatched from `ready` on is at `at`, as the window or what is full has no place before.
+    /// Counts the wait of an operation that could be dispatched from `ready` on and is dispatched at `at`, since the window or a full
+    /// resource has no room before.
     #[inline(always)]
     pub(super) fn wait_for_room(&mut self, ready: u64, window: u64, full: &Full, at: u64) {
         let Group { at: before, count, .. } = self.group;
         let Full { history, queue } = *full;
         if at > ready {
-            // The cycle of an open group is none of waiting.
+            // The cycle of an open group is not a cycle of waiting.
             let from = if ready == before && count != 0 { ready + 1 } else { ready };
             self.hold(State::WindowFull, from, window);
             self.hold(State::HeldHistory, from.max(window), history);
@@ -109,7 +111,7 @@ impl Core {
         }
     }
 
-    /// PP9 to PP18, of an operation with a plain place.
+    /// PP9 to PP18: dispatches an operation with a plain place.
     #[inline(always)]
     pub(super) fn dispatch_plain(&mut self, results: usize) -> Dispatched {
         let Group { at: before, count, .. } = self.group;
@@ -123,11 +125,11 @@ impl Core {
         let window = self.window.room_for_one();
         let history = self.shared.history.room(results);
         let mut at = ready.max(window).max(history);
-        // Behind a group that has gone, the first superslice is the next.
+        // After a finished group, the first superslice is next.
         let mut superslice = if at > before { 0 } else { place.unwrap_or(0) };
         let mut slice = self.shared.slice(superslice);
         let room = |core: &Core, slice: usize| core.shared.queues.get(slice % SLICES).map_or(0, |queue| queue.room());
-        // Where the queue of the slice has room, another that has it too holds nothing.
+        // If the queue of the slice has room, it does not matter that another has room too.
         let mut queue = 0;
         if room(self, slice) > ready {
             queue = (0..SLICES).map(|slice| room(self, slice)).min().unwrap_or(0);
@@ -141,13 +143,13 @@ impl Core {
         self.group.take_plain(superslice);
         self.shared.turn_slice(superslice);
         if room(self, slice) > at {
-            // The other slice of the superslice, or any.
+            // The other slice of the superslice, or any that has room.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| room(self, *slice) <= at).unwrap_or(slice);
         }
         Dispatched { ready, held: Full { history, queue }, at, slice }
     }
 
-    /// PP42 to PP48: the cycles that the instruction owns, after everything before it has finished.
+    /// PP42 to PP48: gives reasons to the cycles that the instruction owns, after everything before it has finished.
     #[inline]
     fn own_plain(&mut self, from: &Dispatched, sources: u64, issued: u64, tally: &mut Tally) {
         self.own_dispatch(from, tally);
@@ -157,7 +159,7 @@ impl Core {
         self.own_until(Reason::Finish, issued + LATENCY + 1);
     }
 
-    /// Those of them that are before its dispatch.
+    /// Gives reasons to the owned cycles before its dispatch.
     #[inline]
     pub(super) fn own_dispatch(&mut self, from: &Dispatched, tally: &mut Tally) {
         let Dispatched { ready, held, at: dispatched, .. } = *from;
@@ -177,18 +179,18 @@ impl Core {
     }
 }
 
-/// How an operation was dispatched.
+/// The times and slice of a dispatched operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dispatched {
-    /// When it could be dispatched if nothing held it.
+    /// The cycle in which it could be dispatched if nothing held it.
     pub(super) ready: u64,
     pub(super) held: Full,
-    /// When it was.
+    /// The cycle in which it was dispatched.
     pub(super) at: u64,
     pub(super) slice: usize,
 }
 
-/// Until when the history buffer and the issue queues held an operation at dispatch.
+/// The cycles until which the history buffer and the issue queues held an operation at dispatch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Full {
     pub(super) history: u64,
@@ -196,7 +198,7 @@ pub(super) struct Full {
 }
 
 impl Group {
-    /// The superslice of an operation of one plain place, if the group has room for it.
+    /// Returns the superslice of an operation with one plain place, if the group has room for it.
     #[inline]
     pub(super) fn plain_place(&self) -> Option<usize> {
         (self.count < super::dispatch::WIDTH).then(|| self.superslice(Place::Plain)).flatten()

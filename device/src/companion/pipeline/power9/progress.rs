@@ -1,23 +1,23 @@
-//! What a core's threads complete while others of them stall (PP53).
+//! Completions of a core's threads while others of them stall (PP53).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::saving::{small, time};
 
-/// Threads of a core.
+/// Number of threads of a core.
 const THREADS: usize = 4;
-/// Cycles of which completions are remembered, and stalls of a thread. What is farther apart does not meet.
+/// Number of remembered cycles of completions, and of remembered stalls of a thread. Events farther apart are not matched.
 const CYCLES: usize = 512;
 const STALLS: usize = 64;
 
 /// The last completions of a thread, and its last stalls.
 #[derive(Clone, Debug)]
 struct Thread {
-    /// A cycle and the instructions that were completed in it, at the cycle's number modulo [`CYCLES`].
+    /// A cycle and the number of instructions completed in it, at the cycle's number modulo [`CYCLES`].
     completed: [(u64, u8); CYCLES],
-    /// The first cycle of a stall, and the one after the last.
+    /// The first cycle of each stall, and the one after its last.
     stalls: [(u64, u64); STALLS],
     next: usize,
-    /// Instructions of other threads that completed while it stalled, not reported yet.
+    /// Unreported number of instructions of other threads that completed while it stalled.
     others: u64,
 }
 
@@ -29,7 +29,7 @@ impl Thread {
         cell.map_or(0, |(_, count)| u64::from(*count))
     }
 
-    /// Whether it stalls in cycle `at`. Stalls were entered in their order.
+    /// Whether it stalls in cycle `at`. Stalls were entered in order.
     fn stalls_in(&self, at: u64) -> bool {
         let newest_first = (1..=STALLS).filter_map(|back| self.stalls.get((self.next + STALLS - back) % STALLS));
         newest_first.take_while(|(_, until)| *until > at).any(|(from, _)| *from <= at)
@@ -47,7 +47,7 @@ impl Progress {
         Progress { threads: [Thread::NONE; THREADS] }
     }
 
-    /// Thread `thread` completes an instruction in cycle `at`.
+    /// Records that thread `thread` completes an instruction in cycle `at`.
     pub(super) fn completes(&mut self, thread: usize, at: u64) {
         for (number, other) in self.threads.iter_mut().enumerate() {
             if number != thread {
@@ -58,7 +58,7 @@ impl Progress {
         }
     }
 
-    /// Thread `thread` stalls from cycle `from` up to `until`.
+    /// Records that thread `thread` stalls from cycle `from` up to `until`.
     pub(super) fn stalls(&mut self, thread: usize, from: u64, until: u64) {
         if from >= until {
             return;
@@ -82,7 +82,7 @@ impl Progress {
         }
     }
 
-    /// Instructions of others that completed while `thread` stalled, since it was asked before.
+    /// Returns how many instructions of others completed while `thread` stalled, since the last call.
     pub(super) fn take(&mut self, thread: usize) -> u64 {
         self.threads.get_mut(thread).map_or(0, |thread| core::mem::take(&mut thread.others))
     }

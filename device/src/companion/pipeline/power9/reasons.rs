@@ -1,4 +1,4 @@
-//! The reason that each cycle has (PP42), and what it counts as.
+//! The reason of each cycle (PP42), and the signals it counts as.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -6,153 +6,153 @@ use super::super::super::instruction::AccessKind;
 use super::super::{Source, Touch};
 use super::watch::Queue;
 
-/// Why the oldest unfinished instruction has not finished, or what else a cycle has brought.
+/// The reason for which the oldest unfinished instruction has not finished, or another cause of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Reason {
-    /// It finishes in this cycle.
+    /// The oldest instruction finishes in this cycle.
     Finish,
-    /// All that is in the completion table has finished.
+    /// All instructions in the completion table have finished.
     AllFinished,
-    /// The same, and an exception keeps the oldest from completing.
+    /// All have finished, and an exception keeps the oldest from completing.
     BlockedException,
-    /// The same, and a barrier waits for its answer.
+    /// All have finished, and a barrier waits for its answer.
     BlockedBarrier,
-    /// The same, and another thread flushes.
+    /// All have finished, and another thread flushes.
     BlockedFlush,
-    /// The same, and what is behind it is flushed.
+    /// All have finished, and the instructions after the oldest are flushed.
     BlockedFlushNext,
-    /// The same, of the beginning of a nested transaction,
+    /// All have finished, and the beginning of a nested transaction waits.
     BlockedNestedBegin,
-    /// and of its end.
+    /// All have finished, and the end of a nested transaction waits.
     BlockedNestedEnd,
-    /// The same, of a write of the floating-point status.
+    /// All have finished, and a write of the floating-point status waits.
     BlockedStatusWrite,
-    /// The oldest is flushed in place of completing.
+    /// The oldest instruction is flushed instead of completing.
     OldestFlush,
     /// The completion table is empty.
     Empty,
-    /// The same, after a mispredicted branch.
+    /// The completion table is empty after a mispredicted branch.
     EmptyMisprediction,
-    /// The same, and its target had to be fetched from beyond the first level.
+    /// The completion table is empty after a mispredicted branch whose target had to be fetched from beyond the first level.
     EmptyMispredictionMiss,
-    /// The completion table is empty, and code comes from the second level,
+    /// The completion table is empty, and code comes from the second level.
     EmptySecond,
-    /// from the third,
+    /// The completion table is empty, and code comes from the third level.
     EmptyThird,
-    /// from beyond,
+    /// The completion table is empty, and code comes from beyond.
     EmptyMemory,
-    /// or is being translated.
+    /// The completion table is empty, and code is being translated.
     EmptyTranslation,
     /// The completion table is empty, and an instruction waits until all before it have completed.
     EmptyHeldSynchronization,
-    /// The same, and the history buffer is full,
+    /// The completion table is empty, and the history buffer is full.
     EmptyHeldHistory,
-    /// or the issue queues are.
+    /// The completion table is empty, and the issue queues are full.
     EmptyHeldIssueQueue,
-    /// The same, and the transaction before has not ended,
+    /// The completion table is empty, and the previous transaction has not ended.
     EmptyHeldTransaction,
-    /// or an invalidation of translations has not been answered.
+    /// The completion table is empty, and an invalidation of translations has not been answered.
     EmptyHeldInvalidation,
-    /// It has not been issued: the recirculation queue is full.
+    /// Not issued: the recirculation queue is full.
     HeldRecirculation,
-    /// It has not been issued: another operation took its port.
+    /// Not issued: another operation took the port.
     HeldArbitration,
-    /// It has not been issued, for another reason.
+    /// Not issued for another reason.
     HeldOther,
-    /// Operations of the fixed-point unit,
+    /// Fixed-point operations.
     Fixed,
-    /// and those of many cycles.
+    /// Fixed-point operations of many cycles.
     FixedLong,
-    /// Scalar floating-point operations,
+    /// Scalar floating-point operations.
     Float,
-    /// and those of many cycles.
+    /// Scalar floating-point operations of many cycles.
     FloatLong,
-    /// Decimal and quad-precision operations,
+    /// Decimal and quad-precision operations.
     Decimal,
-    /// and those of many cycles.
+    /// Decimal and quad-precision operations of many cycles.
     DecimalLong,
     /// Permutations.
     Permute,
     /// Cryptography.
     Crypto,
-    /// Vectors of integers,
+    /// Integer vectors.
     VectorFixed,
-    /// and those of many cycles.
+    /// Integer vectors, of many cycles.
     VectorFixedLong,
-    /// Vectors of floating-point numbers,
+    /// Floating-point vectors.
     VectorFloat,
-    /// and those of many cycles.
+    /// Floating-point vectors, of many cycles.
     VectorFloatLong,
     /// Branches.
     Branch,
-    /// What no unit executes.
+    /// Operations that no unit executes.
     DispatchFinish,
-    /// An access found its slice taken.
+    /// An access found its slice busy.
     AddressArbitration,
-    /// The queue of loads is full.
+    /// The load queue is full.
     LoadQueueFull,
     /// No entry is free for another access that waits for its translation.
     TranslationQueueFull,
-    /// A translation.
+    /// A translation is pending.
     Translation,
-    /// No entry is free for another line that is missing.
+    /// No entry is free for another missed line.
     MissQueueFull,
-    /// A load waits for the data of a store,
+    /// A load waits for the data of a store.
     StoreDataWait,
-    /// and takes them.
+    /// A load forwards the data of a store.
     Forward,
-    /// Data come from the second level,
+    /// Data come from the second level.
     MissSecond,
-    /// the same, after a conflict with a store,
+    /// Data come from the second level, after a conflict with a store.
     MissConflict,
-    /// the third,
+    /// Data come from the third level.
     MissThird,
-    /// another core,
+    /// Data come from another core.
     MissOtherCore,
-    /// memory,
+    /// Data come from memory.
     MissMemory,
-    /// or another package.
+    /// Data come from another package.
     MissRemote,
     /// A load passes through the pipeline.
     LoadFinish,
-    /// The second part of a load that lies in two slices.
+    /// The second part of a load that crosses slices.
     SplitLoad,
-    /// A load that reserves.
+    /// A load-and-reserve.
     LoadReserve,
-    /// The queue of stores is full.
+    /// The store queue is full.
     StoreQueueFull,
     /// A store waits for its data.
     StoreData,
     /// A store passes through the pipeline.
     StoreFinish,
-    /// A store finds the finish of its slice taken,
+    /// A store finds the finish port of its slice busy.
     StoreFinishArbitration,
-    /// or its slice, after it had to wait.
+    /// A store finds its slice busy after a wait.
     StoreRelaunch,
     /// A store-conditional.
     StoreConditional,
     /// The end of a transaction.
     TransactionEnd,
-    /// An invalidation of segments,
+    /// An invalidation of segments.
     SegmentInvalidation,
-    /// or of translations.
+    /// An invalidation of translations.
     Invalidation,
     /// A paste to an accelerator.
     Paste,
-    /// A barrier of accesses to devices.
+    /// A barrier for device accesses.
     OrderingBarrier,
-    /// A register of the load/store unit is read.
+    /// A read of a register of the load/store unit.
     LoadStoreRegister,
-    /// What else the load/store unit executes.
+    /// Any other operation of the load/store unit.
     LoadStoreOther,
 }
 
-/// How many reasons there are.
+/// Number of reasons.
 pub(in super::super) const REASONS: usize = Reason::LoadStoreOther as usize + 1;
 
 impl Reason {
-    /// All, in their order.
+    /// All reasons, in order.
     pub(super) const ALL: [Reason; REASONS] = [
         Reason::Finish,
         Reason::AllFinished,
@@ -229,7 +229,7 @@ impl Reason {
         self.signals().contains(&Signal::FrontEndEmptyCycles)
     }
 
-    /// What a cycle with this reason counts as: tables 5-11 and 5-12, from the first level of the tree to the last.
+    /// Returns the signals that a cycle with this reason counts as: tables 5-11 and 5-12, from the first level of the tree to the last.
     pub(super) fn signals(self) -> &'static [Signal] {
         use Signal as S;
         match self {
@@ -306,7 +306,7 @@ impl Reason {
         }
     }
 
-    /// The units that are at work for this kind of operation, if they are watched.
+    /// Returns the units that are busy with this kind of operation, if they are watched.
     pub(super) fn units(self) -> Option<Queue> {
         match self {
             Reason::Fixed | Reason::FixedLong | Reason::VectorFixed => Some(Queue::Fixed),
@@ -316,7 +316,7 @@ impl Reason {
         }
     }
 
-    /// Where the data of an access come from.
+    /// Returns the reason for data that come from `source`.
     pub(super) fn of_miss(source: Source) -> Reason {
         match source {
             Source::Second => Reason::MissSecond,
@@ -327,7 +327,7 @@ impl Reason {
         }
     }
 
-    /// Where code comes from.
+    /// Returns the reason for code that comes from `source`.
     pub(super) fn of_fetch(source: Source) -> Reason {
         match source {
             Source::Second => Reason::EmptySecond,
@@ -336,7 +336,7 @@ impl Reason {
         }
     }
 
-    /// What an access that hits passes through.
+    /// Returns the reason for the pass of an access that hits.
     pub(super) fn of_pass(touch: &Touch) -> Reason {
         match touch.kind {
             AccessKind::Load | AccessKind::RegisterStackLoad => Reason::LoadFinish,
@@ -346,7 +346,7 @@ impl Reason {
     }
 }
 
-/// Reasons of the last phases of an instruction, each up to a cycle.
+/// Reasons of the last phases of an instruction, each up to some cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phases {
     reasons: [Reason; Phases::MOST],
@@ -361,7 +361,7 @@ impl Phases {
         Phases { reasons: [Reason::Finish; Phases::MOST], until: [0; Phases::MOST], count: 0 }
     }
 
-    /// Up to cycle `until` the reason is `reason`. What there is no place for has the reason that follows.
+    /// Adds a phase with `reason` up to cycle `until`. A phase that does not fit gets the reason of the next one.
     #[inline]
     pub(super) fn push(&mut self, reason: Reason, until: u64) {
         if let (Some(place), Some(cycle)) = (self.reasons.get_mut(self.count), self.until.get_mut(self.count)) {
@@ -370,7 +370,7 @@ impl Phases {
         }
     }
 
-    /// The reason of the last cycles before `finished`.
+    /// Returns the reason of the last cycles before `finished`.
     pub(super) fn last(&self, finished: u64) -> Option<Reason> {
         let mut before = 0;
         let mut last = None;

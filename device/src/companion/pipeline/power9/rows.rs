@@ -1,33 +1,33 @@
-//! Which unit and latency an operation has, and how it is dispatched. `docs/notes/pipelines-power9.md`, 1.3 and 1.4, has the sources.
+//! Unit, latency and dispatch of each operation. `docs/notes/pipelines-power9.md`, 1.3 and 1.4, has the sources.
 
 use super::super::super::instruction::{Class, Instruction};
 use super::reasons::Reason;
 
-/// Which places of a dispatch cycle an internal operation takes (PP10).
+/// The places of a dispatch cycle that an internal operation takes (PP10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// One.
+    /// One place.
     Plain,
-    /// One, and its superslice takes one operation for each slice.
+    /// One place, and its superslice takes one operation per slice.
     Restricted,
-    /// A superslice.
+    /// A whole superslice.
     Even,
-    /// One of the branch unit.
+    /// One place of the branch unit.
     Branch,
 }
 
-/// What executes an operation.
+/// The unit that executes an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Nothing: it finishes at dispatch (PP23).
+    /// No unit: the operation finishes at dispatch (PP23).
     None,
     /// The execution port of its slice.
     Slice,
-    /// The same, and a unit of the slice that is kept.
+    /// The execution port of its slice, and a unit of the slice that is kept busy.
     Kept,
     /// Both execution ports of its superslice.
     Pair,
-    /// The same, and the divider of the superslice.
+    /// Both execution ports of its superslice, and the divider of the superslice.
     Divider,
     /// The unit of decimal and quad-precision operations.
     Decimal,
@@ -44,13 +44,13 @@ pub(super) enum Unit {
 pub(super) struct Row {
     pub(super) unit: Unit,
     pub(super) place: Place,
-    /// Internal operations.
+    /// Number of internal operations.
     pub(super) operations: u8,
-    /// From issue to the use of the result, in cycles.
+    /// Cycles from issue to the use of the result.
     pub(super) latency: u8,
-    /// The unit that is kept takes the next operation so many cycles later.
+    /// Cycles until the kept unit accepts the next operation.
     pub(super) keeps: u8,
-    /// What a cycle counts in which this is waited for.
+    /// The reason of a cycle that waits for this operation.
     pub(super) reason: Reason,
 }
 
@@ -69,7 +69,7 @@ const fn restricted(latency: u8, reason: Reason) -> Row {
 pub(super) const FIXED: Row = row(Unit::Slice, 2, Reason::Fixed);
 const MEMORY: Row = row(Unit::Memory, 4, Reason::LoadStoreOther);
 
-/// The row of a floating-point operation with these latencies: of a scalar, of a vector and of quad precision.
+/// Selects the row of a floating-point operation: scalar, vector or quad precision.
 fn float(width: u8, packed: bool, scalar: Row, vector: Row, quad: Row) -> Row {
     match (packed, width) {
         (true, _) => vector,
@@ -78,7 +78,7 @@ fn float(width: u8, packed: bool, scalar: Row, vector: Row, quad: Row) -> Row {
     }
 }
 
-/// The row of an instruction, apart from its accesses.
+/// Returns the row of an instruction, apart from its accesses.
 #[inline]
 pub(super) fn of(instruction: &Instruction<'_>) -> Row {
     let (width, packed) = instruction.operation.as_ref().map_or((8, false), |operation| (operation.width, operation.packed));
@@ -123,7 +123,7 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
             width,
             packed,
             if width <= 4 { kept(Unit::Kept, 22, 5, Reason::FloatLong) } else { kept(Unit::Kept, 33, 8, Reason::FloatLong) },
-            // The widths of elements are not told: those of double precision.
+            // The element width is not known; that of double precision is assumed.
             kept(Unit::Pair, 33, 8, Reason::VectorFloatLong),
             kept(Unit::Decimal, 58, 44, Reason::DecimalLong),
         ),
@@ -151,7 +151,8 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
     }
 }
 
-/// Moves to and from special registers: renamed ones, which both sides name, and others; and what only reaches the load/store unit.
+/// Returns the row of a move to or from a special register, renamed (which name registers on both sides) or not, or of an operation that
+/// only reaches the load/store unit.
 fn system(instruction: &Instruction<'_>) -> Row {
     let Some(operation) = instruction.operation else { return Row { place: Place::Even, ..row(Unit::Pair, 12, Reason::Fixed) } };
     match (operation.reads, operation.writes) {
@@ -161,7 +162,8 @@ fn system(instruction: &Instruction<'_>) -> Row {
     }
 }
 
-/// PP15: whether an instruction waits until everything before it has completed. Of moves to special registers those that nothing renames.
+/// PP15: whether an instruction waits until everything before it has completed. Of moves to special registers, those that are not renamed
+/// do.
 pub(super) fn synchronizes(instruction: &Instruction<'_>) -> bool {
     match (instruction.class, instruction.operation) {
         (Class::Serializing | Class::Exception | Class::TranslationInvalidation, _) => true,

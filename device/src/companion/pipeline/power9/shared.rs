@@ -1,5 +1,5 @@
-//! What the threads of a core share, first come, first served (PP54): units, issue queues, the history buffer, queues of stores, misses and
-//! translations.
+//! Resources that the threads of a core share first come, first served (PP54): units, issue queues, the history buffer, store queues,
+//! misses and translations.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::Source;
@@ -15,18 +15,18 @@ use super::watch::{Queue, Watch};
 use super::ways::Ways;
 use super::{PORTS, SLICES};
 
-/// The second level takes a store so many cycles after the one before (PP27).
+/// Cycles between two stores that the second level takes (PP27).
 const SECOND_EVERY: u64 = 2;
-/// Stores and flushes of all threads that are remembered.
+/// Number of stores and flushes of all threads that are remembered.
 const REMEMBERED: usize = 16;
 
-/// Cycles of the ports that are kept, in words, a power of two: at least twice as many as a thread may be behind another.
+/// Kept cycles of the ports, in words, a power of two: at least twice the maximum lag of a thread.
 const PORT_WORDS: usize = 32;
 
-/// The shared part of a core. Its cycles are those of the core.
+/// The shared state of a core, in cycles of the core.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Shared {
-    /// The slice of each superslice whose turn it is to take an operation.
+    /// The slice of each superslice that takes the next operation.
     pub(super) turn: [u8; 2],
     pub(super) queues: [Entries<11, 16>; SLICES],
     pub(super) branches: Entries<16>,
@@ -34,38 +34,38 @@ pub(in super::super) struct Shared {
     pub(super) ports: Ports<PORTS, PORT_WORDS>,
     pub(super) store_queues: [Entries<16>; SLICES],
     pub(super) second_queue: Ring<16>,
-    /// When the last store moved to the second queue, and when the second level took the last one.
+    /// The cycles in which the last store moved to the second queue, and the second level took the last one.
     pub(super) sent: u64,
     pub(super) taken: u64,
-    /// The lines on their way, and where they come from.
+    /// The lines in flight, and their sources.
     pub(super) misses: Misses<16, Source>,
     pub(super) translations: Entries<8>,
-    /// The lines that the second level gets for stores, and since when.
+    /// The lines that the second level fetches for stores, and since when.
     pub(super) written_lines: Misses<16, u64>,
-    /// The lines that it gets for fetches of code, one for each thread, and since when.
+    /// The lines that it fetches for code, one per thread, and since when.
     pub(super) fetched_lines: Misses<4, u64>,
-    /// PP92.
+    /// The predicted ways (PP92).
     pub(super) ways: Ways,
-    /// The recirculation queues, the slices of the queue of loads, and the queues of finished loads.
+    /// The recirculation queues, the slices of the load queue, and the queues of finished loads.
     recirculation: [Entries<12, 16>; 2],
     pub(super) loads: [Entries<16>; SLICES],
     finished: [Entries<32>; 2],
-    /// How many users of a first slice came since its first entry was taken: of stores, loads and misses.
+    /// Number of users of each first slice since its first entry was taken: stores, loads and misses.
     pub(super) store_entry: u8,
     pub(super) load_entry: u8,
     pub(super) miss_entry: u8,
-    /// Stores that went from the recirculation queues.
+    /// Number of stores that left the recirculation queues.
     pub(super) stores_issued: u64,
-    /// The last stores: their lines, when the second level took them, and the thread.
+    /// The last stores: their lines, the cycles in which the second level took them, and their threads.
     stored: [(u64, u64, u8); REMEMBERED],
     next_stored: usize,
-    /// The last flushes: when, and the thread.
+    /// The last flushes: their cycles and threads.
     flushes: [(u64, u8); REMEMBERED],
     next_flush: usize,
     pub(super) watch: Watch,
     pub(super) machines: CacheMachines,
     pub(super) walkers: Walkers,
-    /// What the threads have completed, and when they stalled.
+    /// Completions and stalls of the threads.
     pub(super) progress: Progress,
 }
 
@@ -104,13 +104,13 @@ impl Shared {
         }
     }
 
-    /// The slice of a superslice whose turn it is to take an operation.
+    /// Returns the slice of a superslice that takes the next operation.
     #[inline]
     pub(super) fn slice(&self, superslice: usize) -> usize {
         2 * superslice + usize::from(self.turn.get(superslice).is_some_and(|turn| *turn != 0))
     }
 
-    /// The other slice of a superslice has its turn.
+    /// Gives the turn to the other slice of a superslice.
     #[inline]
     pub(super) fn turn_slice(&mut self, superslice: usize) {
         if let Some(turn) = self.turn.get_mut(superslice) {
@@ -118,17 +118,17 @@ impl Shared {
         }
     }
 
-    /// The slice of a superslice that takes its next operation.
+    /// Returns the slice of a superslice that takes the next operation, and passes on the turn.
     pub(super) fn next_slice(&mut self, superslice: usize) -> usize {
         let slice = self.slice(superslice);
         self.turn_slice(superslice);
         slice
     }
 
-    /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later.
+    /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later. Returns that cycle.
     pub(super) fn take_all(&mut self, ports: &[(usize, u64)], earliest: u64) -> u64 {
         let mut at = earliest;
-        // What lies beyond the cycles that are kept is free, so this ends.
+        // The loop ends, since all cycles beyond the kept ones are free.
         while let Some(later) = ports.iter().map(|(port, cycles)| self.ports.free(*port, at, *cycles)).find(|free| *free > at) {
             at = later;
         }
@@ -138,13 +138,13 @@ impl Shared {
         at
     }
 
-    /// The first cycle in which the recirculation queue of a slice has room (PP25).
+    /// Returns the first cycle in which the recirculation queue of a slice has room (PP25).
     #[inline]
     pub(super) fn recirculation_room(&self, slice: usize) -> u64 {
         self.recirculation.get(slice & 1).map_or(0, |queue| queue.room())
     }
 
-    /// An access is in the recirculation queue of its slice from cycle `from` on, and goes on in cycle `at`.
+    /// Keeps an access in the recirculation queue of its slice from cycle `from` to cycle `at`, in which it goes on.
     #[inline]
     pub(super) fn recirculate(&mut self, slice: usize, from: u64, at: u64) {
         if let Some(queue) = self.recirculation.get_mut(slice & 1) {
@@ -153,12 +153,12 @@ impl Shared {
         self.watch.take(Queue::recirculation(slice), from, at + 1);
     }
 
-    /// The first cycle in which a finished load of a slice has room (PP26).
+    /// Returns the first cycle in which there is room for a finished load of a slice (PP26).
     pub(super) fn finished_room(&self, slice: usize) -> u64 {
         self.finished.get(slice / 2).map_or(0, |queue| queue.room())
     }
 
-    /// A load of a slice, which nobody watches, has its entry until it has finished and another queue takes it (PP26).
+    /// Keeps the entry of a load of a slice, which is not watched, until the load has finished and another queue takes it (PP26).
     #[inline]
     pub(super) fn keep_load(&mut self, slice: usize, finished: u64) {
         let until = finished.max(self.finished_room(slice)) + 1;
@@ -168,7 +168,7 @@ impl Shared {
         first_entry(&mut self.load_entry, slice, ENTRIES);
     }
 
-    /// A load that finished in cycle `at` completes before cycle `until`.
+    /// Queues a load that finished in cycle `at` and completes before cycle `until`.
     pub(super) fn finish_load(&mut self, slice: usize, at: u64, until: u64) {
         let from = at.max(self.finished_room(slice));
         if let Some(queue) = self.finished.get_mut(slice / 2) {
@@ -177,7 +177,8 @@ impl Shared {
         self.watch.take(Queue::finished(slice), from, until);
     }
 
-    /// PP27: what completes in cycle `at` moves to the second queue, and on to the second level. Returns when it moves.
+    /// PP27: moves an operation that completes in cycle `at` to the second queue, and on to the second level. Returns the cycle of the
+    /// first move.
     pub(super) fn send(&mut self, at: u64) -> u64 {
         self.sent = (at + 1).max(self.sent + 1).max(self.second_queue.room(1));
         self.taken = (self.sent + 1).max(self.taken + SECOND_EVERY);
@@ -186,17 +187,17 @@ impl Shared {
         self.sent
     }
 
-    /// When the second level has `line` that it gets for a store, if it works on it in cycle `at`.
+    /// Returns when the second level has `line` for a store, if it is fetching it in cycle `at`.
     pub(super) fn written(&self, line: u64, at: u64) -> Option<u64> {
         self.written_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
     }
 
-    /// Until when the second level gets `line` for a fetch of code, if it does in cycle `at`.
+    /// Returns when the second level has `line` for a fetch of code, if it is fetching it in cycle `at`.
     pub(super) fn fetched(&self, line: u64, at: u64) -> Option<u64> {
         self.fetched_lines.find(line, at).filter(|(_, since)| *since <= at).map(|(until, _)| until)
     }
 
-    /// The second level takes a store of `thread` to `line` in cycle `at`.
+    /// Records that the second level takes a store of `thread` to `line` in cycle `at`.
     pub(super) fn remember_store(&mut self, line: u64, at: u64, thread: usize) {
         if let Some(place) = self.stored.get_mut(self.next_stored) {
             *place = (line, at, thread as u8);
@@ -204,12 +205,12 @@ impl Shared {
         self.next_stored = (self.next_stored + 1) % REMEMBERED;
     }
 
-    /// Whether another thread than `thread` stored to `line` after cycle `from`, up to `until`.
+    /// Whether a thread other than `thread` stored to `line` after cycle `from`, up to `until`.
     pub(super) fn is_stored(&self, line: u64, from: u64, until: u64, thread: usize) -> bool {
         self.stored.iter().any(|(of, at, by)| *of == line && usize::from(*by) != thread && *at > from && *at <= until)
     }
 
-    /// Thread `thread` flushes in cycle `at`.
+    /// Records that thread `thread` flushes in cycle `at`.
     pub(super) fn flush(&mut self, at: u64, thread: usize) {
         if let Some(place) = self.flushes.get_mut(self.next_flush) {
             *place = (at, thread as u8);
@@ -217,12 +218,12 @@ impl Shared {
         self.next_flush = (self.next_flush + 1) % REMEMBERED;
     }
 
-    /// Whether another thread than `thread` flushes in cycle `at`.
+    /// Whether a thread other than `thread` flushes in cycle `at`.
     pub(super) fn is_flushed(&self, at: u64, thread: usize) -> bool {
         self.flushes.iter().any(|(when, by)| *when == at && usize::from(*by) != thread)
     }
 
-    /// No thread asks for a cycle before `now` any more.
+    /// Forgets the cycles before `now`, for which no thread asks any more.
     #[inline]
     pub(super) fn forget(&mut self, now: u64) {
         self.ports.forget(now);

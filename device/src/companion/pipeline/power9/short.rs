@@ -1,7 +1,7 @@
-//! The short way of loads and branches, and of stores that the second level takes at once, where everything is in the caches.
+//! Fast path of loads and branches, and of stores that the second level takes at once, where everything hits the caches.
 //!
-//! It leaves the pipeline in the same state as the [long way](Core::execute), which a test compares. Most instructions that do more than
-//! [compute](super::plain) are of this kind.
+//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions that do more
+//! than [compute](super::plain) are of this kind.
 
 use super::super::super::instruction::{Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
@@ -13,12 +13,12 @@ use super::reasons::{Phases, Reason};
 use super::rows::Place;
 use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Core, SLICES, Share, State, Times, UNKNOWN, place};
 
-/// From the issue of a branch to its finish.
+/// Cycles from the issue of a branch to its finish.
 const BRANCH_LATENCY: u64 = 2;
 
 impl Core {
-    /// An instruction has been executed whose code is here, whose only access hit, if it made one, and that goes on in sequence or elsewhere, by
-    /// a thread that has its core to itself. Returns whether it has taken the short way; if not, nothing has been done.
+    /// Executes an instruction whose code is present, whose access, if any, hit, and that continues in sequence or elsewhere, on a thread
+    /// that has its core to itself. Returns whether it took the fast path; if not, nothing has been done.
     pub(in super::super) fn execute_short(
         &mut self,
         instruction: &Instruction<'_>,
@@ -54,7 +54,7 @@ impl Core {
         self.stores.find(touch.address, touch.size, self.group.at).is_some()
     }
 
-    /// The fetcher reads the block of the instruction.
+    /// Fetches the block of the instruction.
     #[inline]
     fn begin_short(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         self.second_walker = 0;
@@ -63,7 +63,7 @@ impl Core {
         }
     }
 
-    /// When all of these registers are ready, `earliest` or later.
+    /// Returns when all of these registers are ready, `earliest` or later.
     #[inline]
     pub(super) fn ready_from(&self, earliest: u64, registers: &[Register]) -> u64 {
         registers.iter().fold(earliest, |ready, register| ready.max(self.registers.at(place(*register))))
@@ -81,7 +81,7 @@ impl Core {
         self.shared.recirculate(lane, issued, entered);
         let launched = self.shared.ports.take_cycle(ACCESSES + lane, entered);
         let (mut here, mut pass) = (launched + PASS, Reason::LoadFinish);
-        // What the first level has may still be on its way (PP30).
+        // A line that hits the first level may still be in flight (PP30).
         if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
             (here, pass) = (until, Reason::of_miss(source));
         }
@@ -101,7 +101,7 @@ impl Core {
         }
         self.complete_short();
         self.shared.finish_load(lane, finished, self.completed + 1);
-        // A load writes its data first of all: an update form writes the base too.
+        // A load writes its data first; an update form writes the base too.
         let based = operation.writes.len() > 1;
         self.write_short(operation, from.at, finished, based.then_some(issued + 2));
     }
@@ -159,7 +159,7 @@ impl Core {
         }
     }
 
-    /// The entry of the issue queue of a slice is free behind the issue of its operation.
+    /// Takes an issue queue entry of a slice until its operation has been issued.
     #[inline]
     fn take_queue(&mut self, slice: usize, issued: u64) {
         if let Some(queue) = self.shared.queues.get_mut(slice % SLICES) {
@@ -167,7 +167,7 @@ impl Core {
         }
     }
 
-    /// PP9 to PP18, of an operation with such a place, other than a plain one.
+    /// PP9 to PP18: dispatches an operation with `place`, other than a plain one.
     fn dispatch_short(&mut self, place: Place, results: usize) -> Dispatched {
         let Group { at: before, count, .. } = self.group;
         let next = before + u64::from(count != 0);
@@ -191,19 +191,19 @@ impl Core {
         let mut slice = superslice.map_or(0, |superslice| self.shared.next_slice(superslice));
         let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
         if !branches && full(slice) {
-            // The other slice of the superslice, or any.
+            // The other slice of the superslice, or any that has room.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
         Dispatched { ready, held: Full { history, queue }, at, slice }
     }
 
-    /// PP40, PP41: the instruction completes, whose cycles have their reasons, unless something keeps it from that.
+    /// PP40, PP41: completes an instruction whose cycles have their reasons, unless it is blocked.
     #[inline]
     fn complete_short(&mut self) {
         self.complete_plain((Reason::AllFinished, 0));
     }
 
-    /// The same, where this reason keeps it for so many cycles at least.
+    /// Completes an instruction that `reason` blocks for at least `cycles`.
     #[inline]
     pub(super) fn complete_plain(&mut self, (reason, cycles): (Reason, u64)) {
         let until = self.unowned + cycles;
@@ -214,13 +214,13 @@ impl Core {
         self.window.take(self.completed + 1);
     }
 
-    /// Its results are ready in cycle `finished`, but those that are bases of addresses in cycle `moved`, if there is one.
+    /// Sets its results ready in cycle `finished`, except bases of addresses, which are ready in cycle `moved` if that is given.
     #[inline]
     pub(super) fn write_short(&mut self, operation: &Operation<'_>, dispatched: u64, finished: u64, moved: Option<u64>) {
         for register in operation.writes {
             self.shared.history.take_in_order(self.completed + 1);
             let ready = match (register.0 == ANY, moved) {
-                // Through the shortest operation, whatever this one is.
+                // As if through the shortest operation, whatever this one is.
                 (true, _) => self.registers.at(ANY).max(dispatched + 1) + 2,
                 (_, Some(moved)) if operation.addresses.contains(register) => moved,
                 _ => finished,
@@ -233,7 +233,7 @@ impl Core {
 }
 
 impl Group {
-    /// Whether it has the place of one operation.
+    /// Whether there is room for one operation with `place`.
     #[inline]
     fn fits_one(&self, place: Place) -> bool {
         self.count < WIDTH && self.has_place(place)

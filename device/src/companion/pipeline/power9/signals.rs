@@ -1,20 +1,20 @@
-//! What overlaps with the reasons of cycles, and events.
+//! States that overlap with the reasons of cycles, and events.
 
 use vm_pmu_arch::feed::Signal;
 
 use super::reasons::Reason;
 
-/// States of a cycle that are found before completion, in the order of [`STATES`].
+/// States of a cycle that are known before completion, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum State {
     /// A decoded instruction waits, and none is dispatched.
     DispatchHeld,
-    /// The same: issue queues are full.
+    /// Dispatch is held: issue queues are full.
     HeldIssueQueue,
-    /// The same: the history buffer is full.
+    /// Dispatch is held: the history buffer is full.
     HeldHistory,
-    /// The same: all before it have to complete.
+    /// Dispatch is held: all instructions before have to complete.
     HeldSynchronization,
     /// Decode waits for the completion table.
     WindowFull,
@@ -22,21 +22,21 @@ pub(super) enum State {
     TargetsFull,
     /// Fetch waits for the instruction buffer.
     BufferFull,
-    /// Fetch waits for an instruction that flushes what is behind it.
+    /// Fetch waits for an instruction that flushes those after it.
     FetchStopped,
     /// Dispatch has no instruction to take.
     Starved,
-    /// A translation of data is walked for,
+    /// A table walk for data is in progress.
     DataWalk,
-    /// or one of code.
+    /// A table walk for code is in progress.
     CodeWalk,
-    /// Dispatch is held: an invalidation of translations has not been answered,
+    /// Dispatch is held: an invalidation of translations has not been answered.
     HeldInvalidation,
-    /// or the transaction before has not ended.
+    /// Dispatch is held: the previous transaction has not ended.
     HeldTransaction,
     /// The end of a transaction waits for its answer.
     TransactionEndPending,
-    // Queues and units, which are watched: see `watch`.
+    // Watched queues and units: see `watch`.
     IssueQueueLow,
     IssueQueueHigh,
     Recirculation0To3,
@@ -86,12 +86,12 @@ pub(super) const STATE_COUNT: usize = State::ThirdInjectSample as usize + 1;
 /// The states of queues and units, one bit each.
 const WATCHED: u64 = (1 << STATE_COUNT) - (1 << State::IssueQueueLow as usize);
 
-/// Whether any of `states`, one bit each, is of queues or units.
+/// Whether any of `states`, one bit each, belongs to queues or units.
 pub(in super::super) fn is_watched(states: u64) -> bool {
     states & WATCHED != 0
 }
 
-/// The signals of the states, in their order.
+/// The signals of the states, in order.
 pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
     Signal::DispatchStallCycles,
     Signal::DispatchHeldIssueQueueCycles,
@@ -231,12 +231,12 @@ pub(in super::super) const EVENTS: [Signal; 75] = [
     Signal::WayPredictionMissesSlice3,
 ];
 
-/// What a cycle counts as that has the reason with this number.
+/// Returns the signals of a cycle whose reason has this number.
 pub(in super::super) fn signals_of(reason: u8) -> &'static [Signal] {
     Reason::ALL.get(usize::from(reason)).map_or(&[], |reason| reason.signals())
 }
 
-/// All that a reason counts as, some of them several times.
+/// Returns the signals of all reasons, some of them several times.
 pub(in super::super) fn reason_signals() -> impl Iterator<Item = Signal> {
     Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
 }
@@ -246,33 +246,33 @@ pub(in super::super) fn has_reason_of(signal: Signal) -> bool {
     reason_signals().any(|each| each == signal)
 }
 
-/// Accesses with a translation in the first level, by slice.
+/// Accesses that hit the first-level TLB, by slice.
 pub(super) const TRANSLATION_HITS: [Signal; 4] =
     [Signal::TranslationHitsSlice0, Signal::TranslationHitsSlice1, Signal::TranslationHitsSlice2, Signal::TranslationHitsSlice3];
-/// Loads of vectors, and loads and stores that lie in a slice more than they need, by slice.
+/// Vector loads, and loads and stores that lie in one slice more than necessary, by slice.
 pub(super) const VECTOR_LOADS: [Signal; 4] =
     [Signal::VectorLoadsSlice0, Signal::VectorLoadsSlice1, Signal::VectorLoadsSlice2, Signal::VectorLoadsSlice3];
 pub(super) const MISALIGNED_LOADS: [Signal; 4] =
     [Signal::MisalignedLoadsSlice0, Signal::MisalignedLoadsSlice1, Signal::MisalignedLoadsSlice2, Signal::MisalignedLoadsSlice3];
 pub(super) const MISALIGNED_STORES: [Signal; 4] =
     [Signal::MisalignedStoresSlice0, Signal::MisalignedStoresSlice1, Signal::MisalignedStoresSlice2, Signal::MisalignedStoresSlice3];
-/// Loads that the data cache had, and those that it lacked, by slice.
+/// Loads that hit the data cache, and loads that missed it, by slice.
 pub(super) const LOAD_HITS: [Signal; 4] = [Signal::LoadHitsSlice0, Signal::LoadHitsSlice1, Signal::LoadHitsSlice2, Signal::LoadHitsSlice3];
 pub(super) const LOAD_MISSES: [Signal; 4] =
     [Signal::LoadMissesSlice0, Signal::LoadMissesSlice1, Signal::LoadMissesSlice2, Signal::LoadMissesSlice3];
-/// Stores that are sent back, and loads that are held for a store that lies elsewhere, by slice.
+/// Rejected stores, and loads that are held for a store that lies elsewhere, by slice.
 pub(super) const STORE_REJECTS: [Signal; 4] =
     [Signal::StoreRejectsSlice0, Signal::StoreRejectsSlice1, Signal::StoreRejectsSlice2, Signal::StoreRejectsSlice3];
 pub(super) const FALSE_STORE_HITS: [Signal; 4] =
     [Signal::FalseStoreHitsSlice0, Signal::FalseStoreHitsSlice1, Signal::FalseStoreHitsSlice2, Signal::FalseStoreHitsSlice3];
-/// Loads whose line the table of predicted ways does not have, by slice.
+/// Loads whose line is not in the way prediction table, by slice.
 pub(in super::super) const WAY_PREDICTION_MISSES: [Signal; 4] = [
     Signal::WayPredictionMissesSlice0,
     Signal::WayPredictionMissesSlice1,
     Signal::WayPredictionMissesSlice2,
     Signal::WayPredictionMissesSlice3,
 ];
-/// Prefetches of software that the first level has no translation for, by slice.
+/// Software prefetches that miss the first-level TLB, by slice.
 pub(super) const PREFETCH_TRANSLATION_MISSES: [Signal; 4] = [
     Signal::PrefetchTranslationMissesSlice0,
     Signal::PrefetchTranslationMissesSlice1,

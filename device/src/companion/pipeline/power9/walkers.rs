@@ -1,9 +1,9 @@
-//! PP70: which of two table walkers has a walk.
+//! PP70: the assignment of walks to the two table walkers.
 
 /// The table walkers of the core.
 #[derive(Clone, Debug)]
 pub(super) struct Walkers {
-    /// When the walk ends that each has last.
+    /// The cycle in which the last walk of each ends.
     pub(super) until: [u64; 2],
 }
 
@@ -12,8 +12,8 @@ impl Walkers {
         Walkers { until: [0; 2] }
     }
 
-    /// A walk of so many cycles is due in cycle `at`: the first walker has it, unless it is busy and the second is not. If both are, the
-    /// one that ends first has it next. Returns whether the second has it.
+    /// Assigns a walk of `cycles` that is due in cycle `at`. The first walker takes it, unless it is busy and the second is not. If both
+    /// are busy, the one that ends first takes it next. Returns whether the second takes it.
     pub(super) fn walk(&mut self, at: u64, cycles: u32) -> bool {
         if cycles == 0 {
             return false;

@@ -1,5 +1,5 @@
-//! Queues and units of the core, and in which cycles each holds how many (PP50, PP51). Cycles are counted 64 at a time, once no thread can
-//! change them any more.
+//! Occupancy of the core's queues and units in each cycle (PP50, PP51). Cycles are counted 64 at a time, once no thread can change them any
+//! more.
 
 use alloc::boxed::Box;
 
@@ -8,14 +8,14 @@ use super::super::saving::time;
 use super::occupancy::{Occupancy, WORD};
 use super::{SLICES, State};
 
-/// Threads of a core.
+/// Number of threads of a core.
 const THREADS: usize = 4;
-/// Words of counted cycles that are kept for threads which are behind.
+/// Number of words of counted cycles that are kept for threads that lag behind.
 const HISTORY: usize = 16;
-/// Words that are counted together at most. Beyond, the thread has not been followed.
+/// Maximum number of words that are counted together. Beyond it, the thread has not been followed.
 const MOST: u64 = 1 << 12;
 
-/// What is watched.
+/// The watched queues and units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Queue {
@@ -24,25 +24,25 @@ pub(super) enum Queue {
     /// The recirculation queues.
     Recirculation0,
     Recirculation1,
-    /// The slices of the queue of stores.
+    /// The slices of the store queue.
     Stores0,
     Stores1,
     Stores2,
     Stores3,
-    /// The queue between them and the second level.
+    /// The queue between the store queue and the second level.
     SecondStores,
-    /// Barriers in it.
+    /// Barriers in that queue.
     Barriers,
     /// Missed loads.
     Misses,
     /// Finished loads of slices 0 and 1, and of slices 2 and 3.
     Finished0,
     Finished1,
-    /// Units at work: of fixed-point numbers, of floating-point numbers, of decimal ones.
+    /// Busy units: fixed-point, floating-point and decimal.
     Fixed,
     Float,
     Decimal,
-    /// Machines of the second and third level: the first of a kind, and the one that is sampled.
+    /// Machines of the second and third level: the first of each kind, and the sampled one.
     SecondReadFirst,
     SecondReadSample,
     SecondCastoutFirst,
@@ -64,29 +64,29 @@ pub(super) enum Queue {
 const QUEUES: usize = Queue::ThirdInjectSample as usize + 1;
 
 impl Queue {
-    /// The recirculation queue of a slice.
+    /// Returns the recirculation queue of a slice.
     pub(super) fn recirculation(slice: usize) -> Queue {
         if slice & 1 == 0 { Queue::Recirculation0 } else { Queue::Recirculation1 }
     }
 
-    /// The queue of stores of a slice.
+    /// Returns the store queue of a slice.
     pub(super) fn stores(slice: usize) -> Queue {
         [Queue::Stores0, Queue::Stores1, Queue::Stores2, Queue::Stores3].get(slice).copied().unwrap_or(Queue::Stores0)
     }
 
-    /// The finished loads of a slice.
+    /// Returns the queue of finished loads of a slice.
     pub(super) fn finished(slice: usize) -> Queue {
         if slice < SLICES / 2 { Queue::Finished0 } else { Queue::Finished1 }
     }
 }
 
-/// What is watched of each thread.
+/// The watched resources of each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Own {
     /// Its missed loads.
     Misses,
-    /// Its use of the first entry of the queue of stores, of loads, and of missed loads.
+    /// Its use of the first entry of the store queue, the load queue and the miss queue.
     StoreEntry,
     LoadEntry,
     MissEntry,
@@ -94,7 +94,7 @@ pub(super) enum Own {
 
 const OWN: usize = Own::MissEntry as usize + 1;
 
-/// The states that hold for the whole core, and those of a thread, in the order of their bits.
+/// The states of the whole core, and those of a thread, in the order of their bits.
 pub(super) const CORE_STATES: [State; 39] = [
     State::IssueQueueLow,
     State::IssueQueueHigh,
@@ -138,7 +138,7 @@ pub(super) const CORE_STATES: [State; 39] = [
 ];
 pub(super) const OWN_STATES: [State; OWN] = [State::MissQueueEmpty, State::StoreQueueEntry, State::LoadQueueEntry, State::MissQueueEntry];
 
-/// What holds in 64 cycles, one bit each.
+/// The states in 64 cycles, one bit per cycle.
 #[derive(Clone, Copy, Debug)]
 struct Word {
     core: [u64; CORE_STATES.len()],
@@ -152,11 +152,11 @@ impl Word {
 /// The queues and units of a core.
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
-    /// Whether anybody has asked.
+    /// Whether anything has been demanded.
     pub(super) active: bool,
     /// The first cycle that has not been counted: a multiple of 64.
     begin: u64,
-    /// One for each [`Queue`], and one of each thread for each [`Own`]. Made in place: together they are 160 KB, too much for a stack.
+    /// One for each [`Queue`], and one per thread for each [`Own`]. Made in place: together they are 160 KB, too much for a stack.
     queues: Box<[Occupancy]>,
     own: Box<[[Occupancy; OWN]]>,
     history: [Word; HISTORY],
@@ -173,7 +173,7 @@ impl Watch {
         }
     }
 
-    /// Begins in cycle `now`.
+    /// Starts watching in cycle `now`.
     #[cold]
     pub(super) fn start(&mut self, now: u64) {
         self.clear();
@@ -181,13 +181,13 @@ impl Watch {
         self.begin = now - now % WORD;
     }
 
-    /// Nothing is taken and nothing is known of earlier cycles.
+    /// Clears all entries and all knowledge of earlier cycles.
     fn clear(&mut self) {
         self.occupancies_mut().for_each(|occupancy| *occupancy = Occupancy::new());
         self.history = [Word::NONE; HISTORY];
     }
 
-    /// An entry of `queue` is taken in cycle `from` and free again in cycle `until`.
+    /// Takes an entry of `queue` from cycle `from` up to cycle `until`.
     #[inline]
     pub(super) fn take(&mut self, queue: Queue, from: u64, until: u64) {
         if self.active
@@ -197,7 +197,7 @@ impl Watch {
         }
     }
 
-    /// The same for what is watched of thread `thread`.
+    /// Takes an entry of a resource of thread `thread`, likewise.
     #[inline]
     pub(super) fn take_own(&mut self, thread: usize, own: Own, from: u64, until: u64) {
         if self.active
@@ -213,12 +213,12 @@ impl Watch {
         self.active && now >= self.begin + WORD
     }
 
-    /// The first cycle that has not been counted.
+    /// Returns the first cycle that has not been counted.
     pub(super) fn begin(&self) -> u64 {
         self.begin
     }
 
-    /// Counts the next word. Returns the first cycle behind it.
+    /// Counts the next word. Returns the first cycle after it.
     pub(super) fn count(&mut self, now: u64) -> u64 {
         if now - self.begin > MOST * WORD {
             self.start(now);
@@ -279,7 +279,7 @@ impl Watch {
         set(12, stores_empty & no_misses);
         for (states, queues) in own.iter_mut().zip(self.own.iter_mut()) {
             for (number, (state, queue)) in states.iter_mut().zip(queues).enumerate() {
-                // Of its misses it is counted that there are none.
+                // For its misses, the empty state is counted.
                 let is_empty = number == Own::Misses as usize;
                 queue.count(self.begin, |level, bits| *state |= if (level <= 0) == is_empty { bits } else { 0 });
             }
@@ -291,7 +291,7 @@ impl Watch {
         self.begin
     }
 
-    /// In how many of the counted cycles from `from` up to `until` each state holds that is seen by `thread`.
+    /// Passes to `each`, for each state that `thread` sees, the number of counted cycles from `from` up to `until` in which it holds.
     pub(super) fn held(&self, thread: usize, from: u64, until: u64, mut each: impl FnMut(State, u64)) {
         let mut at = from.max(self.begin.saturating_sub(HISTORY as u64 * WORD));
         let until = until.min(self.begin);
@@ -364,10 +364,10 @@ const FLOAT: usize = Queue::Float as usize;
 const DECIMAL: usize = Queue::Decimal as usize;
 const MACHINES: usize = Queue::SecondReadFirst as usize;
 
-/// Entries of the issue queues: few, and many.
+/// Issue queue thresholds: few entries, and many.
 const ISSUE_LOW: i32 = 8;
 const ISSUE_HIGH: i32 = 36;
-/// Entries of a slice of the queue of stores, of the queue behind it, and of that of misses.
+/// Number of entries of a slice of the store queue, of the queue behind it, and of the miss queue.
 const SLICE: i32 = 16;
-/// Entries of a queue of finished loads.
+/// Number of entries of a queue of finished loads.
 const FINISHED: i32 = 32;

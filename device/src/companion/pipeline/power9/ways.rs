@@ -1,4 +1,4 @@
-//! The prediction of ways of the data cache (PP92).
+//! Way prediction of the data cache (PP92).
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 
@@ -6,14 +6,14 @@ use super::super::super::bytes::{Damaged, Reader, Writer};
 const SETS: usize = 32;
 const WAYS: usize = 8;
 
-/// An entry: one more than the number of a line in memory, 0 if it is empty, and the number of the line in the address space.
+/// An entry: the number of a line in memory plus one, 0 if the entry is empty, and the number of the line in the address space.
 type Entry = (u64, u64);
 
-/// The table of predicted ways: it has one entry for each line of the data cache, which is found by the effective address through which the
-/// line was read last.
+/// The way prediction table. It has one entry for each line of the data cache, found by the effective address through which the line was
+/// last read.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
-    /// In each set, the entry that was used last comes first.
+    /// The most recently used entry of each set comes first.
     sets: [[Entry; WAYS]; SETS],
 }
 
@@ -22,7 +22,8 @@ impl Ways {
         Ways { sets: [[(0, 0); WAYS]; SETS] }
     }
 
-    /// A load reads `line` through line `effective` of its address space. Returns whether the line was read before, and through another.
+    /// Records that a load reads `line` through line `effective` of its address space. Returns whether the line was last read through
+    /// another.
     pub(super) fn read(&mut self, line: u64, effective: u64) -> bool {
         let Some(set) = self.sets.get_mut(line as usize % SETS) else { return false };
         let entry = (line.wrapping_add(1), effective);
@@ -64,7 +65,7 @@ mod tests {
     fn a_set_forgets_the_line_that_was_used_longest_ago() {
         let mut ways = Ways::new();
         (0..9).for_each(|number| _ = ways.read(32 * number, 32 * number));
-        // Nine lines of one set: the first has gone, the second has not.
+        // Nine lines of one set: the first has been evicted, the second has not.
         assert_eq!([32, 0].map(|line| ways.read(line, 1)), [true, false]);
     }
 }

@@ -1,5 +1,5 @@
-//! The known answers PI-K1 to PI-K16 of `docs/notes/pipelines-ia64.md`, section I3: each is worked out there by hand. How the branches
-//! of PI-K16 are predicted is in `device/src/companion/tests/bundles.rs`.
+//! The known answers PI-K1 to PI-K16 of `docs/notes/pipelines-ia64.md`, section I3: each is worked out there by hand. The predictions of
+//! PI-K16's branches are in `device/src/companion/tests/bundles.rs`.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn k5_groups_complete_under_a_miss() {
     let mut bench = Bench::new();
     bench.late_use(180);
     let answer = bench.finish();
-    // The use is eleven groups behind: 180 - 11.
+    // The use is eleven groups later: 180 - 11.
     answer.expect(181, [12, 0, 169, 0]);
     assert_eq!(answer.state(State::Memory), 169);
 }
@@ -106,7 +106,7 @@ fn k11_a_parallel_result_that_another_unit_asks_for_too_soon() {
     bench.w(1);
     bench.first(add(R5, R4));
     let answer = bench.finish();
-    // Ten clocks from one to the other in place of two.
+    // Ten clocks between them instead of two.
     answer.expect(11, [3, 0, 0, 8]);
     assert_eq!((answer.flushes(), answer.event(Signal::FlushesBypass), answer.event(Signal::FlushesOther)), (8, 1, 0));
 }
@@ -120,7 +120,7 @@ fn k12_spills_of_an_alloc() {
     assert_eq!((answer.state(State::RegisterStack), answer.state(State::Memory)), (5, 0));
 }
 
-/// Fifty iterations of a pair of bundles whose branch costs so many bubbles, and a group behind them.
+/// Runs fifty iterations of a pair of bundles with a branch that continues as given, and a group after them.
 fn loops(first: u8, continuation: Continuation) -> Answer {
     let mut bench = Bench::new();
     for _ in 0..50 {
@@ -168,6 +168,6 @@ fn k16_a_bundle_of_branches_is_one_group() {
     bench.part(BBB, [plain(BRANCH), taken, plain(NOP_B)], 2);
     let answer = bench.finish();
     answer.expect(1, [1, 0, 0, 0]);
-    // A taken branch is no stop.
+    // A taken branch is not a stop.
     assert_eq!((answer.event(Signal::InstructionsDispersed), answer.stops()), (2, [0, 0]));
 }

@@ -1,4 +1,4 @@
-//! Bundles of the pipeline of the first Itanium, and what they take.
+//! Tests of the first Itanium's pipeline with hand-made bundles.
 
 mod answers;
 mod rules;
@@ -25,7 +25,7 @@ impl Executes for Core {
     }
 }
 
-/// What a run took.
+/// States and events of a run.
 struct Answer {
     states: [u64; STATES.len()],
     events: Vec<(Signal, u64)>,
@@ -44,39 +44,39 @@ impl Answer {
         self.events.iter().find(|(each, _)| *each == signal).map_or(0, |(_, count)| *count)
     }
 
-    /// Groups and bubbles.
+    /// Returns the number of groups and bubbles.
     fn cycles(&self) -> u64 {
         self.states[..State::Completion as usize].iter().sum()
     }
 
-    /// UNSTALLED_BACKEND_CYCLE: inherent execution and code access.
+    /// Returns UNSTALLED_BACKEND_CYCLE: inherent execution and code access.
     fn unstalled(&self) -> u64 {
         self.sum(&[State::Inherent, State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation])
     }
 
-    /// PIPELINE_BACKEND_FLUSH_CYCLE.
+    /// Returns PIPELINE_BACKEND_FLUSH_CYCLE.
     fn flushes(&self) -> u64 {
         self.sum(&[State::FlushBranch, State::FlushException])
     }
 
-    /// DEPENDENCY_ALL_CYCLE: the scoreboard, and want of units.
+    /// Returns DEPENDENCY_ALL_CYCLE: the scoreboard, and lack of units.
     fn dependency(&self) -> u64 {
         self.sum(&[State::Execution, State::Limited])
     }
 
-    /// MEMORY_CYCLE.
+    /// Returns MEMORY_CYCLE.
     fn memory(&self) -> u64 {
         self.sum(&[State::Memory, State::RegisterStack])
     }
 
-    /// Clocks in all, with the sums of PI27: T, D, Y and F. These are all clocks.
+    /// Asserts the number of all clocks and the sums of PI27, T, D, Y and F, which add up to it.
     fn expect(&self, cycles: u64, [unstalled, dependency, memory, flushes]: [u64; 4]) {
         let sums = [self.unstalled(), self.dependency(), self.memory(), self.flushes() + self.state(State::EmptyBubble)];
         assert_eq!((self.cycles(), sums), (cycles, [unstalled, dependency, memory, flushes]));
         assert_eq!(sums.iter().sum::<u64>(), cycles);
     }
 
-    /// Groups that a stop of the program ended, and these with those that an implicit stop did.
+    /// Returns the number of groups ended by a stop of the program, and by any stop, implicit ones included.
     fn stops(&self) -> [u64; 2] {
         let stops = self.event(Signal::StopsDispersed);
         [stops, stops + self.event(Signal::ImplicitStopsDispersed)]

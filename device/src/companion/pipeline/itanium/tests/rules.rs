@@ -1,10 +1,10 @@
-//! Rules that no known answer of the notes has, and what holds for every stream.
+//! Rules that the known answers of the notes do not cover, and properties of every stream.
 
 use super::*;
 
 #[test]
 fn mmf_stands_alone() {
-    // PI10: before and after it. The four groups are MFI, MMF, MMF and MFI, of which the last alone ends with a stop.
+    // PI10: before and after it. The four groups are MFI, MMF, MMF and MFI; only the last ends with a stop.
     let mut bench = Bench::new();
     bench.bundle(MFI, [plain(NOP); 3]);
     bench.bundle(MMF, [plain(NOP); 3]);
@@ -17,7 +17,7 @@ fn mmf_stands_alone() {
 
 #[test]
 fn bundles_of_branches_come_behind_no_mib() {
-    // PI10: BBB behind an MIB is split from it, even if that does nothing in its B slot; behind an MFI it is not.
+    // PI10: a BBB after an MIB is split from it, even if the MIB has a nop in its B slot; after an MFI it is not.
     for (first, last, clocks) in [(MIB, NOP_B, 2), (MFI, NOP, 1)] {
         let mut bench = Bench::new();
         bench.bundle(first, [plain(NOP), plain(NOP), plain(last)]);
@@ -34,7 +34,7 @@ fn some_instructions_have_one_port() {
         ([plain(NOP), plain(NOP), plain(EXTRACT)], [plain(NOP), plain(NOP), plain(NOP)], 1),
         ([plain(NOP), plain(NOP), plain(NOP)], [plain(MOVE_CCV), plain(NOP), plain(NOP)], 2),
         ([plain(MOVE_CCV), plain(NOP), plain(NOP)], [plain(NOP), plain(NOP), plain(NOP)], 1),
-        // fcmp goes to F0, which is the first bundle's.
+        // fcmp goes to F0, which belongs to the first bundle.
         ([plain(NOP), plain(NOP), plain(NOP)], [plain(NOP), plain(FCMP), plain(NOP)], 2),
         ([plain(NOP), plain(FCMP), plain(NOP)], [plain(NOP), plain(NOP), plain(NOP)], 1),
     ] {
@@ -48,7 +48,7 @@ fn some_instructions_have_one_port() {
 
 #[test]
 fn the_end_of_the_window_is_no_want_of_units() {
-    // PI12: three bundles without a stop between them are two groups, and none was held back.
+    // PI12: three bundles without a stop between them are two groups, and none was delayed.
     let mut bench = Bench::new();
     bench.bundle(MFI, [plain(NOP); 3]);
     bench.bundle(MFI, [plain(NOP); 3]);
@@ -60,7 +60,7 @@ fn the_end_of_the_window_is_no_want_of_units() {
 
 #[test]
 fn an_address_from_an_integer_slot_is_a_clock_later() {
-    // I1: from an M slot the next group can use it; from an I slot, or from logic anywhere, the one after that.
+    // I1: the next group can use the result of an M slot; the result of an I slot, or of logic anywhere, only the one after that.
     for (template, slots, lost) in [
         (MMI, [add(R4, &[]), plain(NOP), plain(NOP)], 0),
         (MMI, [plain(NOP), plain(NOP), add(R4, &[])], 1),
@@ -87,7 +87,7 @@ fn a_multiplication_is_later_for_what_does_not_multiply() {
 
 #[test]
 fn a_floating_point_load_passes_the_first_level_by() {
-    // I1: nine clocks, and the next group is one behind.
+    // I1: nine clocks, one of which is the next group's own.
     let f8 = &[Register(FLOATING + 8)];
     let mut bench = Bench::new();
     bench.first(Slot { word: LDFD, ..load(f8, &[], touch(0x1000, AccessKind::Load)) });
@@ -97,7 +97,7 @@ fn a_floating_point_load_passes_the_first_level_by() {
 
 #[test]
 fn a_load_of_what_is_being_stored_comes_from_the_second_level() {
-    // PI17: six clocks, of which the group behind sees five.
+    // PI17: six clocks, five of which the next group waits.
     let mut bench = Bench::new();
     bench.forwarding();
     bench.finish().expect(3 + 5, [3, 0, 5, 0]);
@@ -105,8 +105,9 @@ fn a_load_of_what_is_being_stored_comes_from_the_second_level() {
 
 #[test]
 fn a_store_waits_for_a_place_in_the_buffer() {
-    // PI17: two stores a clock come, and one a clock leaves, the first six clocks after it executed. Store n leaves at 6 + n, the last two of
-    // 100 groups are in DET in clock 100 and need stores 190 and 191 gone: at 197. The first of a pair finds its place a clock before.
+    // PI17: two stores arrive per clock and one leaves, the first six clocks after it executed. Store n leaves at 6 + n. The last two of
+    // 100 groups are in DET in clock 100 and need stores 190 and 191 to be gone: at 197. The first of a pair finds its entry a clock
+    // earlier.
     let mut bench = Bench::new();
     bench.stores();
     bench.finish().expect(197, [100, 0, 97, 0]);
@@ -114,13 +115,13 @@ fn a_store_waits_for_a_place_in_the_buffer() {
 
 #[test]
 fn a_wait_for_a_load_hides_another() {
-    // PI13: the sum waits 5 clocks for the load of the second level and 4 for the multiplication's integer: all of it is the load's.
+    // PI13: the sum waits 5 clocks for the load of the second level and 4 for the multiplication's integer; all of them count for the load.
     let f8 = &[Register(FLOATING + 8)];
     let mut bench = Bench::new();
     bench.bundle(MFI | STOP, [load(R4, &[], missed(0x1000, 6, Source::Second)), Slot { writes: f8, ..plain(FMA) }, plain(NOP)]);
     bench.bundle(MFI | STOP, [add(R5, R4), Slot { reads: f8, ..plain(FMA) }, plain(NOP)]);
     bench.finish().expect(2 + 5, [2, 0, 5, 0]);
-    // Of seven clocks that a compare waits, five are the load's.
+    // Of the seven clocks that a compare waits, five count for the load.
     let mut bench = Bench::new();
     bench.bundle(MFI | STOP, [load(R4, &[], missed(0x1000, 6, Source::Second)), Slot { writes: f8, ..plain(FMA) }, plain(NOP)]);
     bench.bundle(MFI | STOP, [add(R5, R4), Slot { reads: f8, ..plain(FCMP) }, plain(NOP)]);
@@ -129,7 +130,7 @@ fn a_wait_for_a_load_hides_another() {
 
 #[test]
 fn code_that_is_not_there_is_waited_for() {
-    // PI26: what is waited for of each level, of memory, and of a translation, with nothing buffered.
+    // PI26: waits for each cache level, for memory, and for a translation, with nothing buffered.
     for (line, code, translation, state, clocks) in [
         (4, Some(Source::Second), 0, State::EmptySecond, 6),
         (19, Some(Source::Third), 0, State::EmptyThird, 21),
@@ -152,8 +153,8 @@ fn code_that_is_not_there_is_waited_for() {
 
 #[test]
 fn what_is_buffered_is_dispersed_while_code_is_waited_for() {
-    // In the steady state seven bundles are there when the look-up misses. Its pair can be dispersed 22 clocks later, and seven of these have
-    // groups.
+    // In the steady state seven bundles are buffered when the look-up misses. Its pair can be dispersed 22 clocks later; seven of these
+    // clocks have groups.
     let mut bench = Bench::new();
     bench.w(30);
     (bench.found.line, bench.found.code) = (19, Some(Source::Third));
@@ -165,7 +166,7 @@ fn what_is_buffered_is_dispersed_while_code_is_waited_for() {
 
 #[test]
 fn an_exception_empties_the_pipeline() {
-    // PI20: `srlz.i`, behind which its bundle begins anew, and a change of flow that nothing told: twelve bubbles each.
+    // PI20: `srlz.i`, after which its bundle restarts, and an unreported change of flow: twelve bubbles each.
     let mut bench = Bench::new();
     bench.w(3);
     bench.first(Slot { class: Class::Serializing, ..plain(NOP) });
@@ -185,7 +186,7 @@ fn a_walk_is_data_access() {
     bench.first(load(&[Register(7)], &[], translated(29, true)));
     bench.first(add(R5, &[Register(7)]));
     bench.w(2);
-    // The sum comes to EXE when the load is in DET, and would wait one clock more for its data: the walk has hidden it.
+    // The sum reaches EXE when the load is in DET, and would wait one more clock for its data: the walk hides it.
     bench.finish().expect(6 + 30, [6, 0, 30, 0]);
 }
 
@@ -203,7 +204,8 @@ fn a_move_of_bsp_takes_thirteen_clocks_and_of_ccv_six() {
 
 #[test]
 fn operations_count_by_what_they_do() {
-    // Multiplied and added, added alone (f1 is a factor), multiplied alone (f0 is added), a pair, a compare, a conversion, and a move.
+    // Multiplication and addition, addition alone (f1 is a factor), multiplication alone (f0 is added), a pair, a compare, a conversion,
+    // and a move.
     for (word, count) in [
         (FMA | 2 << 13 | 4 << 27, 2),
         (FMA | 2 << 13 | 1 << 27, 1),
@@ -216,7 +218,7 @@ fn operations_count_by_what_they_do() {
         let f8 = &[Register(FLOATING + 8)];
         let mut bench = Bench::new();
         bench.bundle(MFI | STOP, [plain(NOP), Slot { reads: f8, ..plain(word) }, plain(NOP)]);
-        // Predicated off: it reads its predicate alone.
+        // Predicated off: it only reads its predicate.
         bench.bundle(MFI | STOP, [plain(NOP), Slot { reads: &[Register(PREDICATES + 6)], ..plain(word | 6) }, plain(NOP)]);
         let answer = bench.finish();
         let [low, high] = [Signal::FloatingPointOperationsLow, Signal::FloatingPointOperationsHigh].map(|signal| answer.event(signal));
@@ -235,7 +237,8 @@ fn every_clock_has_one_reason_and_the_sums_add_up() {
         let sums = [answer.unstalled(), answer.dependency(), answer.memory(), answer.flushes() + answer.state(State::EmptyBubble)];
         assert_eq!(sums.iter().sum::<u64>(), answer.cycles());
         assert!(sums.iter().all(|sum| *sum > 0));
-        // A group ends with a stop, or behind it the window or the program goes on elsewhere. Each that is held back is behind an implicit stop.
+        // A group ends with a stop, or the window ends or execution continues elsewhere after it. Each limited group follows an implicit
+        // stop.
         let [_, stops] = answer.stops();
         assert!(stops <= answer.state(State::Completion));
         assert!(answer.state(State::Limited) <= answer.event(Signal::ImplicitStopsDispersed));

@@ -16,17 +16,17 @@ use super::signals::NOT_ALLOCATED;
 use super::{Core, EVENTS, STATES};
 
 const FLAGS: Register = Register(100);
-/// What a load from MCDRAM takes.
+/// Latency of a load from MCDRAM.
 const MCDRAM: u32 = 216;
 
-/// A core, with everything in the first level and the first group allocated in cycle 0.
+/// A core with a warm first level, whose first group is allocated in cycle 0.
 struct Bench {
     core: Core,
     tally: Tally,
     found: Found,
     /// The address of the next access: each has its own line.
     address: u64,
-    /// What it shares with the other threads of its core, if any run: these threads, and which of them this is.
+    /// The state shared with the other threads of its core, if any run; these threads; and the number of this one.
     sharing: Option<(Sharing, u32, usize)>,
     offset: u64,
 }
@@ -67,13 +67,13 @@ impl Bench {
         access
     }
 
-    /// ADD of two registers of 64 bits.
+    /// Runs an ADD of two registers of 64 bits.
     fn add(&mut self, to: u16, from: u16) {
         let (to, from) = (Register(to), Register(from));
         self.run(&instruction(Class::Simple, Operation { width: 8, reads: &[to, from], writes: &[to, FLAGS], ..Operation::default() }));
     }
 
-    /// So many additions that need nothing but registers that are ready.
+    /// Runs `count` additions that only need registers that are ready.
     fn independent(&mut self, count: u16) {
         (0..count).for_each(|number| self.add(10 + number % 80, 10 + number % 80));
     }
@@ -98,17 +98,17 @@ impl Bench {
         self.run(&instruction(Class::Branch, Operation { reads: &[needs], ..Operation::default() }));
     }
 
-    /// The cycles up to the last completion.
+    /// Returns the cycles up to the last completion.
     fn cycles(&mut self) -> u64 {
         self.core.completed.at + 1
     }
 
-    /// The cycles of every state that has any, those of instructions in flight among them.
+    /// Returns the cycles of every state that has any, including those of instructions in flight.
     fn states(&mut self) -> Vec<(&'static str, u64)> {
         self.states_until(1 << 20)
     }
 
-    /// The same up to a cycle.
+    /// Returns the cycles of every state up to cycle `until`.
     fn states_until(&mut self, until: u64) -> Vec<(&'static str, u64)> {
         self.core.pass(until);
         let mut all = [0; STATES.len()];
@@ -118,13 +118,13 @@ impl Bench {
         (0..STATES.len()).filter(|state| all[*state] != 0).map(|state| (SHORT[state], all[state])).collect()
     }
 
-    /// The events that have occurred.
+    /// Returns the events that have occurred.
     fn events(&self) -> Vec<(&'static str, u64)> {
         EVENTS.iter().map(|signal| (signal.name(), self.tally.get(*signal))).filter(|(_, count)| *count != 0).collect()
     }
 }
 
-/// The cycles without allocation among these states, whatever the reason: NO_ALLOC_CYCLES.ALL.
+/// Returns the cycles without allocation among these states, whatever the reason: NO_ALLOC_CYCLES.ALL.
 fn all(states: &[(&'static str, u64)]) -> u64 {
     let reasons = NOT_ALLOCATED.count_ones() as usize;
     states.iter().filter(|(name, _)| SHORT[..reasons].contains(name)).map(|(_, cycles)| cycles).sum()
@@ -304,7 +304,7 @@ fn b16_flows_of_microcode_have_the_front_end_for_themselves() {
     assert_eq!(bench.states(), []);
 }
 
-/// Instructions of which nothing is known depend on each other through the shortest operation.
+/// Instructions without known registers depend on each other through the shortest operation.
 #[test]
 fn an_instruction_without_registers_needs_the_one_before() {
     let mut bench = Bench::new();
@@ -351,10 +351,10 @@ fn two_loads_of_one_line_share_its_arrival() {
     let mut bench = Bench::new();
     let access = bench.touch_at(0x8000, AccessKind::Load, 8, true);
     bench.load_of(1, access);
-    // The cache has been told of the line already.
+    // The cache already has the line.
     let access = bench.touch_at(0x8008, AccessKind::Load, 8, false);
     bench.load_of(2, access);
-    // The second is issued one cycle later and has its data with the first, in cycle 217.
+    // The second is issued one cycle later and gets its data with the first, in cycle 217.
     assert_eq!(bench.cycles(), 218);
 }
 
@@ -362,7 +362,7 @@ fn two_loads_of_one_line_share_its_arrival() {
 fn the_thirteenth_miss_waits_for_the_first() {
     let mut bench = Bench::new();
     (0..13).for_each(|number| bench.load(number, true));
-    // One is issued each cycle from 1 on; the first line is here in 217, and the thirteenth is requested then.
+    // One is issued per cycle from 1 on; the first line arrives in 217, and the thirteenth is requested then.
     assert_eq!(bench.cycles(), 217 + 216 + 1);
 }
 
@@ -372,7 +372,7 @@ fn a_serialising_instruction_waits_for_everything_before_it() {
     (0..12).for_each(|_| bench.add(1, 2));
     bench.run(&instruction(Class::Serializing, Operation::default()));
     bench.add(3, 4);
-    // The additions are allocated in 0 to 5 and complete in 13. CPUID is allocated in 14 and has the front end for 63 cycles.
+    // The additions are allocated in 0 to 5 and complete in 13. CPUID is allocated in 14 and occupies the front end for 63 cycles.
     assert_eq!(bench.cycles(), 14 + 63 + 2 + 1);
     assert_eq!(bench.states(), [("serialization", 8)]);
 }
@@ -407,7 +407,7 @@ fn a_push_does_not_wait_for_what_it_stores_to_change_the_stack_pointer() {
     assert_eq!(bench.cycles(), 3 + 216 + 1);
 }
 
-/// Instructions of four bytes from one address on, with everything in the first level.
+/// Returns an instruction of four bytes at `address`.
 fn code<'a>(address: u64, operation: Operation<'a>) -> Instruction<'a> {
     Instruction { address, physical: address, length: 4, ..instruction(Class::Simple, operation) }
 }
@@ -466,7 +466,7 @@ fn walks_of_data_and_of_code_take_turns() {
     bench.load_of(1, access);
     (bench.found.translation, bench.found.walk) = (30, 30);
     bench.run(&code(0x1000, Operation::default()));
-    // For data from 1 to 31, for code from there to 61: decoded in 62, allocated in 63.
+    // A data walk from 1 to 31, then a code walk to 61: decoded in 62, allocated in 63.
     assert_eq!(bench.cycles(), 63 + 2 + 1);
     assert_eq!(bench.states(), [("NOT_DELIVERED", 62), ("D_WALK", 30), ("I_WALK", 30)]);
 }
@@ -479,7 +479,7 @@ fn a_restart_waits_until_every_store_is_written() {
     bench.found.continuation = Continuation::Restarted;
     bench.run(&instruction(Class::Simple, Operation::default()));
     bench.add(3, 4);
-    // The store has its line in 1 + 216. From 1 to 36 a wrong path fills the window. The right one is allocated twelve cycles later.
+    // The line of the store arrives in 1 + 216. From 1 to 36 a wrong path fills the window. The right one is allocated twelve cycles later.
     assert_eq!(bench.cycles(), 217 + 12 + 2 + 1);
     assert_eq!(bench.states(), [("ROB_FULL", 217 - 36), ("NOT_DELIVERED", 11)]);
 }
@@ -516,8 +516,8 @@ fn saved_in_the_middle_it_goes_on_as_if_nothing_had_been() {
 
 #[test]
 fn a_request_that_finds_twelve_lines_on_their_way_is_rejected_once() {
-    // Loads go one a cycle, the first at 1. The 13th waits up to 217 for the first line; those behind it find one free each. The 25th is
-    // ready at 229 and waits for the line of the 13th, up to 433.
+    // Loads issue one per cycle, the first at 1. The 13th waits until 217 for the first line; each of those behind it finds one free. The
+    // 25th is ready at 229 and waits for the line of the 13th, until 433.
     for (loads, rejects) in [(12, 0), (13, 1), (24, 1), (25, 2)] {
         let mut bench = Bench::new();
         (0..loads).for_each(|number| bench.load(20 + number, true));
@@ -528,8 +528,8 @@ fn a_request_that_finds_twelve_lines_on_their_way_is_rejected_once() {
 
 #[test]
 fn prefixes_beyond_three_take_three_cycles_for_each_three_begun() {
-    // Of ten NOP each is decoded six cycles after the one before with four prefixes, and nine with seven; with three they go two a cycle.
-    // The first is fetched in cycle 1 and decoded from 2 on.
+    // Each of ten NOPs is decoded six cycles after the previous one with four prefixes, and nine with seven; with three, two are decoded
+    // per cycle. The first is fetched in cycle 1 and decoded from 2 on.
     for (prefixes, last) in [(3, 2 + 4), (4, 1 + 10 * 6), (7, 1 + 10 * 9)] {
         let mut front = FrontEnd::new();
         let delivered = (0..10).map(|number| {

@@ -1,4 +1,4 @@
-//! The known answers B17 to B20 of `docs/notes/pipelines-x86.md`, part two, section 3, and others of threads that share a core.
+//! The known answers B17 to B20 of `docs/notes/pipelines-x86.md`, part two, section 3, and other tests of threads that share a core.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use super::super::super::super::profile::Microarchitecture;
 use super::super::super::sharing::{Sharing, Threads};
 use super::{Bench, instruction};
 
-/// Threads of a core, each of which executes steps 0 to `count`, the one that is behind the others next.
+/// Runs steps 0 to `count` on each thread of a core; the thread that lags most always goes next.
 fn compete(threads: usize, count: u16, step: impl Fn(&mut Bench, u16)) -> Vec<Bench> {
     let mut benches: Vec<_> = (0..threads as u64).map(|thread| (Bench { address: thread << 20, ..Bench::new() }, 0)).collect();
     let mut sharing = Sharing::new(Microarchitecture::Knl);
@@ -40,11 +40,11 @@ fn b17_chains_of_two_threads_do_not_meet() {
 fn b18_four_threads_take_turns_and_lost_cycles_are_no_stalls() {
     let mut benches = compete(4, 72, |bench, number| bench.add(10 + number % 80, 10 + number % 80));
     assert_eq!(benches.iter_mut().map(Bench::cycles).collect::<Vec<_>>(), [143, 144, 145, 146]);
-    // The turns of the others are no reason either.
+    // Turns of other threads are not a reason either.
     benches.iter_mut().for_each(|bench| assert_eq!(bench.states_until(144), []));
 }
 
-/// A load from MCDRAM, then additions that do not need it.
+/// Runs a load from MCDRAM first, then additions that do not need it.
 fn load_first(bench: &mut Bench, number: u16) {
     if number == 0 { bench.load(1, true) } else { bench.add(10 + number % 80, 10 + number % 80) }
 }
@@ -67,7 +67,7 @@ fn b20_four_threads_have_a_quarter_of_the_window_each() {
 
 #[test]
 fn a_thread_has_the_turns_of_one_that_waits_for_memory() {
-    // Thread 1 waits for its load with a full window of 36 from 37 on, while the additions of thread 0 go on.
+    // Thread 1 waits for its load with a full window of 36 from 37 on, while the additions of thread 0 continue.
     let mut benches = compete(2, 150, |bench, number| {
         let waits = bench.sharing.as_ref().is_some_and(|(_, _, thread)| *thread == 1);
         if waits { load_first(bench, number) } else { bench.add(10 + number % 80, 10 + number % 80) }
@@ -82,7 +82,7 @@ fn threads_that_load_a_line_on_its_way_get_it_together() {
         bench.address = 0x4000;
         bench.load(1, true);
     });
-    // Thread 1 asks one cycle later; its data come with those of thread 0, in cycle 217, in which it has the turn to complete.
+    // Thread 1 requests one cycle later; its data arrive with those of thread 0, in cycle 217, in which it has the turn to complete.
     assert_eq!(benches.iter_mut().map(Bench::cycles).collect::<Vec<_>>(), [219, 218]);
 }
 

@@ -1,25 +1,25 @@
-//! How operations come to the data array, and what cancels them there.
+//! Attempts of operations at the data array, and the causes of their cancellation.
 
 use super::counts::Count;
 use super::entries::{ALL, Entry, State};
 use super::operation::Order;
 use super::{LONG, SHORT, STAGES, SecondQueue};
 
-/// Ports of the data array (M 2.3.3.2).
+/// Number of ports of the data array (M 2.3.3.2).
 const PORTS: u32 = 4;
 
-/// What is taken of the data array in a clock.
+/// Resources of the data array that are taken in a clock.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     ports: u32,
     banks: u16,
 }
 
-/// Why an operation is cancelled, and what it then waits for.
+/// The cause of a cancellation, and the operation that the cancelled one then waits for.
 type Cancel = (Count, Option<u64>);
 
 impl SecondQueue {
-    /// L8: the queue issues the oldest operations that have their banks to themselves; then those come that go around it.
+    /// L8: issues the oldest operations of the queue that have their banks to themselves, and then those that bypass it.
     pub(super) fn access(&mut self, now: u64) {
         let mut taken = Taken::default();
         for state in [State::Queued, State::Long, State::Short] {
@@ -54,7 +54,7 @@ impl SecondQueue {
         if count == Count::Release && entry.state == State::Short {
             self.count(Count::LateBypass);
         }
-        // L9: what nothing has to be done before tries the long way.
+        // L9: an operation that waits for no other takes the long bypass.
         let (state, at) = if entry.state == State::Short && blocker.is_none() {
             (State::Long, now + LONG - SHORT)
         } else {
@@ -63,7 +63,7 @@ impl SecondQueue {
         self.entries.set(place, Entry { state, at, tried: now, cancelled: true, blocker, ..entry });
     }
 
-    /// L10: the first reason that cancels an operation, in this order.
+    /// L10: returns the first reason that cancels an operation, in this order.
     fn obstacle(&self, entry: &Entry, now: u64, taken: Taken) -> Option<Cancel> {
         let operation = &entry.operation;
         if operation.order != Order::None && self.has_older(entry.number) {
@@ -94,20 +94,20 @@ impl SecondQueue {
         of_array.into_iter().find(|(holds, _)| *holds).map(|(_, count)| (count, None))
     }
 
-    /// The last acquire before an operation that is not done.
+    /// Returns the last pending acquire before an operation.
     fn acquire_before(&self, entry: &Entry) -> Option<u64> {
         let queued = self.entries.before(entry.number).filter(|each| each.operation.order.acquires()).map(|each| each.number);
         let asked = self.fills.before(entry.number).filter(|fill| fill.acquires).map(|fill| fill.number);
         queued.chain(asked).max()
     }
 
-    /// Whether an acquire that is not done is of the same group.
+    /// Whether a pending acquire is of the same group.
     fn has_sibling_acquire(&self, entry: &Entry) -> bool {
         let queued = self.entries.before(entry.number).any(|each| each.operation.order.acquires() && each.looked == entry.looked);
         queued || self.fills.before(entry.number).any(|fill| fill.acquires && fill.looked == entry.looked)
     }
 
-    /// What the last operation before this one on the same chunk does to it. A store behind one that goes through the array follows it there.
+    /// Returns the effect of the last older operation on the same chunk. A store after one that is in the array follows it there.
     fn chunk_before(&self, entry: &Entry, now: u64) -> Option<Cancel> {
         let conflicting = self.entries.before(entry.number).filter(|each| each.operation.conflicts(&entry.operation));
         let last = conflicting.max_by_key(|each| each.number)?;

@@ -1,56 +1,56 @@
-//! What the queue of the second level counts.
+//! Event counts of the second level's queue.
 
 use vm_pmu_arch::feed::Signal;
 
 use super::operation::Kind;
 
-/// What is counted, in the order of [`SIGNALS`].
+/// Counted events, in the order of [`SIGNALS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(in super::super) enum Count {
-    /// Cancels: a recirculation, or a short way of an access that is not aligned.
+    /// Cancel: a recirculation, or a short bypass of a misaligned access.
     Recirculation,
-    /// An older store to the place that was cancelled itself,
+    /// Cancel: an older store to the same place that was cancelled itself.
     CancelledStore,
-    /// or that is in one of the stages L2A to L2C.
+    /// Cancels: an older store to the same place in one of the stages L2A to L2C.
     StoreL2A,
     StoreL2M,
     StoreL2D,
     StoreL2C,
-    /// An acquire before it.
+    /// Cancel: an older acquire.
     Acquire,
-    /// It releases, and something is before it.
+    /// Cancel: a release with an older operation pending.
     Release,
-    /// A bank of the data array.
+    /// Cancel: a conflict for a bank of the data array.
     Bank,
-    /// A semaphore that something is before.
+    /// Cancel: a semaphore with an older operation pending.
     Semaphore,
-    /// More than four operations in a clock.
+    /// Cancel: more than four operations in a clock.
     Oversubscription,
-    /// Data that come in.
+    /// Cancel: incoming fill data.
     Fill,
-    /// Data that are read to be written back.
+    /// Cancel: data that are read for a write-back.
     WriteBack,
-    /// `mf.a` or `sync.i` that something is before.
+    /// Cancel: `mf.a` or `sync.i` with an older operation pending.
     Synchronization,
-    /// A store that meets data that come in.
+    /// Cancel: a store that meets incoming fill data.
     FillStore,
-    /// A store whose data would be read when a line takes those of another.
+    /// Cancel: a store whose data would be read while a line merges those of another.
     StoreData,
-    /// Cancels of all reasons.
+    /// Cancels for all reasons.
     Cancel,
-    /// Late cancels: behind an acquire of the same group,
+    /// Late cancel: behind an acquire of the same group.
     LateSibling,
-    /// and of a short way behind an operation on the same chunk.
+    /// Late cancel: a short bypass behind an operation on the same chunk.
     LateBypass,
-    /// Ways around the queue: of hits, from L1D and from L1W, and of misses.
+    /// Bypasses of the queue: of hits, from L1D and from L1W, and of misses.
     ShortBypass,
     LongBypass,
     MissBypass,
-    /// Ways of misses that were begun for nothing.
+    /// Miss bypasses that were begun in vain.
     InvalidMissBypass,
     SpeculativeMissBypass,
-    /// What operations found on entering.
+    /// Results of the look-up on entry.
     Hit,
     HeldHit,
     FillHit,
@@ -60,12 +60,12 @@ pub(in super::super) enum Count {
     OneBehindMiss,
     SecondaryRead,
     SecondaryWrite,
-    /// Recirculations that were issued.
+    /// Issued recirculations.
     Recirculated,
-    /// Operations that a snoop sends round, and lines that come at the time of a snoop.
+    /// Operations that a snoop sends to recirculation, and fills at the time of a snoop.
     Snooped,
     SnoopedFill,
-    /// What was completed, in the order of [`Kind`].
+    /// Completed operations, in the order of [`Kind`].
     IntegerLoad,
     FloatingLoad,
     Modification,
@@ -74,14 +74,14 @@ pub(in super::super) enum Count {
     Other,
 }
 
-/// How many there are.
+/// Number of counts.
 pub(super) const COUNTS: usize = Count::Other as usize + 1;
 
 impl Count {
-    /// Cancels by an older store in the stage that so many clocks lie between.
+    /// Cancels by an older store, by the number of clocks since its attempt.
     pub(super) const STAGES: [Count; 4] = [Count::StoreL2A, Count::StoreL2M, Count::StoreL2D, Count::StoreL2C];
 
-    /// What is completed.
+    /// Returns the count of a completed operation.
     pub(super) fn completed(kind: Kind) -> Count {
         match kind {
             Kind::IntegerLoad => Count::IntegerLoad,

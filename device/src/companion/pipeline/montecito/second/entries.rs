@@ -2,30 +2,30 @@
 
 use super::operation::{Kind, Operation, set};
 
-/// How many there are (M table 2-9).
+/// Number of entries (M table 2-9).
 pub(super) const ENTRIES: usize = 32;
-/// What waits for all operations before it waits for this number.
+/// Blocker of an operation that waits for all operations before it.
 pub(super) const ALL: u64 = u64::MAX;
 
-/// What becomes of an operation.
+/// State of a queue entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum State {
-    /// There is none.
+    /// The entry is free.
     #[default]
     Free,
-    /// A load on the short way around the queue,
+    /// A load on the short bypass of the queue.
     Short,
-    /// or on the long one.
+    /// A load on the long bypass of the queue.
     Long,
-    /// It waits to be issued.
+    /// It waits for issue.
     Queued,
-    /// It goes through the data array.
+    /// It is in the data array.
     Flight,
-    /// It waits to be sent round.
+    /// It waits for recirculation.
     Recirculates,
-    /// It waits for a line that another has asked for.
+    /// It waits for a line that another operation has requested.
     Limbo,
-    /// It waits to ask for its line.
+    /// It waits to request its line.
     Missing,
 }
 
@@ -34,23 +34,23 @@ impl State {
         [State::Free, State::Short, State::Long, State::Queued, State::Flight, State::Recirculates, State::Limbo, State::Missing];
 }
 
-/// An entry.
+/// A queue entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Entry {
     pub(super) operation: Operation,
-    /// Its number, in the order of the program.
+    /// Its number, in program order.
     pub(super) number: u64,
-    /// The clock in which it looked its line up.
+    /// The clock in which it looked up its line.
     pub(super) looked: u64,
     pub(super) state: State,
-    /// When its state goes on.
+    /// The clock in which its state advances.
     pub(super) at: u64,
-    /// When it came to the data array last, and whether it was cancelled.
+    /// The clock of its last attempt at the data array, and whether it was cancelled.
     pub(super) tried: u64,
     pub(super) cancelled: bool,
-    /// It acts as a release, since one before it has the same chunk.
+    /// Whether it acts as a release, since an older one has the same chunk.
     pub(super) effective: bool,
-    /// The number of the operation that it waits for, or [`ALL`].
+    /// Number of the operation that it waits for, or [`ALL`].
     pub(super) blocker: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Entry {
         self.state != State::Free
     }
 
-    /// Whether it waits for others.
+    /// Whether it waits for other operations.
     pub(super) fn is_blocked(&self) -> bool {
         self.is_taken() && self.blocker.is_some()
     }
@@ -74,13 +74,13 @@ impl Entry {
         matches!(self.state, State::Short | State::Long | State::Queued) && self.operation.looks_up() && self.operation.line() == line
     }
 
-    /// Whether its line is missing, and nothing has asked for it yet.
+    /// Whether its line is missing and has not been requested yet.
     fn is_missing(&self) -> bool {
         self.operation.missed && matches!(self.state, State::Missing | State::Recirculates)
     }
 }
 
-/// The entries, in no order.
+/// The entries, unordered.
 #[derive(Clone, Debug)]
 pub(super) struct Entries {
     pub(super) all: [Entry; ENTRIES],
@@ -119,43 +119,43 @@ impl Entries {
         self.any(|entry| entry.number == number)
     }
 
-    /// Those before an operation.
+    /// Returns the entries before operation `number`.
     pub(super) fn before(&self, number: u64) -> impl Iterator<Item = &Entry> {
         self.all.iter().filter(move |entry| entry.is_taken() && entry.number < number)
     }
 
-    /// Whether an operation in the queue is about to ask for `line`, and when the last that misses it looked it up.
+    /// Returns whether a queued operation is about to request `line`, and when the last one that misses the line looked it up.
     pub(super) fn missing(&self, line: u64) -> (bool, Option<u64>) {
         let of_line = || self.all.iter().filter(|entry| entry.is_missing() && entry.operation.line() == line);
         (of_line().any(|entry| entry.state == State::Missing), of_line().map(|entry| entry.looked).max())
     }
 
-    /// Whether an operation that looked its line up in clock `now` misses one of this set.
+    /// Whether an operation that looked up its line in clock `now` misses a line of this set.
     pub(super) fn miss_in(&self, number: u64, now: u64) -> bool {
         self.any(|entry| entry.is_missing() && entry.looked == now && set(entry.operation.line()) == number)
     }
 
-    /// Whether one waits to ask for its line.
+    /// Whether an operation waits to request its line.
     pub(super) fn miss(&self) -> bool {
         self.any(|entry| entry.state == State::Missing)
     }
 
-    /// Whether one waits to be sent round.
+    /// Whether an operation waits for recirculation.
     pub(super) fn recirculate(&self) -> bool {
         self.any(|entry| entry.state == State::Recirculates)
     }
 
-    /// The first in this state whose time has come.
+    /// Returns the oldest entry in this state whose time has come.
     pub(super) fn oldest(&self, state: State, now: u64) -> Option<(usize, Entry)> {
         self.first(|entry| entry.state == state && entry.at <= now)
     }
 
-    /// The first that goes to the third level. Misses wait while no line can be asked for.
+    /// Returns the oldest entry that goes to the third level. Misses wait while no line can be requested.
     pub(super) fn to_send(&self, asks: bool, now: u64) -> Option<(usize, Entry)> {
         self.first(|entry| entry.state == State::Missing && entry.at <= now && (asks || entry.operation.uncached))
     }
 
-    /// The first in this state that is ready for the data array.
+    /// Returns the oldest entry in this state that is ready for the data array.
     pub(super) fn ready(&self, state: State, now: u64) -> Option<(usize, Entry)> {
         self.first(|entry| entry.state == state && entry.is_ready(now))
     }
@@ -165,12 +165,12 @@ impl Entries {
         entries.min_by_key(|(_, entry)| entry.number)
     }
 
-    /// Removes one that waits for `line`.
+    /// Removes an operation that waits for `line`.
     pub(super) fn take_from_limbo(&mut self, line: u64) -> Option<Kind> {
         self.take(|entry| entry.state == State::Limbo && entry.operation.line() == line)
     }
 
-    /// Removes one that is through the data array.
+    /// Removes an operation that has passed the data array.
     pub(super) fn take_completed(&mut self, now: u64) -> Option<Kind> {
         self.take(|entry| entry.state == State::Flight && entry.at <= now)
     }
@@ -180,7 +180,7 @@ impl Entries {
         Some(core::mem::take(entry).operation.kind)
     }
 
-    /// The next clock in which anything becomes of them. Misses wait while no line can be asked for.
+    /// Returns the next clock in which any entry advances. Misses wait while no line can be requested.
     pub(super) fn next(&self, asks: bool) -> Option<u64> {
         let timed = self.all.iter().filter(|entry| match entry.state {
             State::Free | State::Limbo => false,

@@ -1,40 +1,40 @@
-//! Lines that the second level has asked for, and what moving them takes of its data array.
+//! Lines that the second level has requested, and their use of its data array.
 
 use super::super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::saving::{number, pick};
 use super::super::super::{small, time};
 use super::operation::{Kind, Operation, PARTS, banks_of};
 
-/// Lines on their way, each with the line that it displaces (M 2.3.3.2).
+/// Maximum number of lines in flight, each with the line that it displaces (M 2.3.3.2).
 pub(super) const FILLS: usize = 16;
 
-/// A line on its way.
+/// A line in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Fill {
-    /// The place is taken, until the line is written.
+    /// Whether the entry is taken, until the line is written.
     pub(super) taken: bool,
-    /// Its first part is here.
+    /// Whether its first part has arrived.
     pub(super) came: bool,
-    /// A store takes part in it.
+    /// Whether a store is merged into it.
     pub(super) writes: bool,
-    /// What asked for it acquires.
+    /// Whether the operation that requested it is an acquire.
     pub(super) acquires: bool,
-    /// The line that it displaces is modified.
+    /// Whether the line that it displaces is modified.
     evicts: bool,
     pub(super) line: u64,
     /// The part that is needed first.
     part: u64,
-    /// The number and the kind of the operation that asked for it.
+    /// Number and kind of the operation that requested it.
     pub(super) number: u64,
     pub(super) kind: Kind,
-    /// The clock in which that looked the line up, the one from which the line is asked for, and the one of its first part.
+    /// The clocks in which that operation looked up the line, the line is requested, and its first part arrives.
     pub(super) looked: u64,
     from: u64,
     pub(super) arrival: u64,
 }
 
 impl Fill {
-    /// When its place is free.
+    /// Returns when its entry is free.
     pub(super) fn until(&self) -> u64 {
         self.arrival + PARTS
     }
@@ -44,7 +44,7 @@ impl Fill {
     }
 }
 
-/// The lines on their way.
+/// The lines in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Fills {
     pub(super) all: [Fill; FILLS],
@@ -59,22 +59,22 @@ impl Fills {
         self.all.iter().any(|fill| !fill.taken)
     }
 
-    /// Whether each place is taken, and whether each has a line to write back.
+    /// Returns whether all entries are taken, and whether all have a line to write back.
     pub(super) fn are_full(&self) -> (bool, bool) {
         (self.all.iter().all(|fill| fill.taken), self.all.iter().all(|fill| fill.taken && fill.evicts))
     }
 
-    /// The line that is on its way.
+    /// Returns the fill of a line in flight.
     pub(super) fn find(&self, line: u64) -> Option<&Fill> {
         self.all.iter().find(|fill| fill.is_missing() && fill.line == line)
     }
 
-    /// Those that operations before `number` wait for.
+    /// Returns the fills that operations before `number` wait for.
     pub(super) fn before(&self, number: u64) -> impl Iterator<Item = &Fill> {
         self.all.iter().filter(move |fill| fill.is_missing() && fill.number < number)
     }
 
-    /// An operation that looked its line up in clock `looked` asks for it in clock `now`.
+    /// Requests a line in clock `now` for an operation that looked it up in clock `looked`.
     pub(super) fn ask(&mut self, operation: &Operation, number: u64, looked: u64, now: u64) {
         let Some(place) = self.all.iter_mut().find(|fill| !fill.taken) else { return };
         *place = Fill {
@@ -89,30 +89,30 @@ impl Fills {
             kind: operation.kind,
             looked,
             from: now,
-            // What asks from L1D is in the next clock.
+            // A request from L1D is made in the next clock.
             arrival: (now + operation.latency).saturating_sub(1).max(now + 1),
         };
     }
 
-    /// The next clock in which anything becomes of them.
+    /// Returns the next clock in which any fill advances.
     pub(super) fn next(&self) -> Option<u64> {
         let taken = self.all.iter().filter(|fill| fill.taken);
         taken.map(|fill| if fill.came { fill.until() } else { fill.arrival }).min()
     }
 
-    /// The banks that lines are written to in clock `now`.
+    /// Returns the banks that lines are written to in clock `now`.
     pub(super) fn written(&self, now: u64) -> u16 {
         let moving = self.all.iter().filter(|fill| fill.taken && (fill.arrival..fill.until()).contains(&now));
         moving.fold(0, |banks, fill| banks | banks_of(fill.line, fill.part + now - fill.arrival))
     }
 
-    /// The banks that are read in clock `now`, to write lines back.
+    /// Returns the banks that are read for write-backs in clock `now`.
     pub(super) fn read(&self, now: u64) -> u16 {
         let moving = self.all.iter().filter(|fill| fill.taken && fill.evicts && (fill.from..fill.from + PARTS).contains(&now));
         moving.fold(0, |banks, fill| banks | banks_of(fill.line, now - fill.from))
     }
 
-    /// Whether a line that comes in clock `now` takes the data of stores.
+    /// Whether a line that arrives in clock `now` merges the data of stores.
     pub(super) fn merge(&self, now: u64) -> bool {
         self.all.iter().any(|fill| fill.taken && fill.writes && fill.arrival == now)
     }

@@ -1,7 +1,7 @@
-//! The queue of the second level of data, and the ways around it: what becomes of each operation in it, clock by clock. The rules, L1 to L16,
-//! are in `docs/notes/fabric-ia64.md`.
+//! The second level's data queue and its bypasses: the progress of each operation, clock by clock. The rules, L1 to L16, are in
+//! `docs/notes/fabric-ia64.md`.
 //!
-//! It is only kept while something of it is counted, and holds nothing back: data come when the pipeline says.
+//! The queue is only modelled while any of its signals is counted, and delays nothing: data arrive when the pipeline says.
 
 mod attempt;
 mod counts;
@@ -25,30 +25,30 @@ use snoops::Snoops;
 pub(in super::super) use states::STATES;
 use states::Waiting;
 
-/// From stage L1D to the first stage of the data array: by the short way, by the long one, and through the queue (L2).
+/// Clocks from stage L1D to the first stage of the data array: by the short bypass, by the long one, and through the queue (L2).
 const SHORT: u64 = 1;
 const LONG: u64 = 3;
 const THROUGH: u64 = 5;
-/// From the first stage of the data array to the end, where a cancelled operation is in the queue again (L2).
+/// Clocks from the first stage of the data array to the end, where a cancelled operation is in the queue again (L2).
 const STAGES: u64 = 4;
-/// From stage L1D to the first clock in which the queue sends an operation round, or a miss on (L2).
+/// Clocks from stage L1D to the first clock in which the queue issues a recirculation, or sends a miss (L2).
 const ISSUE: u64 = 4;
 
-/// The queue.
+/// The second level's queue.
 #[derive(Clone, Debug)]
 pub(super) struct SecondQueue {
-    /// Whether anything of it is counted.
+    /// Whether any of its signals is counted.
     pub(super) observed: bool,
     entries: Entries,
     fills: Fills,
     snoops: Snoops,
-    /// The number of the next operation.
+    /// Number of the next operation.
     number: u64,
-    /// The clock in which the last group looked its lines up.
+    /// The clock in which the last group looked up its lines.
     looked: u64,
-    /// The first clock whose happenings are to come.
+    /// The first clock that has not been simulated.
     clock: u64,
-    /// The clock that the pipeline reports next, and the group that enters before that is later than its own.
+    /// The clock that the pipeline reports next, and the group that enters once its own clock has been reported.
     reported: u64,
     waiting: Waiting,
     counts: [u64; COUNTS],
@@ -73,7 +73,7 @@ impl SecondQueue {
         }
     }
 
-    /// From clock `now` on it is kept, or not. It begins empty.
+    /// Sets whether the queue is modelled from clock `now` on. It begins empty.
     pub(super) fn observe(&mut self, observed: bool, now: u64) {
         if !observed && self.number != 1 {
             *self = SecondQueue::new();
@@ -83,7 +83,7 @@ impl SecondQueue {
         self.counts = [0; COUNTS];
     }
 
-    /// Reports what has been counted.
+    /// Reports the counts.
     pub(super) fn report(&mut self, tally: &mut Tally) {
         if !core::mem::take(&mut self.counted) {
             return;
@@ -110,7 +110,7 @@ impl SecondQueue {
         }
     }
 
-    /// Operations of a group are in stage L1D in clock `now`, which is later than that of the group before.
+    /// Enters the operations of a group that is in stage L1D in clock `now`, or later if the previous group is not earlier.
     fn enter(&mut self, now: u64, operations: &[Operation]) {
         self.looked = now.max(self.looked + 1);
         self.advance(self.looked + 1);
@@ -118,13 +118,13 @@ impl SecondQueue {
             if self.entries.have_room() {
                 self.look_up(operation, self.looked, place == 0);
             } else if !operation.uncached {
-                // L1: the pipeline has gone on with it.
+                // L1: the pipeline has already passed it on.
                 self.count(Count::completed(operation.kind));
             }
         }
     }
 
-    /// L3 to L6: what an operation finds in clock `now`, and the way that it takes.
+    /// L3 to L6: looks up an operation in clock `now`, and chooses its way.
     fn look_up(&mut self, operation: &Operation, now: u64, first: bool) {
         let number = self.number;
         self.number += 1;
@@ -171,7 +171,7 @@ impl SecondQueue {
         });
     }
 
-    /// L6: the first miss of a line. The first access of a group tries the way around the queue.
+    /// L6: handles the first miss of a line. The first access of a group tries to bypass the queue.
     fn miss(&mut self, entry: Entry, first: bool) {
         let (operation, now) = (entry.operation, entry.looked);
         let tries = first && !self.entries.miss() && self.fills.has_room();
@@ -186,15 +186,15 @@ impl SecondQueue {
         self.entries.put(Entry { state: State::Missing, at: now + ISSUE, ..entry });
     }
 
-    /// The next clock in which anything happens.
+    /// Returns the next clock in which anything happens.
     fn next(&self) -> Option<u64> {
         let fills = self.fills.next();
         let entries = self.entries.next(self.fills.has_room());
-        // What has been held back longer is done at once.
+        // Overdue events happen at once.
         [fills, entries, self.snoops.next()].into_iter().flatten().min().map(|next| next.max(self.clock))
     }
 
-    /// Everything that happens before clock `end`.
+    /// Simulates all clocks before `end`.
     fn advance(&mut self, end: u64) {
         while let Some(next) = self.next().filter(|next| *next < end) {
             self.step(next);
@@ -203,7 +203,7 @@ impl SecondQueue {
         self.clock = self.clock.max(end);
     }
 
-    /// What happens in clock `now`.
+    /// Simulates clock `now`.
     fn step(&mut self, now: u64) {
         let came = self.come(now);
         self.meet(now);
@@ -214,7 +214,7 @@ impl SecondQueue {
         self.access(now);
     }
 
-    /// L12: lines come, with everything that waits for them. Returns whether one came.
+    /// L12: completes arriving lines, with all operations that wait for them. Returns whether a line arrived.
     fn come(&mut self, now: u64) -> bool {
         let mut came = false;
         for place in 0..self.fills.all.len() {
@@ -240,14 +240,14 @@ impl SecondQueue {
         came
     }
 
-    /// Operations are through the data array.
+    /// Completes operations that have passed the data array.
     fn complete(&mut self, now: u64) {
         while let Some(kind) = self.entries.take_completed(now) {
             self.count(Count::completed(kind));
         }
     }
 
-    /// L11: what was held back can be issued again once what held it is done.
+    /// L11: unblocks operations whose blocker is done.
     fn release(&mut self, now: u64) {
         for place in 0..entries::ENTRIES {
             let Some(entry) = self.entries.get(place).filter(|entry| entry.is_blocked()) else { continue };
@@ -266,12 +266,12 @@ impl SecondQueue {
         }
     }
 
-    /// Whether anything before an operation is not done.
+    /// Whether anything before an operation is pending.
     fn has_older(&self, number: u64) -> bool {
         self.entries.before(number).next().is_some() || self.fills.before(number).next().is_some()
     }
 
-    /// L7: one operation a clock goes round, unless a line comes.
+    /// L7: recirculates one operation per clock, unless a line arrives.
     fn recirculate(&mut self, now: u64, came: bool) {
         let mut issued = came;
         while let Some((place, entry)) = self.entries.oldest(State::Recirculates, now) {
@@ -295,7 +295,7 @@ impl SecondQueue {
         }
     }
 
-    /// L6: one miss a clock goes to the third level, if a place is free for its line.
+    /// L6: sends one miss per clock to the third level, if an entry is free for its line.
     fn send(&mut self, now: u64) {
         let Some((place, entry)) = self.entries.to_send(self.fills.has_room(), now) else { return };
         if !entry.operation.uncached {

@@ -1,4 +1,4 @@
-//! What the queue observes of a group of the pipeline.
+//! Operations of the queue from a group of the pipeline.
 
 use super::super::super::super::instruction::AccessKind;
 use super::super::super::Source;
@@ -9,7 +9,7 @@ use super::SecondQueue;
 use super::operation::{Kind, Operation, Order};
 
 impl SecondQueue {
-    /// The accesses of a group are in stage L1D in clock `now`.
+    /// Takes the accesses of a group that is in stage L1D in clock `now`.
     pub(in super::super) fn take(&mut self, group: &Group, now: u64) {
         let accesses = group.references().iter().filter(|reference| passes(reference)).map(|reference| access(reference, now));
         self.wait(now, accesses.chain(others(group)));
@@ -41,7 +41,7 @@ fn access(reference: &Reference, now: u64) -> Operation {
     }
 }
 
-/// `mf`, `mf.a`, `sync.i` and flushes of lines.
+/// Returns the operations of `mf`, `mf.a`, `sync.i` and line flushes.
 fn others(group: &Group) -> impl Iterator<Item = Operation> {
     let singles = group.singles;
     let all = [

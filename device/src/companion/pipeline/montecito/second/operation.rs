@@ -1,10 +1,10 @@
-//! What enters the queue of the second level.
+//! Operations of the second level's queue.
 
-/// Bits of an address within a line, a bank, and the chunk by which stores are matched.
+/// Address bits within a line, a bank, and the chunk by which stores are matched.
 const LINE_BITS: u32 = 7;
 const BANK_BITS: u32 = 4;
 const CHUNK_BITS: u32 = 2;
-/// Banks of the data array, and those that a line has.
+/// Number of banks of the data array, and of banks per line.
 const BANKS: u32 = 16;
 const LINE_BANKS: u64 = 8;
 /// Sets of the cache: bits 14:7 of an address (M table 2-9).
@@ -12,7 +12,7 @@ const SETS: u64 = 256;
 /// Stores of fewer bytes read first. Chosen: the chunk by which stores are matched.
 const WHOLE: u8 = 1 << CHUNK_BITS;
 
-/// The kinds of operations that L2D_OPS_ISSUED tells apart.
+/// Kinds of operations that L2D_OPS_ISSUED distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Kind {
     /// An integer load.
@@ -34,12 +34,12 @@ impl Kind {
     pub(super) const ALL: [Kind; Kind::Other as usize + 1] =
         [Kind::IntegerLoad, Kind::FloatingLoad, Kind::Modification, Kind::Store, Kind::Prefetch, Kind::Other];
 
-    /// The kind of a store of so many bytes.
+    /// Returns the kind of a store of `size` bytes.
     pub(in super::super) fn of_store(size: u8) -> Kind {
         if size < WHOLE { Kind::Modification } else { Kind::Store }
     }
 
-    /// Whether it brings data to registers and changes nothing.
+    /// Whether it loads registers and changes nothing.
     pub(super) fn loads(self) -> bool {
         matches!(self, Kind::IntegerLoad | Kind::FloatingLoad)
     }
@@ -53,20 +53,20 @@ impl Kind {
     }
 }
 
-/// What an operation asks of the order.
+/// Ordering of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) enum Order {
     #[default]
     None,
-    /// What follows it waits.
+    /// Later operations wait for it.
     Acquire,
-    /// It waits for all before it.
+    /// It waits for all earlier operations.
     Release,
-    /// A semaphore: both.
+    /// A semaphore: acquire, and waits for all earlier operations.
     Semaphore,
-    /// `mf`: both.
+    /// `mf`: acquire and release.
     Fence,
-    /// `mf.a` or `sync.i`: it waits for all before it.
+    /// `mf.a` or `sync.i`: waits for all earlier operations.
     Synchronization,
 }
 
@@ -86,28 +86,28 @@ impl Order {
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in super::super) struct Operation {
-    /// The place of its first byte: the number of its line, then the byte in it.
+    /// Place of its first byte: line number and byte offset.
     pub(super) place: u64,
-    /// How many bytes; none if it has no address.
+    /// Its size in bytes; 0 if it has no address.
     pub(super) size: u8,
     pub(super) kind: Kind,
     pub(super) order: Order,
-    /// It goes around the cache.
+    /// Whether it bypasses the cache.
     pub(super) uncached: bool,
-    /// The cache does not have its line, and a modified line makes room for it.
+    /// Whether the cache misses its line, and whether a modified line is evicted for it.
     pub(super) missed: bool,
     pub(super) evicts: bool,
-    /// From stage L1D to its data, if it misses and nothing holds it.
+    /// Clocks from stage L1D to its data, if it misses and nothing delays it.
     pub(super) latency: u64,
 }
 
 impl Operation {
-    /// One on `size` bytes at `address`, in line `line` of 128 bytes.
+    /// Returns an operation on `size` bytes at `address`, in line `line` of 128 bytes.
     pub(in super::super) fn new(kind: Kind, line: u64, address: u64, size: u8) -> Operation {
         Operation { place: line << LINE_BITS | address & ((1 << LINE_BITS) - 1), size: size.max(1), kind, ..Operation::default() }
     }
 
-    /// One without an address.
+    /// Returns an operation without an address.
     pub(in super::super) fn bare(order: Order) -> Operation {
         Operation { kind: Kind::Other, order, ..Operation::default() }
     }
@@ -116,7 +116,7 @@ impl Operation {
         Operation { order, ..self }
     }
 
-    /// It misses, and its data come so long after stage L1D.
+    /// Makes it a miss whose data arrive `latency` clocks after stage L1D.
     pub(in super::super) fn missing(self, latency: u64, evicts: bool) -> Operation {
         Operation { missed: true, evicts, latency: latency.max(1), ..self }
     }
@@ -125,7 +125,7 @@ impl Operation {
         Operation { uncached: true, missed: false, ..self }
     }
 
-    /// Whether it looks a line up.
+    /// Whether it looks up a line.
     pub(super) fn looks_up(&self) -> bool {
         self.size != 0 && !self.uncached
     }
@@ -138,12 +138,12 @@ impl Operation {
         set(self.line())
     }
 
-    /// The part of its line that it needs first.
+    /// Returns the part of its line that it needs first.
     pub(super) fn part(&self) -> u64 {
         self.place >> (BANK_BITS + 1) & (PARTS - 1)
     }
 
-    /// Its banks, one bit each.
+    /// Returns its banks, one bit each.
     pub(super) fn banks(&self) -> u16 {
         if !self.looks_up() {
             return 0;
@@ -152,13 +152,13 @@ impl Operation {
         (0..=last.wrapping_sub(first).min(LINE_BANKS)).fold(0, |banks, bank| banks | 1 << (first.wrapping_add(bank) % u64::from(BANKS)))
     }
 
-    /// Whether it is not on a multiple of its size.
+    /// Whether it is not aligned to its size.
     pub(super) fn is_misaligned(&self) -> bool {
         let size = u64::from(self.size.max(1)).next_power_of_two();
         !self.place.is_multiple_of(size)
     }
 
-    /// Whether it has a chunk of four bytes in common with another, and one of them writes.
+    /// Whether it shares a chunk of four bytes with another operation, and one of them writes.
     pub(super) fn conflicts(&self, other: &Operation) -> bool {
         let last = |of: &Operation| of.place.wrapping_add(u64::from(of.size) - 1) >> CHUNK_BITS;
         self.looks_up()
@@ -169,15 +169,15 @@ impl Operation {
     }
 }
 
-/// The set of a line.
+/// Returns the set of a line.
 pub(super) fn set(line: u64) -> u64 {
     line % SETS
 }
 
-/// Parts of 32 bytes in which a line is moved, one a clock (M 2.3.3.3).
+/// Number of 32-byte parts in which a line is moved, one per clock (M 2.3.3.3).
 pub(super) const PARTS: u64 = 4;
 
-/// The banks of part `part` of `line`, one bit each.
+/// Returns the banks of part `part` of `line`, one bit each.
 pub(super) fn banks_of(line: u64, part: u64) -> u16 {
     0b11 << (line % 2 * LINE_BANKS + part % PARTS * 2)
 }

@@ -1,4 +1,4 @@
-//! Snoops that look a line up in the second level (L15).
+//! Snoops that look up a line in the second level (L15).
 
 use super::super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::super::snooped::MOST;
@@ -7,10 +7,10 @@ use super::SecondQueue;
 use super::counts::Count;
 use super::entries::{ENTRIES, Entry, State};
 
-/// A snoop and a line that comes meet if both are in so many clocks (M table 4-91).
+/// Window of clocks within which a snoop and an arriving line meet (M table 4-91).
 const WINDOW: u64 = 3;
 
-/// Snoops that have not come yet, the first first: the line, and when it comes.
+/// Pending snoops, oldest first: the line, and the clock of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Snoops {
     all: [(u64, u64); MOST],
@@ -22,7 +22,7 @@ impl Snoops {
         Snoops { all: [(0, 0); MOST], count: 0 }
     }
 
-    /// One comes in clock `at`, no sooner than the others. Of more than there are places for, the first is not seen.
+    /// Adds a snoop that arrives in clock `at`, not before the others. If there is no room, the oldest is dropped.
     fn push(&mut self, line: u64, at: u64) {
         if self.count == MOST {
             self.take();
@@ -44,7 +44,7 @@ impl Snoops {
         }
     }
 
-    /// The clock in which the next one comes.
+    /// Returns when the next one arrives.
     pub(super) fn next(&self) -> Option<u64> {
         self.first().map(|(_, at)| at)
     }
@@ -64,12 +64,12 @@ impl Snoops {
 }
 
 impl SecondQueue {
-    /// A snoop of `line` comes in clock `at`, no sooner than the ones before.
+    /// Adds a snoop of `line` that arrives in clock `at`, not before earlier ones.
     pub(in super::super) fn snoop(&mut self, line: u64, at: u64) {
         self.snoops.push(line, at);
     }
 
-    /// What comes in clock `now` looks its line up.
+    /// Looks up the lines of snoops that arrive in clock `now`.
     pub(super) fn meet(&mut self, now: u64) {
         while let Some((line, _)) = self.snoops.first().filter(|(_, at)| *at <= now) {
             self.snoops.take();

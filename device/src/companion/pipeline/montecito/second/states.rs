@@ -1,30 +1,30 @@
-//! What holds of the queue in the clocks that the pipeline reports.
+//! States of the queue in the clocks that the pipeline reports.
 
 use vm_pmu_arch::feed::Signal;
 
 use super::SecondQueue;
 use super::operation::Operation;
 
-/// Operations of a group: its accesses, and what has no address.
+/// Maximum number of operations of a group: its accesses, and operations without an address.
 pub(super) const OPERATIONS: usize = 10;
 
-/// What holds in a clock, in the order of [`STATES`].
+/// States of a clock, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(in super::super) enum Held {
     /// All entries are taken.
     Full,
-    /// One releases, or acts as a release.
+    /// An operation releases, or acts as a release.
     Release,
-    /// One acquires.
+    /// An operation acquires.
     Acquire,
-    /// As many lines as can be are on their way.
+    /// All fill entries are in use.
     Fills,
-    /// Each of them displaces a modified one.
+    /// Each of them displaces a modified line.
     Victims,
 }
 
-/// The signals of these, in their order.
+/// The signals of these states, in order.
 pub(in super::super::super) const STATES: [Signal; Held::Victims as usize + 1] = [
     Signal::L2QueueFullCycles,
     Signal::L2QueueReleaseCycles,
@@ -33,7 +33,7 @@ pub(in super::super::super) const STATES: [Signal; Held::Victims as usize + 1] =
     Signal::L2VictimBufferFullCycles,
 ];
 
-/// A group that is in stage L1D in a clock that has not been reported.
+/// A group that is in stage L1D in an unreported clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Waiting {
     pub(super) at: u64,
@@ -42,7 +42,7 @@ pub(super) struct Waiting {
 }
 
 impl SecondQueue {
-    /// A group will be in stage L1D in clock `now`.
+    /// Registers a group that will be in stage L1D in clock `now`.
     pub(super) fn wait(&mut self, now: u64, operations: impl Iterator<Item = Operation>) {
         self.admit();
         self.waiting.at = now;
@@ -52,7 +52,7 @@ impl SecondQueue {
         }
     }
 
-    /// The group that waits enters.
+    /// Enters the waiting group.
     fn admit(&mut self) {
         let Waiting { at, operations, count } = self.waiting;
         self.waiting.count = 0;
@@ -61,7 +61,7 @@ impl SecondQueue {
         }
     }
 
-    /// L13: the pipeline reports up to `most` clocks. Returns what holds, one bit for each of [`Held`], and in how many of them.
+    /// L13: advances by up to `most` reported clocks. Returns the states that hold, one bit for each of [`Held`], and the number of clocks.
     pub(in super::super) fn hold(&mut self, most: u64) -> (u64, u64) {
         if self.waiting.at < self.reported {
             self.admit();

@@ -1,6 +1,6 @@
-//! What the queue counts, worked out by hand. Group T is in stage L1D in clock T: the short way comes to the data array in T + 1, the long one in
-//! T + 3, the queue in T + 5, and what passes is done four clocks later. A load that misses by the way around the queue in T has its line in
-//! T + latency, written in four clocks.
+//! Counts of the queue, worked out by hand. Group T is in stage L1D in clock T. The short bypass reaches the data array in T + 1, the long
+//! one in T + 3, the queue in T + 5; an operation that passes is done four clocks later. A load that misses and bypasses the queue in T has
+//! its line in T + latency, written in four clocks.
 
 use super::super::super::super::bytes::{Reader, Writer};
 use alloc::vec;
@@ -10,24 +10,24 @@ use super::operation::{Kind, Order};
 use super::states::Held;
 use super::*;
 
-/// Third-level latency from L1D, and that of memory.
+/// Latency of the third level from L1D, and of memory.
 const THIRD: u64 = 13;
 const MEMORY: u64 = 200;
 
-/// What a run counted, and in how many clocks each state held.
+/// Counts of a run, and the number of clocks in which each state held.
 struct Run {
     counts: [u64; COUNTS],
     clocks: [u64; STATES.len()],
 }
 
-/// What these groups count.
+/// Runs these groups in a new queue.
 fn run(groups: &[(u64, &[Operation])]) -> Run {
     let mut queue = SecondQueue::new();
     queue.observe(true, 0);
     run_in(queue, groups)
 }
 
-/// The same, in a queue that is there.
+/// Runs these groups in a given queue.
 fn run_in(mut queue: SecondQueue, groups: &[(u64, &[Operation])]) -> Run {
     let mut clocks = [0; STATES.len()];
     let mut pass = |queue: &mut SecondQueue, end: u64| {
@@ -38,7 +38,7 @@ fn run_in(mut queue: SecondQueue, groups: &[(u64, &[Operation])]) -> Run {
         assert_eq!(queue.reported, end);
     };
     for (now, operations) in groups {
-        // The clock in which a group is there is reported before it is known.
+        // The clock of a group is reported before the group is known.
         pass(&mut queue, now + 1);
         queue.wait(*now, operations.iter().copied());
     }
@@ -63,7 +63,7 @@ impl Run {
     }
 }
 
-/// A floating-point load of eight bytes from this byte of a line. Lines with even numbers have banks 0 to 7, the others 8 to 15.
+/// Returns a floating-point load of eight bytes at this byte of a line. Lines with even numbers have banks 0 to 7, the others 8 to 15.
 fn load(line: u64, byte: u64) -> Operation {
     Operation::new(Kind::FloatingLoad, line, byte, 8)
 }
@@ -107,7 +107,7 @@ fn a_load_behind_its_sibling_on_a_bank_takes_the_long_way() {
     queue.expect(&[(Count::Bank, 1), (Count::ShortBypass, 1), (Count::LongBypass, 1), (Count::FloatingLoad, 2)]);
 }
 
-/// What these groups count, with a snoop of line 2 in clock `at`.
+/// Runs these groups, with a snoop of line 2 in clock `at`.
 fn run_snooped(groups: &[(u64, &[Operation])], at: u64) -> Run {
     let mut queue = SecondQueue::new();
     queue.observe(true, 0);
@@ -117,17 +117,17 @@ fn run_snooped(groups: &[(u64, &[Operation])], at: u64) -> Run {
 
 #[test]
 fn a_snoop_sends_what_waits_with_its_line_round() {
-    // A store is in the queue from 10 on and comes to the array in 15. The snoop sends it round, so that it hits again.
+    // A store is in the queue from 10 on and reaches the array in 15. The snoop makes it recirculate, so that it hits again.
     let groups: [(u64, &[Operation]); 1] = [(10, &[store(2, 0), store(4, 0)])];
     let queue = run_snooped(&groups, 12);
     queue.expect(&[(Count::Snooped, 1), (Count::Recirculated, 1), (Count::Store, 2), (Count::SnoopedFill, 0)]);
-    // By 15 it is through.
+    // By 15 it is done.
     run_snooped(&groups, 16).expect(&[(Count::Snooped, 0), (Count::Recirculated, 0), (Count::Store, 2)]);
 }
 
 #[test]
 fn a_snoop_meets_a_line_that_comes_within_three_clocks() {
-    // The line is here in 10 + 13.
+    // The line arrives in 10 + 13.
     let groups: [(u64, &[Operation]); 1] = [(10, &[miss(2)])];
     let met = [20, 21, 23, 25, 26].map(|at| run_snooped(&groups, at).of(Count::SnoopedFill));
     assert_eq!(met, [0, 1, 1, 1, 0]);
@@ -135,7 +135,7 @@ fn a_snoop_meets_a_line_that_comes_within_three_clocks() {
 
 #[test]
 fn more_than_four_in_a_clock_are_too_many() {
-    // The stores come to the array in 15, as the loads do: two of four are left.
+    // The stores reach the array in 15, as the loads do: two of the four ports are left.
     let loads = [load(2, 0x20), load(2, 0x30), load(2, 0x40), load(2, 0x50)];
     let queue = run(&[(10, &[store(2, 0), store(2, 0x10)]), (14, &loads)]);
     queue.expect(&[(Count::Oversubscription, 2), (Count::ShortBypass, 2), (Count::LongBypass, 2), (Count::Bank, 0)]);
@@ -143,7 +143,7 @@ fn more_than_four_in_a_clock_are_too_many() {
 
 #[test]
 fn a_load_is_cancelled_by_a_store_to_its_chunk_in_each_stage() {
-    // The store is in the array from 15 to 18; the load comes in 14 + 1 and later.
+    // The store is in the array from 15 to 18; the load arrives in 14 + 1 and later.
     for (clocks, stage) in Count::STAGES.into_iter().enumerate() {
         let queue = run(&[(10, &[store(2, 0)]), (14 + clocks as u64, &[load(2, 4)])]);
         for each in Count::STAGES {
@@ -154,7 +154,7 @@ fn a_load_is_cancelled_by_a_store_to_its_chunk_in_each_stage() {
 
 #[test]
 fn a_load_that_acts_as_a_release_is_held_for_as_long_as_it_is_in_the_queue() {
-    // It enters in 15, is cancelled by the store that is done in 19, comes again in 20 and is done in 24.
+    // It enters in 15, is cancelled by the store that is done in 19, tries again in 20 and is done in 24.
     let queue = run(&[(10, &[store(2, 0)]), (14, &[load(2, 0)])]);
     queue.expect(&[(Count::StoreL2A, 1), (Count::FloatingLoad, 1)]);
     assert_eq!(queue.held(Held::Release), 9);
@@ -175,14 +175,14 @@ fn a_store_to_another_chunk_of_the_bank_cancels_nothing() {
 
 #[test]
 fn a_store_meets_the_data_of_a_line_and_a_load_meets_the_cancelled_store() {
-    // Line 3 comes in 23, with banks 8 and 9 first. The store comes to bank 8 in 23, the load of the same chunk in 24.
+    // Line 3 arrives in 23, with banks 8 and 9 first. The store reaches bank 8 in 23, the load of the same chunk in 24.
     let queue = run(&[(10, &[miss(3)]), (18, &[store(5, 0)]), (23, &[load(5, 0)])]);
     queue.expect(&[(Count::FillStore, 1), (Count::CancelledStore, 1), (Count::Store, 1), (Count::FloatingLoad, 2)]);
 }
 
 #[test]
 fn a_load_meets_the_data_of_a_line() {
-    // As above; in 25 the line is at banks 12 and 13.
+    // As above; in 25 the line is written to banks 12 and 13.
     let queue = run(&[(10, &[miss(3)]), (22, &[load(5, 0)])]);
     queue.expect(&[(Count::MissBypass, 1), (Count::Fill, 1), (Count::LongBypass, 1), (Count::FillStore, 0)]);
 }
@@ -197,7 +197,7 @@ fn a_load_meets_the_data_that_are_written_back() {
 
 #[test]
 fn a_store_waits_while_a_line_takes_the_data_of_another() {
-    // The missing store is sent on in 14, and its line comes in 14 + 12. The other store comes to the array in 26 too, to another bank.
+    // The missing store is sent in 14, and its line arrives in 14 + 12. The other store reaches the array in 26 too, in another bank.
     let queue = run(&[(10, &[store(3, 0).missing(THIRD, false)]), (21, &[store(2, 0)])]);
     queue.expect(&[(Count::StoreData, 1), (Count::Store, 2), (Count::InvalidMissBypass, 2), (Count::MissBypass, 0)]);
 }
@@ -206,7 +206,7 @@ fn a_store_waits_while_a_line_takes_the_data_of_another() {
 fn a_sibling_of_an_acquire_is_cancelled_late() {
     let queue = run(&[(10, &[miss(3).ordered(Order::Acquire), load(2, 0)])]);
     queue.expect(&[(Count::Acquire, 1), (Count::LateSibling, 1)]);
-    // It goes around the queue.
+    // It bypasses the queue.
     assert_eq!(queue.held(Held::Acquire), 0);
 }
 
@@ -219,7 +219,7 @@ fn an_acquire_is_in_the_queue_from_its_entry_to_its_end() {
 
 #[test]
 fn a_release_waits_for_all_before_it() {
-    // It enters in 12 and comes to the array in 16; the line comes in 23, so it comes again in 24 and is done in 28.
+    // It enters in 12 and reaches the array in 16; the line arrives in 23, so it tries again in 24 and is done in 28.
     let queue = run(&[(10, &[miss(3)]), (11, &[store(2, 0).ordered(Order::Release)])]);
     queue.expect(&[(Count::Release, 1), (Count::LateBypass, 0), (Count::Store, 1)]);
     assert_eq!(queue.held(Held::Release), 16);
@@ -247,7 +247,7 @@ fn one_operation_a_clock_goes_round() {
 
 #[test]
 fn a_line_that_comes_goes_before_what_goes_round() {
-    // The line comes in 14, when the sibling would go round.
+    // The line arrives in 14, when the sibling would recirculate.
     let queue = run(&[(10, &[load(3, 0).missing(4, false), load(3, 8)])]);
     queue.expect(&[(Count::SameSet, 1), (Count::Recirculated, 1), (Count::Recirculation, 1), (Count::FloatingLoad, 2)]);
 }
@@ -276,7 +276,7 @@ fn a_store_that_hits_beside_a_miss_of_its_set_goes_round() {
 
 #[test]
 fn the_queue_is_full_until_the_line_comes_that_all_wait_for() {
-    // The load of clock 42 is the 32nd and enters in 43. The line comes in 210.
+    // The load of clock 42 is the 32nd and enters in 43. The line arrives in 210.
     let first = [load(3, 0).missing(MEMORY, false)];
     let rest = [load(3, 8)];
     let mut groups: Vec<(u64, &[Operation])> = vec![(10, &first)];
@@ -288,14 +288,14 @@ fn the_queue_is_full_until_the_line_comes_that_all_wait_for() {
 
 #[test]
 fn all_lines_are_on_their_way_until_the_first_is_written() {
-    // The miss of clock 25 is the 16th, asked for in 26. The first line comes in 210 and is written in four clocks.
+    // The miss of clock 25 is the 16th, requested in 26. The first line arrives in 210 and is written in four clocks.
     for evicts in [false, true] {
         let misses: Vec<[Operation; 1]> = (0..17).map(|line| [load(3 + 2 * line, 0).missing(MEMORY, evicts)]).collect();
         let groups: Vec<(u64, &[Operation])> = misses.iter().zip(10..).map(|(group, time)| (time, group.as_slice())).collect();
         let queue = run(&groups[..16]);
         assert_eq!([Held::Fills, Held::Victims].map(|state| queue.held(state)), [214 - 26, if evicts { 214 - 26 } else { 0 }]);
         queue.expect(&[(Count::MissBypass, 16)]);
-        // One more is asked for when the first is written.
+        // One more is requested when the first is written.
         let queue = run(&groups);
         queue.expect(&[(Count::MissBypass, 16), (Count::FloatingLoad, 17)]);
         assert_eq!(queue.held(Held::Fills), 215 - 26);
@@ -308,7 +308,7 @@ fn an_access_around_the_cache_gives_up_the_way_of_misses() {
     queue.expect(&[(Count::SpeculativeMissBypass, 1), (Count::InvalidMissBypass, 0), (Count::FloatingLoad, 0), (Count::Hit, 0)]);
 }
 
-/// Groups in which each choice is drawn.
+/// Returns random groups.
 fn random(seed: u64) -> Vec<(u64, Vec<Operation>)> {
     let mut state = seed;
     let mut draw = |below: u64| {
@@ -342,7 +342,7 @@ fn every_operation_that_enters_is_completed() {
         let completed = Kind::ALL.map(|kind| queue.of(Count::completed(kind))).iter().sum::<u64>();
         let entered = groups.iter().flat_map(|(_, group)| group).filter(|operation| !operation.uncached).count();
         assert_eq!(completed, entered as u64);
-        // Each is a load that goes around the queue at most once.
+        // Each is a load that bypasses the queue at most once.
         let loads = queue.of(Count::FloatingLoad) + queue.of(Count::IntegerLoad);
         assert!(queue.of(Count::ShortBypass) + queue.of(Count::LongBypass) <= loads);
         assert!(queue.of(Count::Recirculated) >= queue.of(Count::SameSet) + queue.of(Count::OneBehindMiss));

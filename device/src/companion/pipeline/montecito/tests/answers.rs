@@ -181,7 +181,7 @@ fn k18_a_counted_loop_of_one_pair() {
     answer.expect(53, 51);
     assert_eq!((answer.state(State::IdleLoop), answer.state(State::Starved)), (2, 2));
     assert_eq!(answer.event(Signal::FetchLostLoopBundles), 4);
-    // Three more for the last group, which is a stop's.
+    // Three more for the last group, which ends with a stop.
     assert_eq!(answer.slots(), [3, 0, 12, 0]);
 }
 
@@ -192,7 +192,7 @@ fn k19_a_counted_loop_of_one_bundle() {
         bench.address = 0x4000;
         bench.branch(MIB, CLOOP, if number == 49 { Continuation::Sequential } else { Continuation::Taken });
     }
-    // The last is taken for a bundle that nothing follows: the next pair.
+    // The last is taken for a bundle without a successor: the next pair.
     bench.address = 0x4020;
     bench.core.course.leave();
     bench.bundle(MFI, [plain(NOP); 3]);

@@ -1,4 +1,4 @@
-//! Bundles of the pipeline of Montecito, and what they take.
+//! Tests of Montecito's pipeline with hand-made bundles.
 
 mod answers;
 mod rules;
@@ -26,7 +26,7 @@ impl Executes for Core {
     }
 }
 
-/// What a run took.
+/// States and events of a run.
 struct Answer {
     states: [u64; STATES.len()],
     events: Vec<(Signal, u64)>,
@@ -37,7 +37,7 @@ impl Answer {
         self.states[state as usize]
     }
 
-    /// Groups and bubbles.
+    /// Returns the number of groups and bubbles.
     fn cycles(&self) -> u64 {
         self.states[..State::DispersalStall as usize].iter().sum()
     }
@@ -46,7 +46,7 @@ impl Answer {
         self.events.iter().find(|(each, _)| *each == signal).map_or(0, |(_, count)| *count)
     }
 
-    /// Cycles of execution, of which groups.
+    /// Asserts the number of cycles of execution and of groups.
     fn expect(&self, cycles: u64, groups: u64) {
         assert_eq!((self.cycles(), self.state(State::Completion)), (cycles, groups));
         let lost = [Signal::SlotsNotDispersedStop, Signal::SlotsNotDispersedImplicit, Signal::SlotsNotDispersedFrontEnd];
@@ -57,7 +57,7 @@ impl Answer {
         assert_eq!(slots, self.event(Signal::InstructionsDispersed) + lost - self.event(Signal::SlotsOvercounted));
     }
 
-    /// Slots that a stop, an implicit stop, the front end and long instructions took.
+    /// Returns the slots lost to stops, implicit stops, the front end and long instructions.
     fn slots(&self) -> [u64; 4] {
         [Signal::SlotsNotDispersedStop, Signal::SlotsNotDispersedImplicit, Signal::SlotsNotDispersedFrontEnd, Signal::SlotsNotDispersedLong]
             .map(|signal| self.event(signal))
@@ -78,7 +78,7 @@ impl bench::Bench<Core> {
         while let Some((clocks, held)) = self.core.track.next(u64::MAX) {
             states.iter_mut().enumerate().filter(|(state, _)| held >> state & 1 == 1).for_each(|(_, sum)| *sum += clocks);
         }
-        // What the front end did is reported later than it did it.
+        // The front end's activity is reported later than it happens.
         while let Some((cause, clocks)) = self.core.front.reports.peek() {
             if let Some(state) = super::IDLE_STATES.get(usize::from(cause).wrapping_sub(1)) {
                 states[*state as usize] += clocks;

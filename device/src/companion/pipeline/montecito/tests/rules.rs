@@ -1,4 +1,4 @@
-//! Rules that no known answer of the notes has, and what holds for every stream.
+//! Rules that the known answers of the notes do not cover, and properties of every stream.
 
 use super::super::memory::Asked;
 use super::super::signals::{FETCH_LOST, IDLE_STATES, SUPPLY_LOST};
@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn a_write_of_a_register_that_a_load_has_not_brought_waits() {
-    // PM14: as if it were read.
+    // PM14: as for a read.
     let mut bench = Bench::new();
     bench.first(load(R4, &[], missed(0x1000, 14, Source::Third)));
     bench.first(add(R4, &[]));
@@ -17,7 +17,7 @@ fn a_write_of_a_register_that_a_load_has_not_brought_waits() {
 
 #[test]
 fn a_parallel_result_as_an_address_empties_the_pipeline() {
-    // PM12: eight clocks from one to the other, of which six are the flush.
+    // PM12: eight clocks between them, six of which are the flush.
     let mut bench = Bench::new();
     bench.first(Slot { writes: R4, ..plain(PADD) });
     bench.first(load(R5, R4, touch(0x1000, AccessKind::Load)));
@@ -28,7 +28,7 @@ fn a_parallel_result_as_an_address_empties_the_pipeline() {
 
 #[test]
 fn an_access_behind_an_acquiring_load_waits_for_its_data() {
-    // PM19: the data come 14 clocks after execution; the store is in DET two clocks after it.
+    // PM19: the data arrive 14 clocks after execution; the store is in DET two clocks after it.
     let mut bench = Bench::new();
     bench.first(Slot { word: LD8_ACQUIRE, ..load(R4, &[], missed(0x1000, 14, Source::Third)) });
     bench.first(store(0x2000));
@@ -109,7 +109,7 @@ fn every_clock_has_one_reason_and_every_slot_one_place() {
 
 #[test]
 fn the_parts_of_each_wait_make_up_the_whole() {
-    // Section 4.6: within a family several reasons may hold in a clock, and none outlasts it.
+    // Section 4.6: within a family several reasons may hold in a clock, and none lasts longer than the family.
     for seed in 0..20 {
         let mut bench = Bench::new();
         random(&mut bench, &mut { seed }, 2_000);
@@ -131,7 +131,7 @@ fn the_parts_of_each_wait_make_up_the_whole() {
 
 #[test]
 fn a_clock_without_a_bundle_loses_two() {
-    // PM37 and PM38 for each cause; PM39: what lacks in a clock without a stall lacks in all.
+    // PM37 and PM38 for each cause; PM39: a lack in clocks without a stall is at most the lack in all clocks.
     for seed in 0..20 {
         let mut bench = Bench::new();
         random(&mut bench, &mut { seed }, 2_000);

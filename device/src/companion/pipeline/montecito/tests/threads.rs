@@ -1,11 +1,11 @@
-//! What a thread tells whoever changes threads, and how it goes on afterwards.
+//! Reports to an embedder that switches threads, and the resumption of a thread.
 
 use super::*;
 
-/// From execution to the knowledge that a load missed the third level, and to the first group behind a change of threads.
+/// Clocks from execution until a load's third-level miss is known, and to the first group after a thread switch.
 const KNOWN: u64 = 14;
 
-/// A load from memory and its use, and four bundles behind them: the load executes in clock 4, three after its dispersal.
+/// Runs a load from memory, its use, and four more bundles. The load executes in clock 4, three after its dispersal.
 fn waits() -> Bench {
     let mut bench = Bench::new();
     bench.core.watch(true);
@@ -15,7 +15,7 @@ fn waits() -> Bench {
     bench
 }
 
-/// Takes what may be reported: clocks, and those in which a general register is waited for.
+/// Takes the reportable clocks. Returns their number, and in how many a general register is waited for.
 fn report(bench: &mut Bench) -> (u64, u64) {
     let (mut all, mut general) = (0, 0);
     while let Some((clocks, states)) = bench.core.next(u64::MAX) {
@@ -28,7 +28,7 @@ fn report(bench: &mut Bench) -> (u64, u64) {
 #[test]
 fn k24_a_miss_is_known_fourteen_clocks_after_the_load_executed() {
     let mut bench = waits();
-    // The use was dispersed in clock 2, and has been in EXE since 5: that clock is its step's own, and 13 of stall follow up to 18.
+    // The use was dispersed in clock 2, and has been in EXE since 5: that clock is its step's own, and 13 stall clocks follow, up to 18.
     assert_eq!(bench.core.unreported(), 4 + KNOWN);
     assert_eq!(bench.core.third_level_miss(), None);
     assert_eq!(report(&mut bench), (4 + KNOWN, 13));
@@ -36,13 +36,13 @@ fn k24_a_miss_is_known_fourteen_clocks_after_the_load_executed() {
     assert_eq!(bench.core.idle(), 12);
     assert_eq!(bench.core.third_level_miss(), Some(ThirdLevelMiss { returns: u64::from(MEMORY) - KNOWN }));
     assert_eq!(bench.core.third_level_miss(), None);
-    // Nobody changes threads: 186 of the 199 clocks of the wait are left.
+    // Threads are not switched: 186 of the 199 clocks of the wait are left.
     assert_eq!(report(&mut bench).1, 186);
 }
 
 #[test]
 fn what_a_thread_waits_for_goes_on_in_the_background() {
-    // After 100 clocks and the 15 of the change 71 are left; after 1000 nothing is.
+    // After 100 clocks and the 15 of the switch 71 are left; after 1000 none.
     for (background, left) in [(100, 71), (1000, 0)] {
         let mut bench = waits();
         report(&mut bench);
@@ -51,7 +51,7 @@ fn what_a_thread_waits_for_goes_on_in_the_background() {
         bench.w(2);
         let answer = bench.finish();
         assert_eq!((answer.state(State::General), answer.state(State::FlushException)), (left, 15), "{background}");
-        // Of eight groups five had been dispersed before the pipeline stood still.
+        // Of eight groups five had been dispersed before the pipeline stopped.
         assert_eq!(answer.state(State::Completion), 3);
     }
 }
@@ -78,14 +78,14 @@ fn a_miss_of_code_is_known_too() {
     assert!((180..=190).contains(&miss.returns), "{}", miss.returns);
 }
 
-/// A walk whose entry comes from memory.
+/// Latency of a walk whose entry comes from memory.
 const WALK: u32 = 20 + MEMORY;
 
 #[test]
 fn the_walks_of_one_group_keep_a_thread_from_completing_one_after_the_other() {
     let load = || load(R4, &[], translated(WALK, true));
     let store = || Slot { touch: Some(Touch { translation: WALK, walked: true, ..touch(0x6000, AccessKind::Store) }), ..store(0x6000) };
-    // Two loads; two stores beside them; instead of one store, the spills of an `alloc` in two pages.
+    // Two loads; two stores in addition; the spills of an `alloc` in two pages instead of one store.
     for (walks, stores, spills) in [(2, 0, 0), (4, 2, 0), (5, 1, 2)] {
         let mut bench = Bench::new();
         bench.core.watch(true);
@@ -99,7 +99,7 @@ fn the_walks_of_one_group_keep_a_thread_from_completing_one_after_the_other() {
         bench.bundle(MMI, [first, load(), plain(NOP)]);
         bench.bundle(MMI | STOP, [load(), optional(1), plain(NOP)]);
         bench.w(8);
-        // The bundle w, in dispersal in clock 1, completes in clock 6, when the group comes to DET.
+        // The bundle W, dispersed in clock 1, completes in clock 6, when the group reaches DET.
         let waited = u64::from(walks * WALK);
         bench.core.report_at_most(Some(6 + waited));
         report(&mut bench);

@@ -9,7 +9,7 @@ use super::{
     instruction,
 };
 
-/// A store whose address comes from a division, and a load of the same bytes.
+/// Runs a store whose address comes from a division, and a load of the same bytes.
 fn meet(bench: &mut Bench, to: u64) {
     bench.operate(Class::SignedDivide, 1, FREE);
     bench.touch(0x1000, AccessKind::Store);
@@ -70,7 +70,7 @@ fn a_load_waits_while_the_second_level_gets_its_line_for_a_store() {
     bench.run(&instruction(Class::Load, operation));
     assert_eq!(bench.count(Signal::LoadsBehindStore), 1);
     assert!(bench.outcome().behind_store);
-    // The store is taken at 9 and its line is there at 349. The load, launched at 25, has it 15 cycles later.
+    // The store is taken at 9 and its line arrives at 349. The load, launched at 25, has it 15 cycles later.
     let reasons =
         [(HeldOther, 1), (Reason::StoreFinish, 4), (Reason::FixedLong, 19), (Reason::MissConflict, 338), (Finish, 3), (AllFinished, 2)];
     bench.finish().expect(367, &reasons);
@@ -81,7 +81,7 @@ fn a_store_waits_while_the_second_level_gets_its_line() {
     let mut bench = Bench::new();
     bench.load(1, 0x1000, Some((MEMORY, Source::Memory)));
     bench.store(FREE, 0x1040);
-    // It goes to the second level when the load has completed: the line is there.
+    // The store goes to the second level when the load has completed: the line is present.
     assert_eq!(bench.count(Signal::StoresBehindOther), 0);
     for _ in 0..2 {
         let touch = bench.touch(0x8000, AccessKind::Store);

@@ -1,4 +1,4 @@
-//! KA5 and what records say of other instructions (PP57, PP58). Cycles are those of the pipeline: it dispatches the first instruction at 0.
+//! KA5 and records of other instructions (PP57, PP58). Cycles are those of the pipeline, which dispatches the first instruction at 0.
 
 use vm_pmu_arch::feed::{Stage, Stages, Traits};
 
@@ -6,7 +6,7 @@ use super::super::super::super::outcome::Outcome;
 use super::*;
 
 impl Bench {
-    /// What the record of the last instruction says.
+    /// Returns the record of the last instruction.
     pub(super) fn outcome(&self) -> Outcome {
         let mut outcome = Outcome::default();
         self.core.tell(&mut outcome);
@@ -14,7 +14,7 @@ impl Bench {
     }
 }
 
-/// When each stage was reached, in the order of `Stage::ALL`.
+/// Returns when each stage was reached, in the order of `Stage::ALL`.
 fn cycles(outcome: &Outcome) -> Vec<Option<u32>> {
     let stages = outcome.stages.unwrap_or(Stages::NONE);
     Stage::ALL.into_iter().map(|stage| stages.at(stage)).collect()
@@ -47,7 +47,7 @@ fn a_load_that_another_one_hides_finishes_before_it_is_next_to_complete() {
 
 #[test]
 fn a_load_of_a_line_on_its_way_says_that_it_was_merged() {
-    // As in KA4's neighbour: the line arrives at 16, and this load finishes a cycle later. It asks the second level for nothing.
+    // As in the test next to KA4: the line arrives at 16, and this load finishes a cycle later. It makes no request to the second level.
     let mut bench = Bench::new();
     bench.load(1, 0x1000, Some((SECOND, Source::Second)));
     bench.load(2, 0x1008, None);
@@ -59,7 +59,7 @@ fn a_load_of_a_line_on_its_way_says_that_it_was_merged() {
 
 #[test]
 fn ka6_a_load_that_takes_the_data_of_a_store_misses_nothing() {
-    // LHS 3 and ST_FWD 4 are its own.
+    // Its own codes are LHS 3 and ST_FWD 4.
     let mut bench = Bench::new();
     bench.store(FREE, 0x1000);
     bench.load(4, 0x1000, None);
@@ -78,7 +78,7 @@ fn a_store_leaves_its_queue_after_it_has_completed() {
     let expected = [Some(0), Some(0), Some(1), None, Some(9), Some(24), None, Some(0), Some(5), Some(0), Some(7), Some(8)];
     assert_eq!(cycles(&outcome), expected);
     assert_eq!((outcome.stall, outcome.stall_reason), (4, 7));
-    // The second one moves on with the next cycle and waits for the second level until 11.
+    // The second one moves on in the next cycle and waits for the second level until 11.
     bench.store(FREE, 0x1008);
     let stages = bench.outcome().stages.unwrap();
     assert_eq!([Stage::Drained, Stage::SecondLevelDispatched].map(|stage| stages.at(stage)), [Some(9), Some(11)]);
@@ -106,7 +106,7 @@ fn ka7_a_mispredicted_branch_and_the_first_instruction_behind_it() {
 
 #[test]
 fn an_instruction_is_decoded_three_cycles_after_its_fetch() {
-    // Each block of 32 bytes is fetched a cycle after the one before it: the second at 1, to be dispatched at 9 (PP3).
+    // Each block of 32 bytes is fetched a cycle after the previous one: the second at 1, to be dispatched at 9 (PP3).
     let mut bench = Bench::new();
     for address in [0x40, 0x60] {
         let operation = Operation { width: 8, reads: &[Register(FREE)], writes: &[Register(3)], ..Operation::default() };
@@ -123,7 +123,7 @@ fn the_reason_is_that_of_the_kind_of_instruction() {
         (Class::Simple, 12),
         (Class::Multiply, 12),
         (Class::FloatDivide, 10),
-        // The list of reasons has none for what the vector-scalar unit does in its shortest time.
+        // The list of reasons has no code for short operations of the vector-scalar unit.
         (Class::FloatAdd, 0),
         (Class::Branch, 14),
     ];

@@ -1,4 +1,4 @@
-//! Machines of the second and third level (PP74 to PP76), and what is sent back or held (PP77, PP78).
+//! Machines of the second and third level (PP74 to PP76), and rejected or held accesses (PP77, PP78).
 
 use vm_pmu_arch::feed::Signal;
 
@@ -10,12 +10,12 @@ use crate::companion::instruction::{AccessKind, Instruction};
 
 const THIRD: u32 = 36;
 
-/// Loads of slice 0 or stores to it, each of another line.
+/// Returns the address of a line for loads or stores of slice 0.
 fn line(number: u64) -> u64 {
     0x1_0000 + 128 * number
 }
 
-/// A store to a line that memory has.
+/// Runs a store to a line that only memory has.
 fn store_to_memory(bench: &mut Bench, address: u64) {
     let touch = bench.touch(address, AccessKind::Store);
     (touch.missed, touch.latency, touch.source) = (true, MEMORY, Source::Memory);
@@ -25,7 +25,7 @@ fn store_to_memory(bench: &mut Bench, address: u64) {
     ));
 }
 
-/// The first instruction of a block of code that comes from the second level.
+/// Runs the first instruction of a block of code that comes from the second level.
 fn fetch(bench: &mut Bench, physical: u64) {
     (bench.found.code, bench.found.line) = (Some(Source::Second), SECOND - 4);
     bench.run(&Instruction { address: physical, physical, length: 4, ..Instruction::default() });
@@ -55,7 +55,7 @@ fn a_line_of_the_third_level_has_a_read_machine_there_for_21_cycles() {
     let mut bench = Bench::new();
     bench.load(1, line(0), Some((THIRD, Source::Third)));
     let answer = bench.finish();
-    // 36 - 15 of the 32 from 5 to 36, which are 16 to 36; of these 16 to 31 are sampled.
+    // 36 - 15 of the 32 cycles from 5 to 36, which are 16 to 36; of these 16 to 31 are sampled.
     let states = [State::SecondReadFirst, State::ThirdReadFirst, State::ThirdReadSample];
     assert_eq!(states.map(|state| answer.state(state)), [32, 21, 16]);
 }
@@ -64,7 +64,7 @@ fn a_line_of_the_third_level_has_a_read_machine_there_for_21_cycles() {
 fn a_request_that_finds_all_read_machines_at_work_fails_once() {
     let mut bench = Bench::new();
     (0..17).for_each(|number| store_to_memory(&mut bench, line(number)));
-    // One every two cycles, each for 340: the seventeenth finds none.
+    // One every two cycles, each for 340: the seventeenth finds no free machine.
     let failures = [Signal::LoadsWithoutMachine, Signal::FetchesWithoutMachine, Signal::StoresWithoutMachine];
     assert_eq!(failures.map(|signal| bench.count(signal)), [0, 0, 1]);
     bench.load(1, line(20), Some((MEMORY, Source::Memory)));
@@ -82,8 +82,8 @@ fn castouts_have_machines_of_both_levels() {
     assert_eq!(bench.count(Signal::CastoutsWithoutMachine), 1);
     bench.load(3, line(0), Some((MEMORY, Source::Memory)));
     let answer = bench.finish();
-    // Both adds finish at 3. The first machine works from 3 to 23, and once more from 24 to 44; it is sampled up to 31. The third level takes
-    // the lines in the same cycles, and gives one up from 24 on, as long as the load takes, up to 343; its machine is sampled up to 31.
+    // Both adds finish at 3. The first machine works from 3 to 23, and again from 24 to 44; it is sampled up to 31. The third level takes
+    // the lines in the same cycles, and casts one out from 24 on, as long as the load takes, up to 343; its machine is sampled up to 31.
     let states = [State::SecondCastoutFirst, State::SecondCastoutSample, State::ThirdCastSample, State::ThirdCastoutFirst];
     // The sixteenth and others work from 3 to 23 only, and are sampled later.
     assert_eq!(states.map(|state| answer.state(state)), [42, 29, 29, 320]);
@@ -97,7 +97,8 @@ fn snoops_have_machines_of_the_level_that_had_the_line() {
     bench.load(2, line(0), Some((MEMORY, Source::Memory)));
     let answer = bench.finish();
     let states = [State::SecondSnoopFirst, State::SecondSnoopSample, State::ThirdSnoopFirst, State::ThirdSnoopSample];
-    // The add is dispatched at 0. From there on the first machines work for 15 and 36 cycles, and are sampled up to 31: 15 cycles and 32. The second one of the second level is sampled from 32 on, when it no longer works.
+    // The add is dispatched at 0. From then on the first machines work for 15 and 36 cycles, and are sampled up to 31: for 15 cycles and
+    // 32. The second machine of the second level is sampled from 32 on, when it is idle.
     assert_eq!(states.map(|state| answer.state(state)), [15, 15, 36, 32]);
 }
 
@@ -121,7 +122,7 @@ fn a_load_of_a_line_that_is_prefetched_waits_for_the_rest() {
     bench.load(2, line(1), Some((SECOND, Source::Second)));
     assert_eq!([Signal::LoadsMergedWithPrefetch, Signal::ReadsBehindPrefetch].map(|signal| bench.count(signal)), [1, 1]);
     let answer = bench.finish();
-    // Asked for at 5, the line is here at 345: there the second load finishes, which alone would do so at 17. The first finishes at 16.
+    // Requested at 5, the line arrives at 345. The second load finishes then; alone it would finish at 17. The first finishes at 16.
     let reasons = [(HeldOther, 1), (Reason::MissSecond, 15), (Reason::MissMemory, 345 - 17), (Finish, 2), (AllFinished, 2)];
     answer.expect(348, &reasons);
     // The first of 32 prefetch machines is sampled in the first 32 cycles.
@@ -134,7 +135,7 @@ fn a_fetch_waits_while_the_second_level_gets_its_line_for_a_load() {
     bench.load(1, line(0), Some((MEMORY, Source::Memory)));
     fetch(&mut bench, line(0));
     assert_eq!([Signal::FetchesBehindOther, Signal::ReadsBehindPrefetch].map(|signal| bench.count(signal)), [1, 0]);
-    // The line is free for others at 342; 15 cycles later it is here, and is dispatched 8 after that. It was fetched at 0.
+    // The line is free for others at 342; 15 cycles later it arrives, and is dispatched 8 after that. It was fetched at 0.
     assert_eq!(bench.core.now(), 342 + 15 + 8);
 }
 
@@ -153,7 +154,7 @@ fn a_fetch_of_a_line_that_is_prefetched_waits_for_the_rest() {
 #[test]
 fn a_store_that_finds_its_slice_full_is_tried_again() {
     let mut bench = Bench::new();
-    // Issued four a cycle from 1 on; the slice has 16 places, of which the first is free at 9.
+    // Issued four per cycle from 1 on; the slice has 16 entries, the first of which is free at 9.
     (0..17).for_each(|number| bench.store(FREE, line(number)));
     assert_eq!([Signal::StoresNotAccepted, Signal::StoresIssued].map(|signal| bench.count(signal)), [1, 18]);
 }
@@ -211,7 +212,7 @@ fn a_fetch_waits_while_the_second_level_gets_its_line_for_a_store() {
     store_to_memory(&mut bench, line(0));
     fetch(&mut bench, line(0));
     assert_eq!([Signal::FetchesBehindStore, Signal::FetchesBehindOther].map(|signal| bench.count(signal)), [1, 0]);
-    // The second level takes the store at 9 and has the line at 349; 15 cycles later it is here, and is dispatched 8 after that.
+    // The second level takes the store at 9 and has the line at 349; 15 cycles later it arrives, and is dispatched 8 after that.
     assert_eq!(bench.core.now(), 349 + 15 + 8);
 }
 
@@ -238,11 +239,11 @@ fn a_load_behind_a_fetch_has_the_latency_of_the_second_level_from_there() {
     let mut second = beginning(&mut leave(&mut first), 1, 0);
     second.load(1, line(0), Some((SECOND, Source::Second)));
     assert!(second.outcome().behind_fetch);
-    // It is asked for at 0 and here at 336. The load has it at 351 and completes two cycles later.
+    // It is requested at 0 and arrives at 336. The load has it at 351 and completes two cycles later.
     assert_eq!(second.core.completed, 336 + 15 + 2);
 }
 
-/// The misses of predicted ways in each slice.
+/// Returns the way prediction misses in each slice.
 fn way_misses(bench: &Bench) -> [u64; 4] {
     super::super::WAY_PREDICTION_MISSES.map(|signal| bench.count(signal))
 }
@@ -251,7 +252,7 @@ fn way_misses(bench: &Bench) -> [u64; 4] {
 fn a_load_that_misses_or_reads_through_another_address_misses_its_predicted_way() {
     let mut bench = Bench::new();
     bench.load(1, line(0), Some((MEMORY, Source::Memory)));
-    // Another slice of the same line: the entry is there.
+    // Another slice of the same line: the entry is present.
     bench.load(2, line(0) + 8, None);
     assert_eq!(way_misses(&bench), [1, 0, 0, 0]);
     for _ in 0..2 {

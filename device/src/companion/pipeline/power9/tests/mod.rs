@@ -20,18 +20,18 @@ use super::super::{Continuation, Found};
 use super::reasons::{REASONS, Reason};
 use super::{Core, STATES, State};
 
-/// What a load from memory takes, and one from the second level.
+/// Latencies of a load from memory, and from the second level.
 const MEMORY: u32 = 340;
 const SECOND: u32 = 15;
 /// A register that is always ready.
 const FREE: u16 = 200;
 
-/// A core, with everything at hand and the first instruction dispatched in cycle 0.
+/// A warm core whose first instruction is dispatched in cycle 0.
 struct Bench {
     core: Core,
     tally: Tally,
     found: Found,
-    /// What it shares with others that run, one bit each, and which of them it is.
+    /// The state shared with other threads of its core; the running threads, one bit each; and the number of this one.
     sharing: Option<(Sharing, u32, usize)>,
 }
 
@@ -97,7 +97,7 @@ impl Bench {
         ));
     }
 
-    /// Queues and units are counted up to cycle `until`.
+    /// Counts queues and units up to cycle `until`.
     fn settle(&mut self, until: u64) {
         if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.power9.as_mut()) {
             core::mem::swap(&mut self.core.shared, shared);
@@ -113,17 +113,17 @@ impl Bench {
         }
     }
 
-    /// How often something has occurred.
+    /// Returns the count of `signal`.
     fn count(&self, signal: Signal) -> u64 {
         self.tally.get(signal)
     }
 
-    /// All has completed: how many cycles that took, how many have each reason, and the cycles of each state.
+    /// Completes everything. Returns the number of cycles, and the cycles of each reason and state.
     fn finish(self) -> Answer {
         self.finish_from(0)
     }
 
-    /// The same, for a thread that began in cycle `begin` of the core.
+    /// Finishes a thread that began in cycle `begin` of the core.
     fn finish_from(mut self, begin: u64) -> Answer {
         if self.sharing.is_none() && self.core.shared.watch.active {
             self.settle(self.core.completed + 1);
@@ -157,7 +157,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// The cycles, and the reasons that any of them has.
+    /// Asserts the number of cycles, and the nonzero cycles of reasons.
     fn expect(&self, cycles: u64, reasons: &[(Reason, u64)]) {
         let found: Vec<_> = Reason::ALL.into_iter().zip(self.reasons).filter(|(_, cycles)| *cycles != 0).collect();
         let mut reasons = reasons.to_vec();
@@ -218,8 +218,8 @@ fn ka4_a_load_from_memory_under_a_full_window() {
 
 #[test]
 fn ka4_with_results_fills_the_history_buffer_first() {
-    // The load and 127 adds have its 128 places at the end of cycle 22: 108 by cycle 17, then four a cycle. All complete at 343. The other
-    // 173 are dispatched from 344 on and issued four a cycle from 345 to 388.
+    // The load and 127 adds take all 128 entries by the end of cycle 22: 108 by cycle 17, then four per cycle. All complete at 343. The
+    // other 173 are dispatched from 344 on and issued four per cycle from 345 to 388.
     let mut bench = Bench::new();
     bench.load(1, 0x1000, Some((MEMORY, Source::Memory)));
     bench.adds(300);
@@ -239,7 +239,7 @@ fn ka6_a_store_is_forwarded_to_a_load() {
 
 #[test]
 fn a_load_into_its_own_address_register_is_no_update_form() {
-    // Each needs the data of the one before: issued at 1, 5 and 9.
+    // Each needs the data of the previous one: issued at 1, 5 and 9.
     let mut bench = Bench::new();
     for _ in 0..3 {
         bench.touch(0x1000, AccessKind::Load);
@@ -329,7 +329,7 @@ fn dispatch_is_starved_while_code_is_walked_for() {
     (bench.found.translation, bench.found.walk) = (20, 20);
     bench.run(&Instruction { address: 0x4000, length: 4, ..instruction(Class::Simple, Operation::default()) });
     let answer = bench.finish();
-    // The first is dispatched at 0. The walk ends at 20, and what was fetched then is dispatched at 28.
+    // The first is dispatched at 0. The walk ends at 20, and the code fetched then is dispatched at 28.
     assert_eq!((answer.state(State::CodeWalk), answer.state(State::Starved)), (20, 27));
 }
 
@@ -389,7 +389,7 @@ fn ka12_loads_from_the_second_level_fill_the_queue_of_misses() {
 
 #[test]
 fn a_load_of_a_line_on_its_way_finishes_a_cycle_after_the_load_that_asked_for_it() {
-    // The line arrives at 1 + 15; the second load, which the first level has by then, finishes at 17 (PP30).
+    // The line arrives at 1 + 15; the second load, which hits the first level by then, finishes at 17 (PP30).
     let mut bench = Bench::new();
     bench.load(1, 0x1000, Some((SECOND, Source::Third)));
     bench.load(2, 0x1008, None);
@@ -401,7 +401,7 @@ fn ka13_stores_in_turn() {
     let mut bench = Bench::new();
     (0..40).for_each(|number| bench.store(FREE, 0x1_0000 + 136 * number));
     assert_eq!((bench.core.shared.sent, bench.core.shared.taken), (56, 87));
-    // The queue is full from 37 to 57, when the thread has long been done.
+    // The queue is full from 37 to 57, long after the thread is done.
     bench.settle(100);
     let answer = bench.finish();
     answer.expect(17, &[(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 10), (AllFinished, 2)]);
@@ -444,7 +444,7 @@ fn what_follows_a_barrier_waits_for_its_answer_too() {
 
 #[test]
 fn the_data_of_a_store_are_issued_after_its_translation() {
-    // The address is issued at 1 and translated at 14; the data follow at 16, and the load that takes them is launched at 22.
+    // The address is issued at 1 and translated at 14; the data follow at 16, and the load that forwards them is launched at 22.
     let mut bench = Bench::new();
     bench.touch(0x1000, AccessKind::Store).translation = 13;
     bench.run(&instruction(Class::Store, Operation { width: 8, reads: &[Register(FREE)], ..Operation::default() }));

@@ -1,10 +1,10 @@
-//! Queues of loads and stores that are full, which only other threads make the oldest instruction wait for.
+//! Full load and store queues, for which the oldest instruction only waits because of other threads.
 
 use super::super::reasons::Reason;
 use super::threads::{beginning, core_of, leave};
 use super::{AccessKind, AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, Source, State, instruction};
 
-/// Thread 0 loads 16 lines of slice 0 from memory: it has every entry of that slice of the queue of loads up to 341.
+/// Runs 16 loads of slice 0 from memory on thread 0, which take every load queue entry of the slice until 341.
 fn full_slice(threads: usize) -> Bench {
     let mut bench = beginning(&mut core_of(threads), 0, 0);
     (0..16).for_each(|number| bench.load(1, 0x1_0000 + 128 * number, Some((MEMORY, Source::Memory))));
@@ -16,7 +16,7 @@ fn a_load_waits_for_the_loads_of_another_thread() {
     let mut first = full_slice(2);
     let mut second = beginning(&mut leave(&mut first), 1, 30);
     second.load(1, 0x9_0000, None);
-    // Issued at 31, it has an entry at 342.
+    // Issued at 31, it gets an entry at 342.
     let reasons = [(HeldOther, 1), (Reason::LoadQueueFull, 342 - 31), (Reason::LoadFinish, 4), (Finish, 1), (AllFinished, 2)];
     second.finish_from(30).expect(319, &reasons);
 }
@@ -26,7 +26,7 @@ fn a_load_is_not_issued_while_the_recirculation_queue_is_full() {
     let mut first = full_slice(3);
     let mut second = beginning(&mut leave(&mut first), 1, 30);
     (0..12).for_each(|number| second.load(1, 0x9_0000 + 128 * number, None));
-    // The twelve wait in the queue of even slices, the first of them up to 342.
+    // The twelve wait in the queue of even slices, the first of them until 342.
     let mut third = beginning(&mut leave(&mut second), 2, 60);
     third.load(1, 0x8_0010, None);
     third.settle(1_000);
@@ -35,7 +35,7 @@ fn a_load_is_not_issued_while_the_recirculation_queue_is_full() {
     third.core.shared.watch.active = false;
     let answer = third.finish_from(60);
     answer.expect(290, &reasons);
-    // Twelve entries are taken from when the thread begins to 342, and again for moments later.
+    // Twelve entries are taken from the beginning of the thread to 342, and again briefly later.
     assert!(answer.state(State::Recirculation10To12) >= 343 - 61, "{}", answer.state(State::Recirculation10To12));
 }
 
@@ -51,7 +51,7 @@ fn a_store_finds_the_finish_of_its_slice_taken_by_another_thread() {
 
 #[test]
 fn a_store_that_was_translated_finds_its_slice_taken_by_another_thread() {
-    // A's load goes through slice 0 at 14, when the translation of B's store is there.
+    // A's load goes through slice 0 at 14, when the translation of B's store arrives.
     let mut first = beginning(&mut core_of(2), 0, 13);
     first.load(1, 0x1_0000, None);
     let mut second = beginning(&mut leave(&mut first), 1, 0);

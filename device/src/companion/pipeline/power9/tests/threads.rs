@@ -1,4 +1,4 @@
-//! The known answers KA14 and KA15 of `docs/notes/pipelines-power9.md`, section 3, and others of threads that share a core.
+//! The known answers KA14 and KA15 of `docs/notes/pipelines-power9.md`, section 3, and other tests of threads that share a core.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use super::super::super::touch::Source;
 use super::super::reasons::Reason;
 use super::{AllFinished, Bench, Empty, FREE, Finish, Fixed, HeldOther, MEMORY, SECOND, State, instruction};
 
-/// Threads of a core, each of which executes steps 0 to `count`, the one that can dispatch first next.
+/// Runs steps 0 to `count` on each thread of a core; the thread that can dispatch first always goes next.
 fn compete(threads: usize, count: usize, step: impl Fn(&mut Bench, usize)) -> Vec<Bench> {
     let mut benches: Vec<_> = (0..threads).map(|_| (Bench::new(), 0)).collect();
     let mut sharing = Sharing::new(Microarchitecture::Power9);
@@ -45,7 +45,7 @@ fn compete(threads: usize, count: usize, step: impl Fn(&mut Bench, usize)) -> Ve
     benches.into_iter().map(|(bench, _)| bench).collect()
 }
 
-/// A thread that begins in cycle `at`, among others whose core is `sharing`.
+/// Returns a thread that begins in cycle `at`, on the core of `sharing`.
 pub(super) fn beginning(sharing: &mut Option<Sharing>, thread: usize, at: u64) -> Bench {
     let mut bench = Bench::new();
     bench.core.shift(at);
@@ -53,7 +53,7 @@ pub(super) fn beginning(sharing: &mut Option<Sharing>, thread: usize, at: u64) -
     bench
 }
 
-/// A core of threads of which all are followed from cycle 0 on.
+/// Returns a core whose threads are all followed from cycle 0 on.
 pub(super) fn core_of(threads: usize) -> Option<Sharing> {
     let mut sharing = Sharing::new(Microarchitecture::Power9);
     (0..threads).for_each(|thread| {
@@ -62,17 +62,17 @@ pub(super) fn core_of(threads: usize) -> Option<Sharing> {
     Some(sharing)
 }
 
-/// What the thread shares, for another one.
+/// Takes the thread's shared state, for another thread.
 pub(super) fn leave(bench: &mut Bench) -> Option<Sharing> {
     bench.sharing.take().map(|(sharing, ..)| sharing)
 }
 
-/// Which thread executes something now.
+/// Returns the number of the thread.
 fn thread(bench: &Bench) -> usize {
     bench.sharing.as_ref().map_or(0, |(_, _, thread)| *thread)
 }
 
-/// Instructions of others that completed while each thread stalled.
+/// Returns the instructions of others that completed while each thread stalled.
 fn others(benches: &mut [Bench]) -> Vec<u64> {
     benches.iter_mut().map(|bench| bench.tally.get(Signal::InstructionsOtherThreadsStalled)).collect()
 }
@@ -80,7 +80,7 @@ fn others(benches: &mut [Bench]) -> Vec<u64> {
 #[test]
 fn ka14_two_threads_take_turns_and_share_the_units() {
     let mut benches = compete(2, 48, |bench, _| bench.add(100, FREE));
-    // A completes two in each of the stall cycles 6, 9, ... 24 of B.
+    // A completes two instructions in each of the stall cycles 6, 9, ... 24 of B.
     assert_eq!(others(&mut benches), [0, 14]);
     // B is dispatched at 1, before which its completion table is empty.
     for (bench, begin) in benches.into_iter().zip([0, 1]) {
@@ -110,15 +110,15 @@ fn ka15_what_is_older_takes_the_port_first() {
     first.finish().expect(14, &[(HeldOther, 1), (Fixed, 2), (Finish, 9), (AllFinished, 2)]);
 }
 
-/// What the reasons of every thread have of one.
+/// Returns the cycles with `reason` of every thread.
 fn reasons(benches: Vec<Bench>, reason: Reason) -> Vec<u64> {
     benches.into_iter().map(|bench| bench.finish().reasons[reason as usize]).collect()
 }
 
 #[test]
 fn a_load_waits_for_the_misses_of_another_thread() {
-    // A's 16 loads from memory are launched at 1 to 4, four a cycle, and have the entries from 5 to 8 on; the first line arrives at 341 and
-    // its entry is free at 342. B has one load, which begins behind them.
+    // A's 16 loads from memory are launched at 1 to 4, four per cycle, and have the entries from 5 to 8 on; the first line arrives at 341
+    // and its entry is free at 342. B has one load, which begins after them.
     let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
@@ -128,14 +128,14 @@ fn a_load_waits_for_the_misses_of_another_thread() {
     second.core.shift(20);
     second.sharing = Some((sharing, 0b10, 1));
     second.load(1, 0x9_0000, Some((SECOND, Source::Second)));
-    // Launched at 21, it finds out at 25 that it misses, enters at 342, and has its line 11 cycles later.
+    // Launched at 21, its miss is known at 25; it enters at 342, and has its line 11 cycles later.
     let reasons = [(HeldOther, 1), (Reason::MissSecond, 4 + 11), (Reason::MissQueueFull, 342 - 25), (Finish, 1), (AllFinished, 2)];
     second.finish_from(20).expect(356 - 20, &reasons);
 }
 
 #[test]
 fn an_access_waits_for_the_translations_of_another_thread() {
-    // A's eight accesses are launched at 1 and 2 and have the entries of the queue for 400 cycles.
+    // A's eight accesses are launched at 1 and 2 and hold the queue entries for 400 cycles.
     let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
@@ -199,7 +199,7 @@ fn a_thread_with_nothing_in_flight_waits_for_the_queues_that_another_filled() {
 
 #[test]
 fn a_thread_with_nothing_in_flight_waits_for_the_results_that_another_replaces() {
-    // KA4: the load and 127 adds have every place of the history buffer until 344.
+    // KA4: the load and 127 adds hold every entry of the history buffer until 344.
     let mut sharing = Sharing::new(Microarchitecture::Power9);
     let mut first = Bench::new();
     first.sharing = Some((sharing, 0b01, 0));
@@ -216,9 +216,9 @@ fn a_thread_with_nothing_in_flight_waits_for_the_results_that_another_replaces()
 
 #[test]
 fn four_threads_have_a_quarter_of_the_window_each() {
-    // KA4 with a quarter of the completion table: the load and 63 operations. Turns come every four cycles: from thread 0 the load and five at
-    // 0, six each at 4 to 36 and the last four at 40; the next is held from 44 on, up to the completion at 343.
-    // No-operations take no place in the issue queues.
+    // KA4 with a quarter of the completion table: the load and 63 operations. Turns come every four cycles: thread 0 dispatches the load
+    // and five more at 0, six each at 4 to 36 and the last four at 40; the next is held from 44 on, until the completion at 343.
+    // No-operations take no issue queue entry.
     let nop = instruction(Class::Nop, Operation::default());
     let benches = compete(4, 80, |bench, number| match (number, thread(bench) as u64) {
         (0, thread) => bench.load(1, 0x1_0000 + 0x1008 * thread, Some((MEMORY, Source::Memory))),
@@ -230,7 +230,7 @@ fn four_threads_have_a_quarter_of_the_window_each() {
 
 #[test]
 fn a_thread_that_waits_leaves_its_turns_to_another() {
-    // B's branch target comes from memory: while its fetch is waited for, A dispatches in every cycle.
+    // B's branch target comes from memory: while it is being fetched, A dispatches in every cycle.
     let mut benches = compete(2, 48, |bench, number| match (thread(bench), number) {
         (1, 0) => {
             bench.found.line = MEMORY;
@@ -240,8 +240,8 @@ fn a_thread_that_waits_leaves_its_turns_to_another() {
         }
         _ => bench.add(100, FREE),
     });
-    // Dispatched at 0 and, as B is known to wait, from 1 on. Of the 24 that go to the first superslice, B's instruction makes the first
-    // slice take 13, one more than its share: they are issued from 1 to 13.
+    // Dispatched at 0 and, as B is known to wait, from 1 on. Of the 24 that go to the first superslice, the first slice takes 13 because of
+    // B's instruction, one more than its share: they are issued from 1 to 13.
     let first = benches.swap_remove(0);
     assert_eq!(first.finish().cycles, 1 + 13 + 4);
     assert_eq!(reasons(benches, Reason::EmptyMemory).len(), 1);
@@ -259,6 +259,6 @@ fn a_walk_of_another_thread_has_the_first_walker() {
     assert_eq!(first.core.second_walker, 0);
     let mut second = beginning(&mut leave(&mut first), 1, 10);
     walk(&mut second);
-    // Of the access, not of the code.
+    // A walk for the access, not for the code.
     assert_eq!(second.core.second_walker, 0b10);
 }

@@ -1,4 +1,4 @@
-//! Instructions that wait for the second level, and what waits for them.
+//! Instructions that wait for the second level, and instructions that wait for them.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -11,7 +11,7 @@ fn plain(bench: &mut Bench, class: Class) {
 
 #[test]
 fn what_the_second_level_answers_takes_its_latency_after_the_pass() {
-    // Issued at 1, it has passed at 5; the answer comes at 20, and it completes at 22.
+    // Issued at 1, it has passed at 5; the answer arrives at 20, and it completes at 22.
     for (class, reason) in [
         (Class::TranslationInvalidation, Reason::Invalidation),
         (Class::SegmentInvalidation, Reason::SegmentInvalidation),
@@ -37,7 +37,7 @@ fn a_barrier_of_devices_is_answered_after_the_stores_before_it() {
 
 #[test]
 fn what_follows_an_invalidation_waits_for_its_answer() {
-    // The answer comes at 20, so the addition is dispatched at 23 and completes at 28.
+    // The answer arrives at 20, so the addition is dispatched at 23 and completes at 28.
     let mut bench = Bench::new();
     plain(&mut bench, Class::TranslationInvalidation);
     bench.add(1, FREE);
@@ -67,7 +67,7 @@ fn a_transaction_begins_when_the_one_before_has_ended() {
 
 #[test]
 fn some_instructions_complete_later_than_they_could() {
-    // Two cycles after they have finished, and two more as every instruction.
+    // Two cycles after they have finished, and two more as for every instruction.
     for (class, reason, blocked, cycles) in [
         (Class::NestedTransactionBegin, Reason::LoadStoreOther, Reason::BlockedNestedBegin, 4),
         (Class::NestedTransactionEnd, Reason::LoadStoreOther, Reason::BlockedNestedEnd, 4),
