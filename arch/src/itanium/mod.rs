@@ -1,7 +1,7 @@
 //! The PMU of the first Itanium ("Merced"): four counters, event-address registers, a branch trace buffer.
 //!
 //! From the Intel Itanium Processor Reference Manual for Software Development, chapter 6. Only a part of that is available; the rest
-//! follows the Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md`
+//! follows the Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/src/decisions`
 //! records.
 //!
 //! - A counter is 32 bits and is read with its bit 31 copied to the bits above. The carry out of bit 31 sets its bit in PMC0; with oi it

@@ -1,7 +1,7 @@
 //! The registers of the first Itanium's PMU: layouts and numbers.
 //!
 //! Intel Itanium Processor Reference Manual for Software Development, sections 6.2.2 to 6.2.8. Of these only 6.2.4 to 6.2.7 are available;
-//! the other layouts are those that public drivers program, as `docs/decisions.md` says. Bits that no field names read as zero and
+//! the other layouts are those that public drivers program, as `docs/src/decisions` says. Bits that no field names read as zero and
 //! ignore writes. Who may access a register is in `access.rs`.
 
 use crate::access::Address;

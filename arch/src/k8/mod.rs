@@ -1,7 +1,7 @@
 //! The PMU of AMD Athlon 64 and AMD Opteron, family 0Fh: four counters, each with an event select.
 //!
 //! From the AMD BIOS and Kernel Developer's Guide, chapter 10; what it leaves open follows what operating systems' drivers rely on, as
-//! `docs/decisions.md` records.
+//! `docs/src/decisions` records.
 //!
 //! - A counter is 48 bits; bits 63:48 read as zero and ignore what is written. It overflows when it wraps to zero, by counting only:
 //!   a write never overflows.

@@ -1,7 +1,7 @@
 //! The PMU of Intel Xeon Phi x200 ("Knights Landing"): that of a hardware thread, and the boxes of the [`untile`].
 //!
 //! From the Performance Monitoring Reference Manual, volume 2; the registers, which its volume 1 describes, follow Intel's Software
-//! Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//! Developer's Manual and what operating systems' drivers rely on, as `docs/src/decisions` records.
 //!
 //! - A thread has two general counters and three fixed ones, of 40 bits. One counts while its bit of IA32_PERF_GLOBAL_CTRL is set, its own
 //!   enable is, and USR (privilege levels above 0) or OS (level 0) admits the level.

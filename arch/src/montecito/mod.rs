@@ -1,7 +1,7 @@
 //! The PMU of one hardware thread of a dual-core Itanium 2 ("Montecito"): twelve counters, event-address registers, a trace buffer.
 //!
 //! From the Montecito Reference Manual for Software Development and Optimization, chapters 3 and 4; what it leaves open follows the
-//! Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//! Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/src/decisions` records.
 //!
 //! - A counter is 47 bits and is read with its bit 46 copied to the bits above. The carry out of bit 46 sets its bit in PMC0; with oi it
 //!   freezes every monitor of the thread and asks for one interrupt, of the vector in PMV.

@@ -1,7 +1,7 @@
 //! Who may access which register, and how an access is refused.
 //!
 //! POWER9 PMU User's Guide, Table 1-1 and MMCR0\[PMCC] in appendix A.3. What the guide leaves to Power ISA 3.0 Book III, and where
-//! the two differ, is in decisions P1 to P11 of `docs/decisions.md`.
+//! the two differ, is in decisions P1 to P11 of `docs/src/decisions`.
 
 use super::registers::{COUNTERS, Mmcr0, Msr, ThreadControl, spr};
 use crate::access::{Address, Facility, Fault, masked};
@@ -197,7 +197,7 @@ impl Accessor {
     }
 }
 
-/// The masks of decision P7 in `docs/decisions.md`.
+/// The masks of decision P7 in `docs/src/decisions`.
 fn for_problem_state(register: Register) -> Grant {
     let (visible, writable) = match register {
         Register::Mmcr0 => (PROBLEM_MMCR0, PROBLEM_MMCR0),

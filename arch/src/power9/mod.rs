@@ -1,7 +1,7 @@
 //! The PMU of one thread of a POWER9 core: six counters, five control registers, sampling, a threshold counter, a branch history.
 //!
 //! From the POWER9 Performance Monitor Unit User's Guide 1.2, chapters 1 to 5 and appendix A; what it leaves open follows the Power ISA
-//! and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//! and what operating systems' drivers rely on, as `docs/src/decisions` records.
 //!
 //! - A counter is 32 bits and never saturates. While its bit 0 is 1 it is *negative*, which is a condition that stays, not an event.
 //! - A negative counter with its condition enabled (PMC1CE, PMCjCE), or the chosen bit of the time base turning to 1 (TBEE), freezes

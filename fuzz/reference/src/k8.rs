@@ -1,6 +1,6 @@
 //! The AMD K8: four counters of 48 bits a core, and a northbridge that the cores of a package share.
 //!
-//! BIOS and Kernel Developer's Guide, sections 10.1 and 10.2. What they leave open is decided in `docs/decisions.md`, K1 to K22; how an
+//! BIOS and Kernel Developer's Guide, sections 10.1 and 10.2. What they leave open is decided in `docs/src/decisions`, K1 to K22; how an
 //! instruction divides into clocks is the contract of [`vm_pmu_arch::feed`].
 
 use vm_pmu_arch::access::{Address, Fault};

@@ -22,7 +22,7 @@ const NONE: &str = "none";
 pub(super) fn page() -> String {
     let mut page = String::from(
         "# The modelled CPUs\n\nThese are the numbers in the profiles of [the companion](companion.md), whose chapter explains the words. \
-         A CPU with a model of its pipeline takes from the cycles below only those of caches, memory and translation. Cycles are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions.md#the-companion) has what \
+         A CPU with a model of its pipeline takes from the cycles below only those of caches, memory and translation. Cycles are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions/companion.md) has what \
          they leave open.\n",
     );
     let parts: [Part; 6] = [

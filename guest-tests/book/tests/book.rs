@@ -26,16 +26,12 @@ fn the_summary_has_every_page() {
     }
 }
 
-/// Pages of one line that take in a file of the folder above.
-const TAKEN_IN: [&str; 2] = ["architecture.md", "decisions.md"];
-
 /// The pages of the book, and what packages and folders say of themselves.
 fn read_on_the_web() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let own = ["README.md", "arch/README.md", "device/README.md", "device/capi/README.md", "CONTRIBUTING.md", "docs/architecture.md"];
+    let own = ["README.md", "arch/README.md", "device/README.md", "device/capi/README.md", "CONTRIBUTING.md"];
     let pages = fs::read_dir(root.join("docs/src")).expect("the book has pages").map(|entry| entry.expect("it can be read").path());
     let pages = pages.filter(|page| page.extension().is_some_and(|extension| extension == "md"));
-    let pages = pages.filter(|page| !TAKEN_IN.iter().any(|name| page.ends_with(name)));
     let files = own.into_iter().map(|name| root.join(name)).chain(pages);
     files.map(|file| (file.clone(), fs::read_to_string(&file).expect("it can be read"))).collect()
 }

@@ -10,7 +10,7 @@ fn root() -> PathBuf {
 
 /// The layers of each package, lowest first, as the architecture lists them.
 fn layers() -> Vec<(String, Vec<Vec<String>>)> {
-    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("the architecture is there");
+    let text = fs::read_to_string(root().join("docs/src/architecture.md")).expect("the architecture is there");
     let (_, behind) = text.split_once("```text\narch\n").expect("the list of modules is there");
     let (list, _) = behind.split_once("```").expect("the list ends");
     let mut packages: Vec<(String, Vec<Vec<String>>)> = vec![("arch".to_owned(), Vec::new())];

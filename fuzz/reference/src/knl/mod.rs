@@ -2,7 +2,7 @@
 //!
 //! Performance Monitoring Reference Manual, volume 2, chapters 1 and 2. Volume 1, which has the registers, is not available: addresses,
 //! layouts and faults are those of `docs/notes/knights-landing-drivers.md`, N1 to N16, and what both leave open is T1 to T7 and T18 of
-//! `docs/decisions.md`. The boxes of the untile have their own reference, [`crate::untile`].
+//! `docs/src/decisions`. The boxes of the untile have their own reference, [`crate::untile`].
 
 mod registers;
 mod requests;

@@ -1,6 +1,6 @@
 //! A POWER9 core's performance monitor, written from the POWER9 PMU User's Guide 1.2 and the Power ISA 3.0B, Book III, chapter 9.
 //!
-//! Where the manuals are silent, the decisions P1 to P40 of `docs/decisions.md` and the litmus files stand for them.
+//! Where the manuals are silent, the decisions P1 to P40 of `docs/src/decisions` and the litmus files stand for them.
 //! `docs/notes/reference-power9.md` lists what the reference does not know.
 
 mod access;

@@ -2,7 +2,7 @@
 //!
 //! Performance Monitoring Reference Manual, volume 2, chapters 1 and 3 to 8. Volume 1, which has the registers, is not available: their
 //! addresses and rules are those of `docs/notes/knights-landing.md` and of the notes on drivers, N17 to N35, and what both leave open is T8
-//! to T22 of `docs/decisions.md`. Clocks that are equal go by together; nothing here is due at a time that is worked out before.
+//! to T22 of `docs/src/decisions`. Clocks that are equal go by together; nothing here is due at a time that is worked out before.
 
 mod clocks;
 mod configuration;
