@@ -1,4 +1,4 @@
-//! The byte form of what the companion remembers: little-endian words, one after the other.
+//! The byte form of the companion's state: consecutive little-endian words.
 
 use alloc::vec::Vec;
 

@@ -320,8 +320,8 @@ impl<'a> Follower<'a> {
         self.active && signals::supplies(&self.system.profile, self.clock, signal)
     }
 
-    /// Whether a state that it supplies holds right now: whether it held in the last cycle. `None` if the companion does not keep time, no
-    /// cycle has elapsed, or it does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
+    /// Whether a state that it supplies held in the last cycle. `None` if the companion does not keep time, no cycle has elapsed, or it
+    /// does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
     #[must_use]
     pub fn holds(&self, state: Signal) -> Option<bool> {
         self.pipeline.as_ref()?.holds(state).filter(|_| self.supplies(state))

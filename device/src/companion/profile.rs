@@ -209,7 +209,7 @@ pub enum Microarchitecture {
     /// operations.
     #[cfg(feature = "montecito")]
     Montecito,
-    /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs what Montecito's needs.
+    /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs the same as Montecito.
     #[cfg(feature = "itanium")]
     Itanium,
 }
@@ -261,8 +261,9 @@ pub struct Costs {
     pub second: u16,
     /// Second level of code, if that differs; else 0.
     pub second_code: u16,
-    /// Second level, to a load of a floating-point register, if the first level serves none of them; else 0. Such a load is known from the
-    /// numbers of [`ia64_register`](super::ia64_register). Its outcome has this latency; caches and time go as with other loads.
+    /// Second level, for a load of a floating-point register, if the first level does not serve such loads; else 0. The numbers of
+    /// [`ia64_register`](super::ia64_register) identify such a load. Its outcome has this latency; caches and time behave as for other
+    /// loads.
     pub second_floating: u16,
     /// Third level.
     pub third: u16,
@@ -303,15 +304,15 @@ pub struct MemoryGeometry {
     pub near_bytes: u64,
     /// Number of controllers of that cache's memory, among which lines are spread; at most 64.
     pub near_controllers: u8,
-    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](super::Builder::buffered); 0 for a part without
-    /// such buffers.
+    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](super::Builder::buffered); 0 for a part
+    /// without such buffers.
     pub buffer_bytes: u64,
     /// Number of DRAM controllers, among which lines are spread; at most 16.
     pub controllers: u8,
     /// Channels per controller; at most 16.
     pub channels: u8,
-    /// Consecutive lines go to controllers and channels in turn: the lowest bits of a line's number choose its controller, those above its
-    /// channel. Otherwise they are spread by a hash of the whole address.
+    /// Whether consecutive lines go to controllers and channels in turn: the lowest bits of a line's number select its controller, those
+    /// above select its channel. Otherwise a hash of the whole address spreads them.
     pub in_turn: bool,
 }
 

@@ -51,7 +51,7 @@ pub struct Guest {
 /// The translation of a guest real address by the tables of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Host {
-    /// The host's walk: the addresses of its entries are physical.
+    /// The host's walk; the addresses of its entries are physical.
     pub walk: Walk,
     /// The physical address of the guest real address.
     pub physical: u64,
