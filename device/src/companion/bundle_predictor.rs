@@ -83,7 +83,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The thread is elsewhere: an interruption, or a return from one.
+    /// Records that the thread is elsewhere: an interruption, or a return from one.
     pub(super) fn leave(&mut self) {
         self.bundle = None;
         self.follows = None;

@@ -35,7 +35,7 @@ pub enum DeviceOperation {
 }
 
 impl DeviceOperation {
-    /// Every operation, in their order.
+    /// Every operation, in order.
     pub const ALL: [DeviceOperation; DeviceOperation::Inject as usize + 1] =
         [DeviceOperation::Read, DeviceOperation::DisplayRead, DeviceOperation::Write, DeviceOperation::Atomic, DeviceOperation::Inject];
 

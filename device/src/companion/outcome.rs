@@ -13,7 +13,7 @@ pub struct Outcome {
     pub latency: u32,
     /// The source of that access's data.
     pub source: DataSource,
-    /// What the translation of its first access cost.
+    /// The place where the translation of its first access was found.
     pub translation: Translation,
     /// The binary logarithm of that page's size in bytes, if it missed the first level of the translation buffers; else 0. For a page that
     /// the second level holds in pieces, the nearest of 21, 24, 30 and 34.

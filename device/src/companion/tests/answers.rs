@@ -15,8 +15,8 @@ fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
 
-/// Loads every line of an array once, in an order in which no two neighbours follow one another (17 shares no divisor with a power of
-/// two), and returns what that added to the signals.
+/// Loads every line of an array once, in an order in which no two neighbours follow one another (17 shares no divisor with a power of two),
+/// and returns the increase of the signals.
 fn advance(rig: &Rig, follower: &mut Follower<'_>, bytes: u64, signals: &[Signal]) -> Vec<u64> {
     let before: Vec<u64> = signals.iter().map(|signal| rig.get(0, *signal)).collect();
     let lines = bytes / 64;
@@ -59,7 +59,7 @@ fn two_cores_that_write_one_line_take_it_from_each_other() {
     assert_eq!(rig.sum(&[Signal::ProbeHitsDirtyCancelled]), 199);
     assert_eq!(rig.sum(&[Signal::ProbeHitsDirty]), 199);
     assert_eq!(rig.sum(&[Signal::ProbeMisses]), 1);
-    // Each line that comes again takes the place of the invalidated one: all except the first of each core.
+    // Each line that is refilled takes the way of the invalidated one: all except the first of each core.
     assert_eq!(rig.sum(&[Signal::DataCacheEvictionsInvalid]), 198);
 }
 
@@ -149,8 +149,8 @@ fn a_nest_of_twenty_overflows_a_stack_of_twelve_by_eight() {
     assert_eq!(rig.get(0, Signal::NearReturnsMispredicted), 8);
 }
 
-/// Touches one address in each of so many pages, in turn, and returns the accesses that the first level lacked and the second had, and
-/// those that neither had.
+/// Touches one address in each of `count` pages, in turn. Returns the accesses that missed the first level and hit the second, and those
+/// that missed both.
 fn pages(companion: &Companion, count: u64, page_bits: u8, rounds: u64) -> (u64, u64) {
     let rig = Rig::new(1);
     let mut follower = follow(companion, 0);

@@ -25,7 +25,7 @@ const STOP: u8 = 1;
 const HERE: u64 = 0x4000;
 const THERE: u64 = 0x5000;
 
-/// A processor of bundles that executes branches.
+/// A processor with bundles that executes branches.
 struct Processor<'a> {
     rig: Rig,
     follower: Follower<'a>,
@@ -41,7 +41,7 @@ impl<'a> Processor<'a> {
         self.rig.run(&mut self.follower, &instruction);
     }
 
-    /// The branch in `slot` of the bundle at `address`: where it goes if it is taken.
+    /// Executes the branch in `slot` of the bundle at `address`, which goes `to` if it is taken.
     fn branch(&mut self, address: u64, bundle: Bundle, slot: u8, to: Option<u64>) {
         let bits = bundle.at(slot).words;
         let encoding = [bits[0] >> 5, bits[0] >> 46 | bits[1] << 18, bits[1] >> 23][usize::from(slot)] & ((1 << 41) - 1);
@@ -56,7 +56,7 @@ impl<'a> Processor<'a> {
         self.run(address, bundle.at(slot), Some(transfer));
     }
 
-    /// The same of a bundle whose only branch is in its last slot.
+    /// Executes the branch of a bundle whose only one is in its last slot.
     fn single(&mut self, address: u64, branch: u64, to: Option<u64>) {
         self.branch(address, Bundle::new(MIB | STOP, [0, 0, branch]), 2, to);
     }
@@ -65,13 +65,14 @@ impl<'a> Processor<'a> {
         self.rig.get(0, signal)
     }
 
-    /// The cells of a group of signals: not taken predicted and mispredicted, taken predicted, mispredicted, and with a wrong target.
+    /// Returns the cells of a group of signals: not taken predicted and mispredicted, taken predicted, mispredicted, and with a wrong
+    /// target.
     fn cells(&self, prefix: &str) -> [u64; 5] {
         ["not_taken_predicted", "not_taken_mispredicted", "taken_predicted", "taken_mispredicted", "taken_wrong_target"]
             .map(|cell| Signal::from_name(&alloc::format!("{prefix}_branches_{cell}")).map_or(0, |signal| self.get(signal)))
     }
 
-    /// Correct, of wrong path, of wrong target.
+    /// Returns the counts of correct predictions, of wrong paths and of wrong targets.
     fn verdicts(&self, prefix: &str) -> [u64; 3] {
         ["correct", "wrong_path", "wrong_target"]
             .map(|verdict| Signal::from_name(&alloc::format!("{prefix}_{verdict}")).map_or(0, |signal| self.get(signal)))
@@ -165,7 +166,7 @@ fn a_return_that_restores_another_frame_than_was_saved_is_known_for_it() {
     for profile in [&parts::MONTECITO, &parts::ITANIUM] {
         let companion = of(profile);
         let mut processor = Processor::new(&companion);
-        // As it was, another, and none that is told.
+        // The saved state, another one, and none that is reported.
         for restored in [Some(7), Some(8), None] {
             let bundle = |branch, state| Bundle { function_state: state, ..Bundle::new(MIB | STOP, [0, 0, branch]) };
             processor.branch(HERE, bundle(CALL, Some(7)), 2, Some(THERE));
@@ -212,7 +213,7 @@ fn unknown_predictions_are_told_by_type_and_outcome() {
     assert_eq!(processor.cells("indirect"), [2, 0, 0, 1, 0]);
     assert_eq!(processor.cells("return"), [2, 0, 0, 1, 0]);
     assert_eq!(processor.cells("relative"), [2, 9, 0, 1, 0]);
-    // Of a part of three stages every branch is predicted.
+    // On a part of three stages every branch is predicted.
     let companion = of(&parts::ITANIUM);
     let mut processor = Processor::new(&companion);
     let bundle = Bundle::new(MBB | STOP, [0, RELATIVE | P6, RELATIVE]);
@@ -273,7 +274,7 @@ fn a_bundle_of_several_branches_counts_once_by_its_outcome() {
         processor.branch(HERE, bundle, 1, None);
         processor.branch(HERE, bundle, 2, None);
         assert_eq!(processor.verdicts("multiway_not_taken"), [1, 1, 0]);
-        // One branch alone is no bundle of several.
+        // A single branch is not several.
         processor.single(HERE, RELATIVE, Some(THERE));
         assert_eq!(processor.verdicts("multiway_taken"), [1, 1, 2]);
     }
@@ -296,7 +297,7 @@ fn k16_the_second_branch_of_a_bundle_is_taken_as_predicted() {
 fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     let companion = of(&parts::ITANIUM);
     let mut processor = Processor::new(&companion);
-    // Not seen before: by the hint. Then the table has it and, once taken, its target.
+    // Not seen before: predicted by the hint. Then the table has it and, once taken, its target.
     for to in [Some(THERE), Some(THERE), None] {
         processor.single(HERE, RELATIVE | DPTK | P6, to);
     }
@@ -307,7 +308,7 @@ fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     }
     assert_eq!(processor.cells("third_stage"), [1, 0, 1, 0, 0]);
     assert_eq!(processor.cells("second_stage"), [1, 1, 1, 1, 0]);
-    // What a fixed hint says is in no table; taken, the target is remembered.
+    // A branch with a fixed hint is in no table; taken, its target is remembered.
     processor.single(HERE + 32, RELATIVE | P6, None);
     processor.single(HERE + 48, RELATIVE | SPNT | P6, Some(THERE));
     assert_eq!(processor.cells("third_stage"), [1, 1, 1, 1, 0]);
@@ -317,7 +318,7 @@ fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     }
     assert_eq!(processor.cells("third_stage"), [1, 1, 1, 1, 1]);
     assert_eq!(processor.cells("second_stage"), [1, 1, 2, 1, 1]);
-    // A return is the second stage's.
+    // Returns are predicted in the second stage.
     processor.single(HERE + 80, CALL, Some(THERE));
     processor.single(THERE, RETURN, Some(HERE + 96));
     assert_eq!(processor.cells("second_stage"), [1, 1, 3, 1, 1]);
@@ -325,7 +326,7 @@ fn tables_predict_what_they_know_and_the_encoding_what_they_do_not() {
     assert_eq!(processor.cells("first_stage"), [0; 5]);
 }
 
-/// `brp.sptk` with or without the hint *important*: the target and the branch's bundle are so many bundles away.
+/// Returns `brp.sptk` with or without the hint *important*. The target and the branch's bundle are this many bundles away.
 fn announce(important: bool, target: u64, tag: u64) -> u64 {
     7 << 37 | u64::from(important) << 35 | (tag >> 7 & 3) << 33 | (target & 0xF_FFFF) << 13 | (tag & 0x7F) << 6
 }
@@ -354,7 +355,7 @@ fn a_target_address_register_predicts_the_branch_that_was_announced() {
     processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(false, 256, 3)]).at(2), None);
     processor.single(HERE + 48, RELATIVE, Some(THERE));
     assert_eq!(processor.cells("third_stage"), [0, 0, 1, 0, 0]);
-    // Four more displace it.
+    // Four more replace it.
     for tag in 4..8 {
         processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(true, 256, tag)]).at(2), None);
     }
@@ -365,8 +366,8 @@ fn a_target_address_register_predicts_the_branch_that_was_announced() {
 
 #[test]
 fn a_taken_branch_costs_bubbles_by_the_stage_that_knew_its_target() {
-    // PI21: by the encoding two from the last slot and three from another, by the tables one, by a register none. What a branch costs is known with
-    // the group behind it.
+    // PI21: two by the encoding in the last slot, three in another, one by the tables, none by a register. The cost of a branch is known
+    // with the group behind it.
     let companion = Builder::of(&parts::ITANIUM).clock(Clock::Companion).build();
     let mut processor = Processor::new(&companion);
     let bubbles = |processor: &Processor<'_>| processor.get(Signal::FrontEndEmptyBubbleCycles);
@@ -430,7 +431,7 @@ pub(super) fn wander(seed: u64, bundles: usize, mut report: impl FnMut(&Instruct
     let mut noise = Noise::new(seed);
     let mut address = HERE;
     for _ in 0..bundles {
-        // The code of an address is its own most of the time.
+        // The code at an address mostly stays the same.
         let place = (address >> 4) as usize + usize::from(noise.draw(8) == 0);
         let branch = |slot: usize| BRANCHES[(place * 5 + slot * 7) % BRANCHES.len()];
         let template = [MIB, MBB, BBB, MIB | STOP][place % 4];

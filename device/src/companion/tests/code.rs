@@ -1,4 +1,4 @@
-//! Code that is prefetched and fetched while other requests are under way.
+//! Code that is prefetched and fetched while other requests are in flight.
 
 use super::super::Bundle;
 use super::*;
@@ -15,7 +15,7 @@ const LINE: u64 = 64;
 const PAGE: u64 = 0x1000;
 const UNCACHEABLE: u64 = 1 << 63;
 
-/// Reports instructions of bundles, of one package or of the other.
+/// A program that reports instructions in bundles, of one package or of the other.
 struct Program<'a> {
     report: &'a mut dyn FnMut(bool, &Instruction<'_>),
 }
@@ -48,12 +48,12 @@ impl Program<'_> {
         self.bundle(address, MIB, 7 << 37 | (bundles >> 20 & 1) << 36 | (bundles & 0xF_FFFF) << 13, None, &[]);
     }
 
-    /// The other package reads a line, or takes it.
+    /// Makes the other package read a line, or take it.
     fn elsewhere(&mut self, access: Access) {
         (self.report)(true, &Instruction { class: Class::Store, accesses: &[access], ..Instruction::default() });
     }
 
-    /// The second level has the lines of these pages, and the first has others in their place.
+    /// Brings the lines of these pages into the second level, and others in their place into the first.
     fn warm(&mut self, pages: &[u64], others: u64) {
         for page in pages {
             (0..PAGE / LINE).for_each(|line| self.straight(page + LINE * line, 1));
@@ -77,7 +77,7 @@ impl Program<'_> {
         // A stream of lines of the second level.
         self.branch(next, MANY, warm + 32 * LINE);
         self.straight(warm + 32 * LINE, 16);
-        // The other half of a line that is on its way, and that is taken away or comes.
+        // The other half of a line that is in flight, and that is taken away or arrives.
         let at = warm + 36 * LINE;
         let [prefetched, fetched, comes, shared] = [0x400, 0x480, 0x500, 0x580].map(|offset| cold + offset);
         self.presage(at, prefetched);
@@ -102,7 +102,7 @@ impl Program<'_> {
         self.presage(at + 16 * 9, both);
         self.branch(at + 16 * 10, 0, both + LINE);
         self.straight(both + LINE, 1);
-        // Many requests for data are under way when code misses.
+        // Many requests for data are in flight when code misses.
         let code = here + 0x800;
         for pass in 0..2 {
             for number in 0..23 {
@@ -118,7 +118,7 @@ impl Program<'_> {
         self.straight(cold + 0x800, 8);
     }
 
-    /// A line comes from memory while another is read in the second level, at one of many distances.
+    /// Brings a line from memory while another is read in the second level, at one of many distances.
     fn meet(&mut self, begin: u64) {
         let [here, there, fetched, prefetched, cold] = [0, 1, 2, 3, 4].map(|page| begin + PAGE * page);
         self.warm(&[fetched, prefetched], begin + (1 << 27));
@@ -126,7 +126,7 @@ impl Program<'_> {
         self.straight(there, 2 + PAGE / LINE);
         for distance in 0..PAGE / LINE {
             self.presage(here + 16, cold + 128 * distance);
-            // Each time the pipeline is emptied.
+            // The pipeline is emptied each time.
             (0..10).for_each(|_| self.straight(here, 1));
             self.straight(there, distance);
             self.presage(there + 16 * distance, prefetched + LINE * distance);
@@ -136,8 +136,8 @@ impl Program<'_> {
     }
 }
 
-/// What makes the front end of an Itanium prefetch and wait, with pages of its own from `begin` on. The first argument of `report` says
-/// whether the instruction is one of another package.
+/// Reports code that makes the front end of an Itanium prefetch and wait, with pages of its own from `begin` on. The first argument of
+/// `report` is whether the instruction is one of another package.
 pub(super) fn ahead(begin: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     let mut program = Program { report: &mut report };
     (0..24).for_each(|round| program.round(begin, round));
@@ -164,11 +164,12 @@ fn a_prefetched_line_is_waited_for_as_long_as_it_takes() {
         [Signal::FetchIdleMissCycles, Signal::ReadAddressBufferHits, Signal::L2InstructionSpeculativeAborts]
             .map(|signal| rig.get(0, signal))
     };
-    // Without prefetches the line of the branch and the first and third behind it come from memory in 200 clocks, the first two of them after 24 for
-    // a row of DRAM, the second and fourth from the second level seven clocks after they are looked up: 2 * 224 + 200 + 2 * 7.
+    // Without prefetches, the line of the branch and the first and third behind it come from memory in 200 clocks, the first two of them
+    // after 24 for a row of DRAM. The second and fourth come from the second level seven clocks after they are looked up: 2 * 224 + 200 + 2
+    // * 7.
     assert_eq!(cycles(0), [662, 0, 0]);
-    // The stream asks for the second line in the first clock behind the first one's look-up, t. It comes with that at t+224, and seven clocks
-    // later it is here. It is looked up at t+227, behind a clock in which the first is written and two pairs: four clocks. The third has come at
-    // t+202, the fourth seven clocks later. 2 * 224 + 4.
+    // The stream requests the second line in the first clock behind the look-up of the first one, t. It comes with that at t+224, and is
+    // here seven clocks later. It is looked up at t+227, behind a clock in which the first is written and two pairs: four clocks. The third
+    // has come at t+202, the fourth seven clocks later. 2 * 224 + 4.
     assert_eq!(cycles(MANY), [452, 1, 1]);
 }

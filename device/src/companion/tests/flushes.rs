@@ -18,7 +18,7 @@ fn counted(execute: impl Fn(&mut Thread<'_>)) -> [u64; 3] {
     })
 }
 
-/// A store whose address comes from a division, and a load from `to`, of the same line in memory.
+/// Executes a store whose address comes from a division, and a load from `to`, of the same line in memory.
 fn meet(thread: &mut Thread<'_>, to: u64, sampled: bool) {
     let quotient = [Register(1)];
     let divides = Operation { width: 8, reads: &[FREE], writes: &quotient, ..Operation::default() };
@@ -34,7 +34,7 @@ fn meet(thread: &mut Thread<'_>, to: u64, sampled: bool) {
     );
 }
 
-/// The line and both pages are there.
+/// Brings in the line and both pages.
 fn warm(thread: &mut Thread<'_>, to: u64) {
     for address in [0x10_0000, to] {
         let loaded = [Access { physical: 0x10_0000, ..load(address) }];

@@ -1,14 +1,14 @@
-//! What a thread finds again without the lock of its cluster, beside others that find, change and take the same.
+//! Hits that a thread repeats without the lock of its cluster, beside others that find, change and take the same lines.
 
 use super::super::outcome::Outcome;
 use super::super::{Clock, Invalidation, Profile, parts};
 use super::short::counted;
 use super::*;
 
-/// What is counted and told, what is saved on the way, and how many instructions went a short way.
+/// The counts and outcomes, the states saved on the way, and the number of instructions that went a short way.
 type Done = (Vec<u64>, Vec<Outcome>, Vec<u64>, usize);
 
-/// A number that two long lists of bytes hardly share.
+/// Returns a number that two long lists of bytes hardly share.
 fn digest(bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(7, |digest, word| {
         let word = word.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -16,8 +16,8 @@ fn digest(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The threads of two clusters execute loads, stores, branches and additions in turn, of pages of their own and of a common one. They use few lines, whose sets are the
-/// same in every page, so that most hit. Their code is in a few lines too, of pages of their own.
+/// Executes loads, stores, branches and additions on the threads of two clusters in turn, in pages of their own and in a common one. They
+/// use few lines, whose sets are the same in every page, so that most hit. Their code is in a few lines too, of pages of their own.
 fn in_turn(profile: &Profile, clock: Clock, seed: u64, long: bool) -> Done {
     let (threads, cores) = (usize::from(profile.threads), usize::from(profile.cores));
     let all = 2 * threads * cores;
@@ -35,7 +35,7 @@ fn in_turn(profile: &Profile, clock: Clock, seed: u64, long: bool) -> Done {
     let (mut number, mut common) = (0, 3);
     for step in 0..6_000 {
         if noise.draw(6) == 0 {
-            // Mostly the same one of the other core. More than two of a core would have too much for one set.
+            // Mostly the same thread of the other core. More than two threads of a core would overfill a set.
             let cluster = threads * cores;
             number = match noise.draw(8) {
                 0 => number / threads * threads + noise.draw(threads.min(2) as u64) as usize,
@@ -50,7 +50,7 @@ fn in_turn(profile: &Profile, clock: Clock, seed: u64, long: bool) -> Done {
         let follower = &mut followers[number];
         let own = [0, 0, 0, 1, 2, 3][noise.draw(6) as usize];
         let page = if noise.draw(common) == 0 { 0 } else { 1 + 4 * number as u64 + own };
-        // The seldom ones in other sets.
+        // The rare ones are in other sets.
         let line = if own > 1 { 512 } else { [0, 0, 0, 128, 256][noise.draw(5) as usize] };
         let address = 0x100_0000 + page * 0x1_0000 + line + noise.draw(8) * 8;
         let access = match noise.draw(40) {
@@ -113,7 +113,7 @@ fn a_second_follower_of_a_thread_leaves_nothing_known_to_the_first() {
                 }
             }
             let code = Instruction { address: 0x7000, physical: 0x7000, length: 4, class: Class::Load, ..Instruction::default() };
-            // Each uses its own line of a set twice, so that it knows it for the last of the set, which the other's is then.
+            // Each uses its own line of a set twice, and so remembers it as the last of the set. Then the other's line is the last.
             for number in [0, 1, 0, 1] {
                 let accesses = [load(0x100_0000 + 0x1_0000 * number as u64)];
                 for _ in 0..2 {
@@ -126,8 +126,8 @@ fn a_second_follower_of_a_thread_leaves_nothing_known_to_the_first() {
     }
 }
 
-/// A thread uses a page, then others whose translations displace it from the first level while its line stays there, and then the page again. What is
-/// remembered of it lies in another place than what is remembered of the others.
+/// Uses a page, then others whose translations evict it from the first level while its line stays there, and then the page again. Its mark
+/// lies in another place than those of the others.
 fn displaced(profile: &Profile, long: bool) -> (Vec<u64>, Vec<Outcome>, Vec<u8>) {
     let companion = Builder::of(profile).clock(Clock::Embedder).build();
     let rig = Rig::new(1);
@@ -138,7 +138,7 @@ fn displaced(profile: &Profile, long: bool) -> (Vec<u64>, Vec<Outcome>, Vec<u8>)
     }
     let (mut noise, mut outcomes) = (Noise::new(5), Vec::new());
     for round in 0..60 {
-        // Lines in sets that nothing else uses, walks of tables neither.
+        // Lines in sets that nothing else uses, not even page-table walks.
         let page = 0x100_0800 + 0x1_0000 * (round % 3);
         let others = noise.draw(200);
         // Pages whose number ends in other digits.

@@ -101,8 +101,8 @@ fn every_miss_of_k8_is_a_refill() {
 
 #[test]
 fn every_miss_of_knights_landing_is_a_refill_too() {
-    // Two levels, the first written back: what is missed comes from the second level or the system, except streaming stores. Permission to
-    // write a line that is there is no refill.
+    // Two levels, the first written back: misses are served by the second level or the system, except streaming stores. Permission to write
+    // a line that is present is no refill.
     let companion = Builder::new("knl").unwrap().threads(16).build();
     let rig = Rig::new(16);
     let mut followers: Vec<_> = (0..16).map(|number| (follow(&companion, number), Noise::new(40 + number as u64))).collect();
@@ -129,7 +129,7 @@ fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     assert!(read > 0 && rig.sum(&misses) > 0);
     let written = rig.sum(&[Signal::NearMemoryWrites]) - rig.sum(&[Signal::MemoryReads]);
     assert!(written > 0);
-    // Lines displaced from a tile, lines that a tile had modified when another read or took them, and buffers of streaming stores.
+    // Lines evicted from a tile, lines that a tile had modified when another read or took them, and buffers of streaming stores.
     let given_up = rig.sum(&[Signal::VictimBlocks, Signal::StreamingStoreFlushes, Signal::BusReadsHitModified]);
     assert!(written >= given_up, "{written} of {given_up}");
     let merged = written - given_up;
@@ -300,7 +300,7 @@ fn every_clock_of_the_pipeline_of_montecito_has_one_reason_and_every_slot_one_pl
     ];
     assert!(sum(&idle) > 0 && sum(&idle) < cycles);
     assert!(families.iter().chain(&flushes).all(|signal| sum(&[*signal]) > 0));
-    // Either asks for clocks of DET, and both may in the same.
+    // Each takes clocks of DET, and both may take the same.
     let either = [Signal::StallDataCacheCycles, Signal::StallFloatingPointCycles];
     let detection = sum(&[Signal::StallMemoryCycles]);
     assert!(either.iter().all(|signal| (1..=detection).contains(&sum(&[*signal]))) && sum(&either) >= detection);
@@ -347,7 +347,7 @@ fn every_clock_of_the_first_itanium_is_in_one_account() {
 
 #[test]
 fn entries_of_the_queues_of_power9_and_its_units_add_up_to_the_cycles_that_were_counted() {
-    // A thread alone has every cycle counted, in words of 64, up to its last dispatch.
+    // Every cycle of a thread that is alone is counted, in words of 64, up to its last dispatch.
     let companion = Builder::of(parts::named("power9").unwrap()).threads(1).clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(8));

@@ -12,14 +12,15 @@ fn line(number: u64) -> u64 {
     0x10_0000 + 0x400 * number
 }
 
-/// What a device does with `size` bytes from line `number` on, behind chip 0.
+/// Performs a device's operation on `size` bytes from line `number` on, behind chip 0.
 fn device(sampling: &Sampling, number: u64, size: u64, operation: DeviceOperation) -> (u64, Totals) {
     let totals = Totals::new();
     let request = DeviceRequest { physical: line(number), size, operation, ..DeviceRequest::default() };
     (sampling.companion.device(&request, &totals, &everything()), totals)
 }
 
-/// A machine of one chip of so many cores, whose first thread counts the event of this code. One of the caches needs another of the same group on PMC4.
+/// Builds a machine of one chip of `cores` cores, whose first thread counts the event of this code. An event of the caches needs another
+/// one of the same group on PMC4.
 fn counting(code: u64, cores: usize) -> Sampling {
     let sampling = Sampling::of(1, cores);
     let of_caches = code >> 12 & 0xF == 6;
@@ -28,12 +29,13 @@ fn counting(code: u64, cores: usize) -> Sampling {
     sampling
 }
 
-/// What the counter of this event has.
+/// Returns the count of this event.
 fn counted(sampling: &Sampling, code: u64) -> u64 {
     sampling.read(spr::PMC1 + (code >> 16) as u16 - 1)
 }
 
-/// What an event of this code counts if a thread reads eight lines, a device writes `size` bytes of each in this way, and the thread goes on.
+/// Returns the count of this event if a thread reads eight lines, a device writes `size` bytes of each in this way, and the thread
+/// continues.
 fn after(code: u64, size: u64, operation: DeviceOperation) -> u64 {
     // Two pairs of cores.
     let sampling = counting(code, 4);
@@ -59,7 +61,7 @@ const INJECTION: [u64; 6] = [INJECTED, 0x1_60B6, 0x2_60B6, 0x1_68A8, 0x4_C042, 0
 
 #[test]
 fn whole_lines_that_a_device_offers_go_into_the_third_level_of_who_has_them() {
-    // All eight machines work for the same 36 cycles, so that whichever is sampled does. The line that is read again is in the third level.
+    // All eight machines work for the same 36 cycles, so that any sampled one does. The line that is read again is in the third level.
     assert_eq!(INJECTION.map(|code| after(code, 128, DeviceOperation::Inject)), [8, 36, 36, 36, 1, 0]);
 }
 
@@ -78,7 +80,7 @@ fn a_line_that_a_cache_takes_is_not_written_to_memory() {
     assert_eq!(written(device(&sampling, 0, 128, DeviceOperation::Inject)), (0, 0));
     // The third level has it modified now, and takes it again.
     assert_eq!(written(device(&sampling, 0, 128, DeviceOperation::Inject)), (1, 0));
-    // Of a line that nobody has memory takes the data.
+    // Memory takes the data of a line that nobody has.
     assert_eq!(written(device(&sampling, 1, 128, DeviceOperation::Inject)), (0, 1));
 }
 
@@ -117,7 +119,7 @@ fn a_transient_touch_that_the_second_level_lacks_goes_on_to_the_third() {
 /// The line that is fetched.
 const FETCHED: u64 = 30;
 
-/// What the first thread counts of the event of this code, if it loads from line `from` while another thread of its core waits for code.
+/// Returns the first thread's count of this event, if it loads from line `from` while another thread of its core waits for code.
 fn behind(code: u64, from: u64) -> u64 {
     let sampling = counting(code, 1);
     let (mut first, mut second) = (Thread::new(&sampling), Thread::numbered(&sampling, 1));
@@ -126,12 +128,12 @@ fn behind(code: u64, from: u64) -> u64 {
     };
     // Its pipeline has to run.
     second.follower.sync(&everything());
-    // Both go on at about the same time: both have waited for memory.
+    // Both continue at about the same time: both have waited for memory.
     fetch(&mut second, line(60));
     first.load(line(40), false);
     first.settle();
     fetch(&mut second, line(FETCHED));
-    // The fetch is asked for once it has been translated, and waits for memory for 336 cycles from there.
+    // The fetch is requested once it has been translated, and waits for memory for 336 cycles from then on.
     (0..6).for_each(|_| first.settle());
     first.load(line(from), true);
     first.settle();

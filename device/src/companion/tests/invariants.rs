@@ -9,7 +9,7 @@ use super::super::line::{Line, LineState};
 use super::super::{Bundle, Clock, DeviceOperation, DeviceRequest, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 use super::*;
 
-/// Every valid line of a cluster: by outer number, the strongest state there.
+/// Returns every valid line of a cluster: its outer number, and the strongest state there.
 fn lines(cluster: &Cluster) -> BTreeMap<u64, LineState> {
     let mut all = BTreeMap::new();
     let mut see = |number: u64, state: LineState| {
@@ -192,7 +192,7 @@ fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_
     };
     for profile in [&montecito, &parts::ITANIUM] {
         assert!(run(profile, 1, false) == run(profile, 1, true));
-        // More runs of clocks than are kept in their order.
+        // More runs of clocks than are kept in order.
         assert!(run(profile, 1, false) == run(profile, 1_500, false));
     }
 }
@@ -225,7 +225,7 @@ fn saved_bytes_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(companion.save(&[]), Err(RestoreError::Followers));
 }
 
-/// Pages of every size that POWER9 tells apart, for code and for data, with entries of each level all over the caches.
+/// Pages of every size that POWER9 distinguishes, for code and for data, with entries of each level all over the caches.
 struct Sizes;
 
 impl PageTables for Sizes {
@@ -241,7 +241,8 @@ impl PageTables for Sizes {
     }
 }
 
-/// Loads from memory, each with more behind it than a core of POWER9 has in flight: first of what writes no register, then of taken branches.
+/// Reports loads from memory, each with more behind it than a core of POWER9 has in flight: first instructions that write no register, then
+/// taken branches.
 fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     let nothing = Some(Operation::default());
     for (address, jumps) in [(0x4700_0000, false), (0x4702_0000, true)] {
@@ -260,7 +261,7 @@ fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// Multiplications of the first Itanium: two pairs in a group, which are eight operations, and one that is one operation.
+/// Reports multiplications of the first Itanium: two pairs in a group, which are eight operations, and one that is one operation.
 fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     const MFI: u8 = 0x0C;
     const NOP: u64 = 1 << 27;
@@ -276,10 +277,10 @@ fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// What takes an instruction of one of two threads.
+/// A receiver of instructions of one of two threads.
 type Report<'a> = dyn FnMut(bool, &Instruction<'_>) + 'a;
 
-/// Reports an access, as an instruction of one of two threads.
+/// Returns a report of an access, as an instruction of one of two threads.
 fn access_of(class: Class, access: Access) -> impl FnOnce(&mut Report<'_>, bool) {
     move |report, second| {
         let writes: &[Register] = if class == Class::Load { &[Register(1)] } else { &[] };
@@ -288,8 +289,8 @@ fn access_of(class: Class, access: Access) -> impl FnOnce(&mut Report<'_>, bool)
     }
 }
 
-/// What one thread of a POWER9 core has in flight while another begins: lists of instructions of the first and of the second, which comes in
-/// cycles in which the first has taken what it needs.
+/// Reports instructions that one thread of a POWER9 core has in flight while another begins: lists of the first thread's and of the
+/// second's, which come in cycles in which the first has taken what they need.
 fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     let at = |address| Access { address, physical: address, size: 8, ..Access::default() };
     let from_memory = |number: u64| at(0x4100_0000 + (round * 64 + number) * 0x2000);
@@ -357,7 +358,7 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
             load(hit(0))(&mut report, true);
         }
         6 => {
-            // Additions whose ports and branches whose flushes are in the way of the second's.
+            // Additions whose ports, and branches whose flushes, are in the way of the second thread's.
             for number in 0..200 {
                 report(false, &plain);
                 report(number % 3 == 0, &plain);
@@ -391,8 +392,8 @@ fn rivals(round: u64, mut report: impl FnMut(bool, &Instruction<'_>)) {
     }
 }
 
-/// Streams that POWER9's prefetcher runs ahead of, and what first uses the lines that it brought: loads, fetches and walks, from the second
-/// level and, where other lines of their set have come in between, from the third; and nobody.
+/// Reports streams that POWER9's prefetcher runs ahead of, and the first uses of the lines that it brought in: by loads, fetches and walks,
+/// from the second level and, where other lines of their set have come in between, from the third; and by nobody.
 fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
     /// Lines of one set of the second level, and of both levels.
     const SECOND: u64 = 0x1_0000;
@@ -410,7 +411,7 @@ fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
     ];
     for ((first, loaded, executed), apart, others) in streams {
         let mut load_of = |address: u64| report(&Instruction { class: Class::Load, accesses: &[load(address)], ..Instruction::default() });
-        // Lines 3 and 4 are brought.
+        // Lines 3 and 4 are brought in.
         (0..3).for_each(|line| load_of(first + line * 128));
         for line in [3, 4] {
             (1..=others).for_each(|number| load_of(first + line * 128 + number * apart));
@@ -420,7 +421,7 @@ fn prefetched(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// Write-combining buffers of which all is written, and one half, as noise seldom has them.
+/// Reports write-combining buffers that are written entirely, and by half, which noise seldom does.
 fn written_out(mut report: impl FnMut(&Instruction<'_>)) {
     for offset in [0, 16, 32, 48, 64, 80] {
         let piece = Access { kind: AccessKind::StreamingStore, size: 16, ..load(0x1800_0000 + offset) };
@@ -429,7 +430,7 @@ fn written_out(mut report: impl FnMut(&Instruction<'_>)) {
     report(&Instruction { class: Class::Fence, ..Instruction::default() });
 }
 
-/// Prefetches of so many lines, one after the other, that a small third level gives up others for them.
+/// Prefetches so many lines, one after the other, that a small third level evicts others for them.
 fn displaced(mut report: impl FnMut(&Instruction<'_>)) {
     for line in 0..2_000 {
         let access = Access { kind: AccessKind::PrefetchLoad, ..load(0x1000_0000 + 128 * line) };
@@ -437,7 +438,8 @@ fn displaced(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// Two packages of the part, of the K8 also six, which have three links and an aperture, and of POWER9 also four, in two groups, with every place that its machines can have and caches that are soon full.
+/// Returns machines of two packages of the part, for the K8 also of six, which have three links and an aperture, and for POWER9 also of
+/// four, in two groups, with every place that they can have and caches that are soon full.
 fn machines(profile: &super::super::Profile) -> Vec<(Builder, usize)> {
     let plain = (Builder::of(profile), 2);
     match profile.name {
@@ -458,7 +460,7 @@ fn machines(profile: &super::super::Profile) -> Vec<(Builder, usize)> {
     Vec::from([plain, (Builder::of(&profile).packages_per_group(2).buffered().lent_clusters(1), 4)])
 }
 
-/// Runs everything on one machine of the part; returns the names of the signals that it makes, and of those that it says it supplies.
+/// Runs everything on one machine of the part. Returns the names of the signals that it makes, and of those that it claims to supply.
 fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) -> [BTreeSet<&'static str>; 2] {
     let threads = 2 * cores;
     let companion = builder.packages(packages).threads(threads).memory_per_package(0x2000_0000).clock(Clock::Companion).build();

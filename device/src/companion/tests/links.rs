@@ -1,4 +1,4 @@
-//! What HyperTransport links of K8 nodes send: section 10.2.1.9 of its guide.
+//! Traffic of the HyperTransport links of K8 nodes: section 10.2.1.9 of its guide.
 //!
 //! Doublewords of each packet: a request and a probe have two, a response one, a line of data 16 more. Each packet is released with one.
 
@@ -24,7 +24,7 @@ fn access(rig: &Rig, follower: &mut Follower<'_>, access: Access) {
     rig.deliver(follower);
 }
 
-/// Commands, data and releases that a node sent on a link: what its thread reported, and what waits until it reports.
+/// Returns commands, data and releases that a node sent on a link: those that its thread reported, and those that are pending.
 fn sent(rig: &Rig, companion: &Companion, node: usize, link: usize) -> [u64; 3] {
     let shared = companion.system.shared.lock();
     let waiting = |signal| shared.abroad.get(node).map_or(0, |tally| tally.get(signal));
@@ -39,8 +39,8 @@ fn a_line_of_the_other_node_takes_a_request_a_probe_two_answers_and_the_end() {
     let mut followers = [follow(&companion, 0), follow(&companion, 1)];
     let both = || [0, 1].map(|node| sent(&rig, &companion, node, 0));
     access(&rig, &mut followers[0], load(MEMORY));
-    // Node 0 sends the request and that it is done, 2 + 1, and releases three packets. Node 1 sends the probe, the answer of its own caches and that
-    // of memory, 2 + 1 + 1 with the line, and releases two.
+    // Node 0 sends the request and the end, 2 + 1, and releases three packets. Node 1 sends the probe, the answer of its own caches and
+    // that of memory, 2 + 1 + 1 with the line, and releases two.
     assert_eq!(both(), [[3, 0, 3], [4, 16, 2]]);
     // A line of its own: node 0 probes node 1, which answers.
     access(&rig, &mut followers[0], load(0));
@@ -94,7 +94,7 @@ fn devices_and_io_are_behind_the_first_free_link() {
     device(DeviceOperation::Read, 64);
     assert_eq!([0, 1].map(|node| sent(&rig, &companion, node, 0)), [[4, 2, 3], [5, 1, 3]]);
     assert_eq!(sent(&rig, &companion, 0, 1), [5, 17, 3]);
-    // It writes four bytes: they are taken in.
+    // It writes four bytes: they are received.
     device(DeviceOperation::Write, 4);
     assert_eq!(sent(&rig, &companion, 0, 1), [5, 17, 4]);
     // An atomic operation on eight bytes: they come in, and what was there goes out.
@@ -145,7 +145,7 @@ fn nothing_is_sent_while_no_link_is_counted() {
     assert!(idle, "and nothing is remembered");
 }
 
-/// All that is sent in one transaction, on all links of all nodes.
+/// Returns everything that is sent in one transaction, on all links of all nodes.
 fn transact(companion: &Companion, transaction: &Transaction) -> [u64; 3] {
     let mut tally = Tally::new();
     companion.system.transact(&mut companion.system.shared.lock(), transaction, &mut tally);
@@ -168,7 +168,8 @@ proptest! {
         let [source, target, owner] = seed.map(|number| number % packages);
         let transaction = Transaction { source, target, written, read: 16 * u64::from(written == 0), owner: owned.then_some(owner) };
         let [commands, data, releases] = transact(&companion, &transaction);
-        // By the distances alone: the request, a probe on each link of a tree to all others, an answer of each, and what the target or owner says.
+        // By the distances alone: the request, a probe on each link of a tree to all others, an answer of each, and the message of the
+        // target or owner.
         let routes = Routes::ladder(packages);
         let far = |from, to| routes.distance(from, to).unwrap() as u64;
         let probes = packages as u64 - 1;

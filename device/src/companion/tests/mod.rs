@@ -37,7 +37,7 @@ struct Rig {
     machine: Machine<fn(usize, u32)>,
 }
 
-/// A demand of every signal.
+/// Returns a demand of every signal.
 fn everything() -> Demand {
     let mut demand = Demand::default();
     demand.replace(SignalSet::ALL, false, Records::NONE);
@@ -63,7 +63,7 @@ impl Rig {
         self.machine.thread(thread).unwrap().totals().get(signal)
     }
 
-    /// Over all threads.
+    /// Returns the sum over all threads.
     fn sum(&self, signals: &[Signal]) -> u64 {
         (0..self.machine.threads()).flat_map(|thread| signals.iter().map(move |signal| self.get(thread, *signal))).sum()
     }
@@ -99,14 +99,14 @@ fn store(address: u64) -> Access {
     Access { kind: AccessKind::Store, ..load(address) }
 }
 
-/// A stream of everything that an instruction can be, the same for the same seed.
+/// A stream of instructions of every kind, the same for the same seed.
 struct Noise {
     state: u64,
     address: u64,
     calls: Vec<u64>,
-    /// Divisions that are still to come, each of which needs the one before.
+    /// Number of divisions that are still to come, each of which needs the one before.
     divisions: u64,
-    /// Stores that are still to come, each of which misses.
+    /// Number of stores that are still to come, each of which misses.
     stores: u64,
 }
 
@@ -120,7 +120,8 @@ impl Noise {
         (self.state >> 33) % below
     }
 
-    /// Hot data, data that thrash a set of every cache, data of the size of a cache level, and data without end.
+    /// Draws an address of hot data, of data that thrash a set of every cache, of data of the size of a cache level, or of data without
+    /// end.
     fn data(&mut self) -> u64 {
         match self.draw(8) {
             0..=3 => 0x100_0000 + self.draw(256) * 8,

@@ -11,7 +11,7 @@ use super::*;
 
 /// A page of memory that holds all tables. Those of the host begin it, one line a level.
 const TABLES: u64 = 0x7000_0000;
-/// Where the guest's tables are in its own real memory, and where its data.
+/// The addresses of the guest's tables in its own real memory, and of its data.
 const GUEST_TABLES: u64 = 0x1000_0000;
 const GUEST_DATA: u64 = 0x1060_0000;
 
@@ -44,7 +44,7 @@ fn demand_of_steps() -> Demand {
     demand
 }
 
-/// A load from `address`, and the steps that translate it.
+/// Loads from `address`, and returns the steps that translate it.
 fn steps(rig: &Rig, follower: &mut Follower<'_>, tables: &mut impl PageTables, address: u64) -> Vec<NestedStep> {
     let access = Access { address, physical: 0x200_0000, size: 8, ..Access::default() };
     let writes = [Register((address >> 12) as u16 % 16)];
@@ -56,12 +56,12 @@ fn steps(rig: &Rig, follower: &mut Follower<'_>, tables: &mut impl PageTables, a
     steps
 }
 
-/// A look-up that found a page of 2 MiB, and the read of an entry of the guest's that took so long.
+/// Returns a look-up that found a page of 2 MiB, and the read of a guest's entry that took `entry` cycles.
 fn read(level: GuestLevel, entry: u32) -> NestedStep {
     NestedStep::Walk(NestedWalk { looked_up: true, host: Some(PageSize::Size2M), cycles: [13, 0, 0, 0, 0, entry], ..NestedWalk::of(level) })
 }
 
-/// The steps to the first page.
+/// Returns the steps to the first page.
 fn first_steps() -> [NestedStep; 6] {
     // Nothing is known of the host. All lines lie in one page of DRAM, which the first opens.
     let process = NestedWalk { looked_up: true, cycles: [13, 390, 340, 340, 0, 340], ..NestedWalk::of(GuestLevel::Process) };
@@ -183,13 +183,14 @@ fn walks_that_overlap_have_two_walkers() {
 /// Guests of many processes with pages of each size, spread over memory that a host maps by pages of each size.
 struct Spread;
 
-/// A number between 0 and `below`, the same for the same `seed`.
+/// Returns a number between 0 and `below`, the same for the same `seed`.
 fn draw(seed: u64, below: u64) -> u64 {
     let mixed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 40) % below
 }
 
-/// A guest real address: of one of four kinds of host page, in one of three stretches of 1 GiB, one of four of 2 MiB in each, and any page.
+/// Returns a guest real address: of one of four kinds of host page, in one of three stretches of 1 GiB, one of four of 2 MiB in each, and
+/// any page.
 fn spread(seed: u64) -> u64 {
     let kind = draw(seed, 4) << 34;
     kind + (draw(seed ^ 1 << 50, 3) << 30) + (draw(seed ^ 1 << 51, 4) << 21) + (draw(seed ^ 1 << 52, 512) << 12)
@@ -220,7 +221,7 @@ impl PageTables for Spread {
     }
 }
 
-/// The steps of loads all over the guests.
+/// Returns the steps of loads all over the guests.
 fn all_steps() -> Vec<NestedStep> {
     let companion = Builder::new("power9").unwrap().clock(Clock::Companion).build();
     let rig = Rig::new(1);
@@ -242,7 +243,7 @@ fn all_steps() -> Vec<NestedStep> {
     all
 }
 
-/// MMCR1 with the event of this code in PMC1: SEL in bits 7:0 of the code, COMB in 11:10, UNIT in 15:12 (section 5.15).
+/// Returns MMCR1 with the event of this code in PMC1: SEL in bits 7:0 of the code, COMB in 11:10, UNIT in 15:12 (section 5.15).
 fn mmcr1(code: u64) -> u64 {
     (code & 0xFF) << 24 | (code >> 10 & 3) << 38 | (code >> 12 & 15) << 60
 }

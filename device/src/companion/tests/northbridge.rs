@@ -1,4 +1,4 @@
-//! What the northbridge of a K8 counts of requests between nodes (sections 10.2.1.7 of its guide).
+//! Requests between nodes that the northbridge of a K8 counts (sections 10.2.1.7 of its guide).
 
 use proptest::prelude::*;
 use vm_pmu_arch::access::Address;
@@ -9,7 +9,7 @@ use super::*;
 /// The memory of each node.
 const MEMORY: u64 = 1 << 20;
 
-/// Two nodes of one core each, and their companion.
+/// Builds two nodes of one core each, and their companion.
 fn nodes() -> (Rig, Companion) {
     let line: fn(usize, u32) = |_, _| {};
     let machine = topology::Builder::new("k8").unwrap().packages(2).build(line).unwrap();
@@ -21,7 +21,7 @@ fn access(rig: &Rig, follower: &mut Follower<'_>, access: Access) {
     rig.deliver(follower);
 }
 
-/// `count` requests to local memory and to remote memory.
+/// Returns the counts of requests to local memory and to remote memory.
 fn requests(rig: &Rig, thread: usize) -> [u64; 2] {
     [Signal::MemoryRequestsLocal, Signal::MemoryRequestsRemote].map(|signal| rig.get(thread, signal))
 }
@@ -101,7 +101,7 @@ fn a_write_combining_buffer_is_written_whole_or_by_halves() {
     let mut stream = |first: u64, bytes: u64| {
         let store = |address: u64| Access { kind: AccessKind::StreamingStore, ..load(address) };
         (0..bytes / 8).for_each(|number| access(&rig, &mut follower, store(first + 8 * number)));
-        // A fence writes out what is left.
+        // A fence writes out the rest.
         follower.execute(&Instruction { length: 0, class: Class::Fence, ..Instruction::default() }, &mut Untranslated(12));
         rig.deliver(&mut follower);
     };
@@ -120,7 +120,7 @@ fn a_write_combining_buffer_is_written_whole_or_by_halves() {
     assert_eq!(rig.get(1, Signal::SizedWritesOf64), 1);
 }
 
-/// Two nodes of which the second has I/O from 3 GiB to 3.5 GiB, and the first from there to 4 GiB.
+/// Builds two nodes of which the second has I/O from 3 GiB to 3.5 GiB, and the first from there to 4 GiB.
 fn with_io() -> (Rig, Companion) {
     let (rig, _) = nodes();
     let builder = Builder::new("k8").unwrap().packages(2).memory_per_package(MEMORY);
@@ -156,7 +156,7 @@ fn uncached_accesses_are_of_processors_to_io_of_either_node() {
     assert_eq!(counts, [2, 1, 3, 6]);
     assert_eq!(COMMANDS.map(|signal| rig.get(0, signal)), [0, 1, 0, 0, 1, 1, 0]);
     assert_eq!(COMMANDS.map(|signal| rig.get(1, signal)), [3, 0, 0, 0, 0, 0, 0]);
-    // What is in no range is memory.
+    // An address in no range is memory.
     access(&rig, &mut followers[0], uncached(AccessKind::Load, 0x3000, 4));
     assert_eq!(requests(&rig, 0), [2, 0]);
 }

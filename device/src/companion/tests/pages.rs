@@ -13,7 +13,7 @@ struct Radix;
 
 const TABLES: u64 = 0x7000_0000;
 
-/// The address of page `number` of this size.
+/// Returns the address of page `number` of this size.
 fn page(bits: u8, number: u64) -> u64 {
     u64::from(bits) << 40 | number << bits
 }
@@ -39,7 +39,7 @@ fn outcome_of(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<
     outcome
 }
 
-/// An instruction that needs no fetch and loads from `address`; its data is always in the same line.
+/// Loads from `address` by an instruction that needs no fetch; its data is always in the same line.
 fn loading(rig: &Rig, follower: &mut Follower<'_>, address: u64) -> Outcome {
     let access = Access { address, physical: 0x100_0000, size: 8, ..Access::default() };
     outcome_of(rig, follower, &Instruction { length: 0, accesses: &[access], ..Instruction::default() })
@@ -64,7 +64,7 @@ fn a_miss_is_counted_by_the_size_of_its_page() {
     for signals in [ALL_SIZES, WALKED_SIZES] {
         assert_eq!(signals.map(|signal| rig.get(0, signal)), [1, 2, 4, 5]);
     }
-    // The last page again: the first level has it, and says nothing of its size.
+    // The last page again: the first level has it, so the outcome does not give its size.
     let outcome = loading(&rig, &mut follower, page(34, 2));
     assert_eq!((outcome.translation, outcome.page_bits, outcome.walk_source), (Translation::Hit(1), 0, DataSource::Unknown));
 }
@@ -263,10 +263,10 @@ fn streams_of_the_prefetcher_are_begun_continued_and_given_up() {
     // The second line begins a stream, four more go on with it.
     (0..6).for_each(&mut read);
     assert_eq!(counts(), [1, 4, 0]);
-    // Eight streams of two lines: the eighth takes the place of the first one, which was of use.
+    // Eight streams of two lines: the eighth replaces the first one, which was of use.
     (1..=8).for_each(|stream| [0, 1].into_iter().for_each(|line| read(stream * 100 + line)));
     assert_eq!(counts(), [9, 4, 0]);
-    // The ninth takes that of one that nothing went on with.
+    // The ninth replaces one that was never continued.
     [900, 901].into_iter().for_each(&mut read);
     assert_eq!(counts(), [10, 4, 1]);
 }

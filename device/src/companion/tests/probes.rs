@@ -1,4 +1,4 @@
-//! What the writes of other processors do to loads and code in flight.
+//! Effects of the writes of other processors on loads and code in flight.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -9,12 +9,12 @@ use super::{Rig, follow};
 const FAR: u64 = 0x10_0000;
 const SHARED: u64 = 0x20_0000;
 
-/// The first two processors of a machine, which have no cache in common.
+/// Returns a machine whose first two processors have no cache in common.
 fn processors(name: &str, threads: usize) -> Companion {
     Builder::new(name).unwrap().threads(threads).clock(Clock::Companion).build()
 }
 
-/// An access by an instruction that needs no register.
+/// Makes an access by an instruction that needs no register.
 fn access(rig: &Rig, follower: &mut Follower<'_>, code: u64, address: u64, kind: AccessKind) {
     let accesses = [Access { address, physical: address, size: 8, kind, ..Access::default() }];
     let class = if kind == AccessKind::Store { Class::Store } else { Class::Load };
@@ -25,7 +25,7 @@ fn access(rig: &Rig, follower: &mut Follower<'_>, code: u64, address: u64, kind:
     );
 }
 
-/// So many additions, each with a register of its own.
+/// Executes `count` additions, each with a register of its own.
 fn additions(rig: &Rig, follower: &mut Follower<'_>, count: u16) {
     for number in 0..count {
         let register = [Register(number % 64)];
@@ -34,7 +34,8 @@ fn additions(rig: &Rig, follower: &mut Follower<'_>, count: u16) {
     }
 }
 
-/// The restarts of a processor that loads a line from memory, if `waits`, and then the shared one, which the other one writes.
+/// Returns the restarts of a processor that loads a line from memory, if `waits`, and then the shared one, which the other processor
+/// writes.
 fn restarts(name: &str, threads: usize, waits: bool) -> u64 {
     let (companion, rig) = (processors(name, threads), Rig::new(threads));
     let (mut here, mut there) = (follow(&companion, 0), follow(&companion, threads - 1));

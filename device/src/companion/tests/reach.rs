@@ -13,7 +13,7 @@ use super::*;
 
 /// Bytes of memory of a chip.
 const MEMORY: u64 = 256 << 20;
-/// Lines so far apart are in one set of the second level, of eight ways, and of the third, of twenty.
+/// Lines this far apart are in one set of the second level, of eight ways, and of the third, of twenty.
 const SET: u64 = 512 << 10;
 
 /// One entry for every page, in one place; or pages without tables.
@@ -47,7 +47,7 @@ impl Chips {
         outcome
     }
 
-    /// Thread `number` makes an access.
+    /// Makes an access by thread `number`.
     fn access(&self, number: usize, kind: AccessKind, physical: u64) -> Outcome {
         let access = Access { kind, ..load(physical) };
         self.run(&mut follow(&self.companion, number), None, &Instruction { length: 0, accesses: &[access], ..Instruction::default() })
@@ -57,7 +57,7 @@ impl Chips {
         self.access(number, AccessKind::Load, physical)
     }
 
-    /// The pair of thread `number` reads so many other lines of the set.
+    /// Makes the pair of thread `number` read `lines` other lines of the set.
     fn crowd(&self, number: usize, physical: u64, lines: u64) {
         (1..=lines).for_each(|line| {
             self.load(number, physical + line * SET);
@@ -68,7 +68,7 @@ impl Chips {
         signals.map(|signal| self.rig.get(number, signal))
     }
 
-    /// Brings a line of chip 0 to where it shall come from, for thread 0; returns its address and the cycles that a load of it then takes.
+    /// Brings a line of chip 0 to its source for thread 0. Returns its address and the cycles that a load of it then takes.
     fn place(&self, source: DataSource) -> (u64, u32) {
         let line = 0x40_0000;
         let prepare = |number, modified: bool| {
@@ -122,7 +122,7 @@ macro_rules! of_place {
     };
 }
 
-/// Every place beyond a pair, and what counts it.
+/// Every place beyond a pair, and the signals that count it.
 const PLACES: [(DataSource, [Signal; 4]); 16] = {
     use DataSource::*;
     [
@@ -224,12 +224,12 @@ const PLACES: [(DataSource, [Signal; 4]); 16] = {
     ]
 };
 
-/// What thread 0 has counted of all places, for one purpose.
+/// Returns thread 0's counts of all places, for one purpose.
 fn of_purpose(chips: &Chips, purpose: usize) -> Vec<u64> {
     PLACES.iter().map(|(_, signals)| chips.rig.get(0, signals[purpose])).collect()
 }
 
-/// That of a purpose only the signal of `source` has counted, and once.
+/// Checks that of a purpose only the signal of `source` has counted, and once.
 fn counted_alone(chips: &Chips, purpose: usize, source: DataSource) {
     let expected: Vec<u64> = PLACES.iter().map(|(place, _)| u64::from(*place == source)).collect();
     assert_eq!(of_purpose(chips, purpose), expected, "{source:?}, purpose {purpose}");
@@ -284,7 +284,7 @@ fn an_entry_for_data_is_told_and_counted_where_it_was() {
     }
 }
 
-/// How loads of thread 0 go whose lines are in the memory of these chips.
+/// Returns how loads of thread 0 go whose lines are in the memory of these chips.
 fn loads_from(chips: &Chips, homes: &[u64]) -> Vec<(u8, u8)> {
     let line = |(number, home): (u64, &u64)| home * MEMORY + number * 0x1_0000;
     let outcomes = (1..).zip(homes).map(|line_of| chips.load(0, line(line_of)));
@@ -415,7 +415,7 @@ fn a_third_level_gives_lines_up_to_those_that_are_lent() {
         let mut expected = [0; 6];
         expected[2 + odd] = 1;
         assert_eq!(chips.counts(8, CASTOUTS), expected);
-        // Who reads the line from there gives it up too, but its data are there still.
+        // The reader of a line from there gives it up too, but its data are still there.
         assert_eq!(chips.load(0, line).source, DataSource::LentL3 { modified: false });
         chips.crowd(0, line + 0x1000_0000 / 2, 28);
         let mut expected = [0; 6];
@@ -432,7 +432,7 @@ fn a_snoop_is_counted_by_what_it_finds() {
         prepare(&chips);
         let before = super::super::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
         chips.access(0, kind, 0x40_0000);
-        // What was asked of the second pair counts with its next access.
+        // Snoops of the second pair count with its next access.
         let access = load(0x80_0000);
         chips.run(&mut followed, None, &Instruction { length: 0, accesses: &[access], ..Instruction::default() });
         let after = super::super::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));

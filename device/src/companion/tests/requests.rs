@@ -1,11 +1,11 @@
-//! Requests, their suppliers, and how many an instruction can make.
+//! Requests, their suppliers, and the most that an instruction can make.
 
 use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 
 use super::super::{Invalidation, Untranslated};
 use super::*;
 
-/// A follower whose requests are wanted.
+/// Returns a follower whose requests are wanted.
 fn asking(companion: &Companion, number: usize) -> Follower<'_> {
     let mut demand = Demand::default();
     demand.replace(SignalSet::ALL, false, Records::REQUESTS);
@@ -18,7 +18,7 @@ fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
 
-/// The requests of an instruction without page tables.
+/// Returns the requests of an instruction without page tables.
 fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) -> Vec<Request> {
     follower.execute(instruction, &mut Untranslated(12));
     let made = follower.requests().to_vec();
@@ -27,7 +27,7 @@ fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_
     made
 }
 
-/// The only request of an access.
+/// Returns the only request of an access.
 fn request(rig: &Rig, follower: &mut Follower<'_>, access: Access) -> Request {
     let made = requests(rig, follower, &accessing(&[access]));
     assert_eq!(made.len(), 1, "{made:?}");
@@ -38,7 +38,7 @@ fn kinds(made: &[Request]) -> Vec<RequestKind> {
     made.iter().map(|request| request.kind).collect()
 }
 
-/// Whether it is one for a line, to be read, written or executed.
+/// Whether a request is one for a line, to be read, written or executed.
 fn asks_for_line(request: &Request) -> bool {
     use RequestKind as K;
     matches!(

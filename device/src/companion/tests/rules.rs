@@ -9,7 +9,7 @@ fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
     rig.deliver(follower);
 }
 
-/// An instruction that needs no fetch.
+/// Returns an instruction that needs no fetch.
 fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
@@ -73,7 +73,7 @@ fn a_load_of_what_the_other_core_of_a_tile_has_modified_is_told_apart() {
     run(&rig, &mut first, &accessing(&[store(0x8000)]));
     run(&rig, &mut other, &accessing(&[load(0x8000)]));
     assert_eq!([Signal::LoadsFromSiblingCoreModified, Signal::LoadsFromL2].map(|signal| rig.get(4, signal)), [1, 1]);
-    // Both have it shared now: a load of one that has only read it is none.
+    // Both have it shared now: a load by one that has only read it does not count.
     run(&rig, &mut first, &accessing(&[load(0x9000)]));
     run(&rig, &mut other, &accessing(&[load(0x9000)]));
     assert_eq!([Signal::LoadsFromSiblingCoreModified, Signal::LoadsFromL2].map(|signal| rig.get(4, signal)), [1, 2]);

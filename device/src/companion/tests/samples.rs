@@ -1,4 +1,4 @@
-//! Records of sampled instructions on POWER9, filled with what the companion tells, and what its PMU makes of them: KA5 of
+//! Records of sampled instructions on POWER9, as the companion fills them, and their effects in its PMU: KA5 of
 //! `docs/notes/pipelines-power9.md`, worked out there.
 //!
 //! A load from a line of the second level has its data 15 cycles after its launch, from memory 340 where the row of its bank is open. It is
@@ -35,17 +35,17 @@ const PMAE: u64 = 1 << (63 - 37);
 pub(super) const FREE: Register = Register(200);
 
 impl Sampling {
-    /// Two chips of one core.
+    /// Builds two chips of one core.
     fn new() -> Sampling {
         Sampling::of(2, 1)
     }
 
-    /// So many chips of so many cores.
+    /// Builds `chips` chips of `cores` cores.
     pub(super) fn of(chips: usize, cores: usize) -> Sampling {
         Sampling::built(Builder::new("power9").unwrap(), chips, cores)
     }
 
-    /// So many chips of so many cores, and what else the builder says.
+    /// Builds `chips` chips of `cores` cores, with the other settings of `builder`.
     fn built(builder: Builder, chips: usize, cores: usize) -> Sampling {
         let line: fn(usize, u32) = |_, _| {};
         let machine = topology::Builder::new("power9").unwrap().packages(chips * cores).threads(4).build(line).unwrap();
@@ -53,8 +53,8 @@ impl Sampling {
         Sampling { machine, companion }
     }
 
-    /// Three chips of two pairs of cores, the third in another group, with buffers on their memory, 256 MiB each, and a pair that lends its
-    /// third level.
+    /// Builds three chips of two pairs of cores, the third in another group, with buffers on their memory, 256 MiB each, and a pair that
+    /// lends its third level.
     fn large() -> Sampling {
         let builder = Builder::new("power9").unwrap().packages_per_group(2).buffered().lent_clusters(1);
         Sampling::built(builder.memory_per_package(256 << 20), 3, 4)
@@ -73,7 +73,7 @@ impl Sampling {
         self.program_all(&[code], stages);
     }
 
-    /// The same of several events.
+    /// Counts the events of several codes, and sets the threshold.
     pub(super) fn program_all(&self, codes: &[u64], (start, end): (u8, u8)) {
         let mut control = ThreadControl::default();
         control.set_run(true);
@@ -92,11 +92,11 @@ impl Sampling {
     }
 }
 
-/// What a thread executes.
+/// A thread that executes instructions.
 pub(super) struct Thread<'a> {
     sampling: &'a Sampling,
     pub(super) follower: Follower<'a>,
-    /// Where the entry of the next page is read.
+    /// The address at which the entry of the next page is read.
     table: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Thread<'a> {
         Thread { sampling, follower, table: None }
     }
 
-    /// Executes an instruction that needs no fetch, and reports it, as the one that is sampled or as another.
+    /// Executes an instruction that needs no fetch, and reports it as the sampled one or as another.
     pub(super) fn run(&mut self, instruction: &Instruction<'_>, sampled: bool) {
         let pmu = self.sampling.machine.thread(self.follower.number()).unwrap();
         self.follower.execute(instruction, &mut Direct(self.table));
@@ -170,13 +170,13 @@ impl<'a> Thread<'a> {
         self.run(&Instruction { class: Class::Store, operation, accesses: &accesses, ..Instruction::default() }, sampled);
     }
 
-    /// Everything before completes before what comes.
+    /// Lets everything so far complete before the next instructions.
     pub(super) fn settle(&mut self) {
         self.run(&Instruction { class: Class::Serializing, operation: Some(Operation::default()), ..Instruction::default() }, false);
     }
 }
 
-/// What the first thread and one of another chip count of the event of this code, on the first.
+/// Returns the count of this event on the first thread, when it and one of another chip execute.
 fn counted(code: u64, execute: impl FnOnce(&mut Thread<'_>, &mut Thread<'_>)) -> u64 {
     let sampling = Sampling::new();
     sampling.program(code, (0, 0));
@@ -184,7 +184,7 @@ fn counted(code: u64, execute: impl FnOnce(&mut Thread<'_>, &mut Thread<'_>)) ->
     (0..4).map(|number| sampling.read(spr::PMC1 + number)).sum()
 }
 
-/// KA5: the page and the row of the bank are those of a load before.
+/// Loads from memory, as in KA5: the page and the row of the bank are those of a load before.
 fn load_from_memory(thread: &mut Thread<'_>) {
     thread.load(0x10_0000, false);
     thread.settle();
@@ -320,7 +320,7 @@ fn a_store_to_a_line_that_others_share_claims_it() {
 
 #[test]
 fn a_read_of_a_clean_line_of_another_chip_is_answered_from_state_t() {
-    // PM_MRK_FAB_RSP_RD_T_INTV. What the other chip has modified, and what memory gives, is not.
+    // PM_MRK_FAB_RSP_RD_T_INTV. A line that the other chip has modified, or that memory gives, does not count.
     let read = |before: fn(&mut Thread<'_>)| {
         counted(0x1_015E, |thread, other| {
             before(other);
@@ -360,7 +360,8 @@ fn a_clean_line_that_another_core_read_last_comes_from_there() {
     assert_eq!([0x2D14E, 0x1D154].map(|code| count(code, 1)), [0, 0]);
 }
 
-/// What thread 0 of a large machine counts of the event of this code for a load or a store of this line, after thread `other` has prepared it.
+/// Returns thread 0's count of this event on a large machine, and its SIER, for a load or a store of this line, after thread `other` has
+/// prepared it.
 fn far(code: u64, line: u64, stores: bool, other: usize, prepare: impl FnOnce(&mut Thread<'_>)) -> (u64, Sier) {
     let sampling = Sampling::large();
     sampling.program(code, (0, 0));
@@ -376,7 +377,7 @@ fn far(code: u64, line: u64, stores: bool, other: usize, prepare: impl FnOnce(&m
     ((0..4).map(|number| sampling.read(spr::PMC1 + number)).sum(), Sier::written(sampling.read(spr::SIER)))
 }
 
-/// Lines so far apart are in one set of the second level, of eight ways, and of the third, of twenty.
+/// Lines this far apart are in one set of the second level, of eight ways, and of the third, of twenty.
 const SET: u64 = 512 << 10;
 
 #[test]
@@ -459,7 +460,7 @@ fn a_load_that_takes_the_data_of_a_store_is_told_as_one() {
     };
     // PM_MRK_ST_FWD.
     assert_eq!(counted(0x3_012C, execute), 1);
-    // One from beside it is none.
+    // A load from beside it does not count.
     let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
         thread.load(0x10_0000, false);
         thread.store(0x10_0008, false);

@@ -19,7 +19,7 @@ const HOT: u64 = 0x5100_0000;
 const COLD: u64 = 0x5200_0000;
 const LINE: u64 = 128;
 
-/// Reports it: groups of four drawn instructions, then more stores to new lines than the second level has lines.
+/// Reports the stream: groups of four drawn instructions, then more stores to new lines than the second level has lines.
 pub(super) fn crowd(mut report: impl FnMut(&Instruction<'_>)) {
     let (mut here, mut cold, mut state) = (CODE, COLD, 3u64);
     let mut draw = move |below: u64| {

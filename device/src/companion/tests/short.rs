@@ -1,11 +1,11 @@
-//! Short ways do the same as the long one: in every signal, in every outcome and in what is saved.
+//! Short ways have the same effect as the long one: in every signal, in every outcome and in the saved state.
 
 use super::super::outcome::Outcome;
 use super::super::pipeline::takes_the_long_way;
 use super::super::{Bundle, Clock, Invalidation, Profile, parts};
 use super::*;
 
-/// A stream in which most instructions only compute: up to 60 of them behind each of the noise.
+/// Reports a stream in which most instructions only compute: up to 60 of them behind each of the noise.
 fn computing(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     let mut noise = Noise::new(seed);
     for _ in 0..steps {
@@ -26,8 +26,8 @@ fn computing(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) 
     }
 }
 
-/// A stream in which most instructions hit: loads, stores, branches and additions in a page of code, on a few lines of data, some 40 behind
-/// each of the noise.
+/// Reports a stream in which most instructions hit: loads, stores, branches and additions in a page of code, on a few lines of data, some
+/// 40 behind each of the noise.
 fn hitting(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     let mut noise = Noise::new(seed);
     for _ in 0..steps {
@@ -87,8 +87,8 @@ fn hitting(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// A stream in which up to 150 instructions that hit follow each load that misses, and half of them need its data, so that queues fill. Some wait
-/// for what was before.
+/// Reports a stream in which up to 150 instructions that hit follow each load that misses, and half of them need its data, so that queues
+/// fill. Some wait for earlier instructions.
 fn waiting(seed: u64, steps: u64, mut report: impl FnMut(&Instruction<'_>)) {
     let mut noise = Noise::new(seed);
     let missing = [Register(1)];
@@ -119,8 +119,8 @@ fn waiting(seed: u64, steps: u64, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// A stream of bundles of which most hit: loads, stores, additions, compares and branches in two pages of code, on a few lines of data, some
-/// 40 bundles behind each of the noise.
+/// Reports a stream of bundles of which most hit: loads, stores, additions, compares and branches in two pages of code, on a few lines of
+/// data, some 40 bundles behind each of the noise.
 fn bundled(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     use super::super::ia64_register::{FLOATING, PREDICATES};
     const ADD: u64 = 8 << 37;
@@ -205,11 +205,11 @@ fn bundled(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// What is counted and told, what is saved, and how many instructions went a short way.
+/// The counts and outcomes, the saved state, and the number of instructions that went a short way.
 type Done = (Vec<u64>, Vec<Outcome>, Vec<u8>, usize);
 
-/// Runs a stream of the first thread of a machine, whose other clusters and cores now and then take its lines, or forget its translations. The
-/// second thread of its core, if it has one, runs at the same time, or not.
+/// Runs a stream on the first thread of a machine, whose other clusters and cores now and then take its lines, or invalidate its
+/// translations. The second thread of its core, if it has one, runs at the same time, or not.
 fn run(
     profile: &Profile,
     (demand, clock, competes): (&Demand, Clock, bool),
@@ -259,7 +259,7 @@ fn run(
     (rig.all(), outcomes, companion.save(&followers).unwrap(), follower.shorts)
 }
 
-/// A demand of all signals that no pipeline takes the long way for.
+/// Returns a demand of all signals for which no pipeline takes the long way.
 pub(super) fn counted() -> Demand {
     let mut demand = Demand::default();
     demand.replace(Signal::all().filter(|signal| !takes_the_long_way(*signal)).collect(), false, Records::NONE);
@@ -344,8 +344,8 @@ fn an_instruction_that_hits_does_the_same_the_short_way_while_only_events_are_fo
     }
 }
 
-/// Two threads of a core execute in turn, instruction by instruction. What is told, what each has counted on the way, what is saved, and how many
-/// instructions went a short way.
+/// Executes on two threads of a core in turn, instruction by instruction. Returns the outcomes, each thread's counts on the way, the saved
+/// state, and the number of instructions that went a short way.
 fn together(profile: &Profile, seed: u64, long: bool) -> (Vec<Outcome>, Vec<Vec<u64>>, Vec<u8>, usize) {
     let companion = Builder::of(profile).threads(2).clock(Clock::Companion).build();
     let rig = Rig::new(2);

@@ -39,7 +39,7 @@ const P6: &[Register] = &[Register(PREDICATES + 6)];
 const CCV: &[Register] = &[Register(APPLICATION + 32)];
 const RSC: &[Register] = &[Register(APPLICATION + 16)];
 
-/// An instruction of a slot.
+/// An instruction in a slot.
 #[derive(Clone, Copy, Default)]
 struct Slot<'a> {
     word: u64,
@@ -63,7 +63,7 @@ fn accesses(word: u64, accesses: &[Access]) -> Slot<'_> {
     Slot { accesses, class: Class::Load, ..plain(word) }
 }
 
-/// A program that is executed.
+/// A program to execute.
 struct Program<F> {
     address: u64,
     report: F,
@@ -89,7 +89,7 @@ impl<F: FnMut(&Instruction<'_>)> Program<F> {
         self.address += 16;
     }
 
-    /// One instruction, and a stop behind it.
+    /// Reports one instruction, with a stop behind it.
     fn first(&mut self, slot: Slot<'_>) {
         self.bundle(MII | STOP, [slot, plain(NOP), plain(NOP)]);
     }
@@ -145,7 +145,7 @@ pub(super) fn waits(data: u64, report: impl FnMut(&Instruction<'_>)) {
     }
     (0..9).for_each(|number| program.first(accesses(LD8, &[load(line(32 + number))])));
     program.wait(300);
-    // More than the second level's queue and its lines on their way have places.
+    // More than the second level's queue and its lines in flight have room for.
     (0..60).for_each(|number| program.first(accesses(LDF8, &[load(line(64 + number))])));
     // A counted loop ends, and its next code is elsewhere.
     let again = Transfer { kind: BranchKind::Conditional, taken: false, target: program.address };

@@ -5,12 +5,12 @@ use vm_pmu_arch::feed::Signal;
 use super::super::{Builder, Class, Clock, Companion, Follower, Instruction, Operation, Register};
 use super::{Rig, follow};
 
-/// Two cores of four threads of Knights Landing, of which none runs.
+/// Returns two cores of four threads of Knights Landing, of which none runs.
 fn tile() -> Companion {
     Builder::new("knl").unwrap().threads(8).clock(Clock::Companion).build()
 }
 
-/// The cycles that `follower` takes for 200 additions, each with registers of its own.
+/// Returns the cycles that `follower` takes for 200 additions, each with registers of its own.
 fn additions(rig: &Rig, follower: &mut Follower<'_>) -> u64 {
     let before = rig.get(follower.number(), Signal::Cycles);
     for number in 0..200 {
