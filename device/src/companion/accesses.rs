@@ -107,7 +107,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Handles an uncached access that leaves the core.
     fn leave_uncached(&mut self, access: &Access, stores: bool) {
         let profile = &self.system.profile;
         let (kind, latency) =
@@ -125,7 +124,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Handles the lookup of a translation of data.
     fn translated(&mut self, ask: Ask, translation: Translation, cost: u32) {
         let missed = ask == Ask::Load && matches!(translation, Translation::Hit(2) | Translation::Walk);
         self.tally.add(Signal::LoadTlbMissesAll, u64::from(missed));
@@ -135,7 +133,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Handles an access to a line.
     #[inline]
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
         // Lines that the prefetcher requests meanwhile do not count here.
@@ -156,7 +153,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Handles an access that missed the first level.
     fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource) {
         let profile = &self.system.profile;
         if level.is_none() && source == DataSource::Cache(1) {

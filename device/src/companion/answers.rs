@@ -11,7 +11,6 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// The state before anyone has answered a snoop.
     pub(super) const NONE: Answers = Answers { package: None, strongest: LineState::Invalid };
 
     /// Records that a cluster of `package` had the line in this state.

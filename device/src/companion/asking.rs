@@ -158,7 +158,6 @@ impl Follower<'_> {
         out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
     }
 
-    /// Keeps a request for line `outer`.
     pub(super) fn keep_request(&mut self, request: Request, outer: u64) {
         let physical = outer << self.system.profile.caches.outer_line_bits.min(63);
         self.requests.push(Request { physical, ..request });

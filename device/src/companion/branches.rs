@@ -153,7 +153,6 @@ pub(super) fn count(transfer: &Transfer, prediction: Prediction, tally: &mut Tal
     }
 }
 
-/// Counts a mispredicted branch by its kind.
 fn count_mispredicted(transfer: &Transfer, tally: &mut Tally) {
     let taken = transfer.taken;
     tally.add(Signal::BranchesMispredicted, 1);
@@ -170,7 +169,6 @@ fn count_mispredicted(transfer: &Transfer, tally: &mut Tally) {
     tally.add(kind, 1);
 }
 
-/// Counts the prediction of a branch in a bundle.
 pub(super) fn count_bundled(transfer: &Transfer, bundled: &Bundled, tally: &mut Tally) {
     let (taken, prediction) = (transfer.taken, bundled.verdict.prediction);
     let cell = Cell::of(taken, prediction);

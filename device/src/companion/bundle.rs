@@ -3,7 +3,6 @@
 /// The template of long instructions, without its lowest bit.
 const LONG: u64 = 0x04;
 
-/// The unit of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     M,
@@ -158,7 +157,6 @@ impl Bundle {
         (0..3).filter(|slot| self.has_branch(*slot)).fold(0, |all, slot| all | 1 << slot)
     }
 
-    /// Whether there is a branch in a slot.
     #[inline]
     fn has_branch(&self, slot: u8) -> bool {
         if self.is_long() {
@@ -202,13 +200,11 @@ impl Bundle {
         (unit, self.instruction())
     }
 
-    /// Whether a stop follows the instruction's slot.
     #[inline]
     pub(super) fn stops_behind(&self) -> bool {
         self.shape().stops >> self.slot.min(2) & 1 != 0
     }
 
-    /// Whether the instruction is the last of its bundle.
     #[inline]
     pub(super) fn is_last(&self) -> bool {
         self.slot >= self.shape().last
@@ -237,13 +233,11 @@ impl Bundle {
         self.encoding(if self.is_long() && self.slot == 1 { 2 } else { self.slot })
     }
 
-    /// Returns the branch in the instruction's slot.
     #[inline]
     pub(super) fn branch(&self) -> Option<Branch> {
         self.has_branch(self.slot.min(2)).then(|| self.decoded_branch())
     }
 
-    /// Decodes the instruction as a branch.
     fn decoded_branch(&self) -> Branch {
         let word = self.instruction();
         let (major, kind, unqualified) = (word >> 37, field(word, 6, 3), field(word, 0, 6) == 0);
@@ -298,7 +292,6 @@ fn field(word: u64, low: u32, length: u32) -> u64 {
     word >> low & ((1 << length) - 1)
 }
 
-/// Sign-extends a number of `bits` bits.
 fn sign_extend(value: u64, bits: u32) -> u64 {
     ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
 }

@@ -8,17 +8,14 @@ use super::instruction::Transfer;
 use super::predictor::{Frame, Path, Tables, Verdict, WEAKLY_NOT_TAKEN, WEAKLY_TAKEN};
 use super::profile::Bundles;
 
-/// Maximum number of target address registers.
 const MOST_REGISTERS: usize = 8;
 
 /// The stage of a multi-stage predictor that predicted a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// A target address register.
     Register,
     /// The tables, the remembered targets or the return stack.
     Tables,
-    /// The encoding.
     Encoding,
 }
 

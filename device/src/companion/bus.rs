@@ -1,7 +1,7 @@
 //! Transactions of the front-side bus of Itanium processors.
 //!
-//! The names are those of its kinds: BRL, BRIL and BIL read a line, read it to write it, or only take it from others; BWL writes a line; BRP
-//! and BWP read and write a part; BRC reads a line that others keep. `docs/notes/fabric-ia64.md` has the rules.
+//! The names of its kinds: BRL reads a line, BRIL reads it to write it, BIL only takes it from others; BWL writes a line; BRP and BWP read
+//! and write a part; BRC reads a line that others keep. `docs/notes/fabric-ia64.md` has the rules.
 
 use core::ops::Range;
 
@@ -20,7 +20,6 @@ pub(super) const LINE_CLOCKS: u64 = 128 / (2 * 16);
 /// Size in bytes of the largest pieces in which combined stores are written.
 const PIECE: u32 = 32;
 
-/// Counts an uncacheable access in `line`.
 pub(super) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &mut Tally) {
     let signal = match (PORTS.contains(&physical), stores) {
         (true, false) => Signal::BusIoReads,
@@ -68,7 +67,6 @@ const WORK_BITS: u32 = 7;
 const MOST_WORK: u64 = (1 << WORK_BITS) - 1;
 /// Position in the same word of the place of its lines.
 const PLACE_SHIFT: u32 = WORK_BITS * WORKS.len() as u32;
-/// Number of possible places.
 pub(super) const PLACES: usize = 64;
 
 /// The lines that a core makes the bus carry for one access: the one that it requests, the one that it writes, and the one that it casts
@@ -98,7 +96,6 @@ impl Carried {
         self.0 == 0
     }
 
-    /// Adds `amount` of `work`.
     pub(super) fn add(&mut self, work: Work, amount: u64) {
         let more = amount.min(MOST_WORK - self.count(work));
         self.0 += more << (WORK_BITS * work as u32);
@@ -114,7 +111,6 @@ impl Carried {
         ((self.0 >> PLACE_SHIFT) as usize).checked_sub(1)
     }
 
-    /// Returns it without its lines.
     fn without_lines(self) -> Carried {
         Carried(self.0 & ((1 << PLACE_SHIFT) - 1))
     }
@@ -245,7 +241,6 @@ impl Transfer {
         }
     }
 
-    /// Counts the transfer.
     pub(super) fn count(self, line: u64, tally: &mut Tally) {
         let (first, second) = match self {
             Transfer::Current => (Signal::BusCurrentReads, None),

@@ -37,18 +37,15 @@ pub(super) enum Ask {
 }
 
 impl Ask {
-    /// Whether the line is to be written.
     pub(super) fn writes(self) -> bool {
         matches!(self, Ask::Store | Ask::PrefetchStore)
     }
 
-    /// Whether the line holds code.
     pub(super) fn is_code(self) -> bool {
         matches!(self, Ask::Fetch | Ask::FetchAhead)
     }
 }
 
-/// The level that had the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     First,
@@ -68,7 +65,6 @@ pub(super) enum Request {
     Upgrade,
 }
 
-/// The result of a request to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Served {
     By(Level),
@@ -129,7 +125,7 @@ pub(super) struct CoreCaches {
     pub(super) code: Sets,
     pub(super) data: Sets,
     pub(super) translations: Translations,
-    /// Lines that others took from it in order to write them.
+    /// Lines that others took from it to write them.
     pub(super) taken: Taken,
     /// The follower that last looked up hits.
     pub(super) finder: Finder,
@@ -305,7 +301,6 @@ impl Cluster {
         caches.translations.find_first(CODE, address, thread) && caches.code.touch(inner, inner).is_some()
     }
 
-    /// Requests the first-level line `inner` for `core`.
     #[inline]
     pub(super) fn serve(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
         // The fast path of nearly all requests, without another call.
@@ -453,7 +448,6 @@ impl Cluster {
         strongest
     }
 
-    /// Whether a second level of code has line `outer`.
     pub(super) fn has_second_code(&self, outer: u64) -> bool {
         self.second_code.as_ref().is_some_and(|code| code.peek(outer, outer).is_some())
     }
@@ -539,7 +533,6 @@ pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
     );
 }
 
-/// Counts a line evicted from the data cache.
 pub(super) fn count_eviction(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {

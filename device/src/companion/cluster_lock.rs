@@ -134,12 +134,10 @@ impl ClusterLock {
         ClusterLock { cluster: Mutex::new(cluster), locals }
     }
 
-    /// Returns an empty [`Found`] for a thread.
     pub(super) fn nothing_found(&self) -> Found {
         Found::nothing(&self.take())
     }
 
-    /// Returns the state of a core that needs no lock.
     pub(super) fn local(&self, core: usize) -> Option<&Local> {
         self.locals.get(core)
     }

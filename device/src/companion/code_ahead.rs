@@ -64,7 +64,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Ends the stream, if one is followed.
     #[inline]
     pub(super) fn end_stream(&mut self) {
         if matches!(self.stream, CodeStream::At(_))
@@ -146,7 +145,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether the code of an instruction is not cached.
     pub(super) fn is_uncacheable(&self, instruction: &Instruction<'_>) -> bool {
         instruction.physical & UNCACHEABLE != 0 && self.system.profile.pipeline.is_ia64()
     }

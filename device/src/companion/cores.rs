@@ -45,7 +45,6 @@ impl Core {
         Core { threads: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
     }
 
-    /// Sets whether thread `thread` runs.
     pub(super) fn set_running(&self, thread: usize, runs: bool) {
         if thread >= THREADS {
             return;
@@ -63,9 +62,8 @@ impl Core {
         self.sharing.lock().leave(thread);
     }
 
-    /// Records that thread `thread` executes something. Returns the state that it shares with others, and all threads that run, one bit
-    /// each; `None` if no other thread runs or has been followed before. One that has been followed may resume, and is affected by what
-    /// this one does meanwhile.
+    /// Records that thread `thread` executes something. Returns what it shares with others, and all threads that run, one bit each; `None` if
+    /// no other runs or has been followed before. One that has been followed may resume, and meets what this one does meanwhile.
     #[inline]
     pub(super) fn together(&self, thread: usize) -> Option<(MutexGuard<'_, Sharing>, u32)> {
         let own = Core::alone(thread);

@@ -77,7 +77,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Reports the steps of nested translations to the PMU.
     fn report_nested<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) else { return };
         steps.all().for_each(|step| thread.nested(step));

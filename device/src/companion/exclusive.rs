@@ -189,7 +189,6 @@ impl Cluster {
         }
     }
 
-    /// Puts a line into the second level.
     fn take_victim(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         tally.add(Signal::L2Fills, 1);
         let victim = Line(self.second.insert(line.number(), line.0));

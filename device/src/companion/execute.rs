@@ -29,7 +29,6 @@ pub(super) enum Way {
 }
 
 impl Follower<'_> {
-    /// Chooses how instructions are followed.
     pub(super) fn choose_way(&mut self) {
         let unrecorded = self.demand.records().is_none();
         self.way = match (self.active, self.pipelined) {
@@ -144,7 +143,6 @@ impl Follower<'_> {
         self.pipeline.as_deref_mut().filter(|_| self.pipelined)
     }
 
-    /// Tells the pipeline where execution continues.
     #[inline]
     pub(super) fn continues(&mut self, continuation: Continuation) {
         if let Some(pipeline) = self.pipeline() {
@@ -192,7 +190,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Follows an exception or an interrupt that is taken.
     #[inline(never)]
     fn except(&mut self) {
         self.line = None;

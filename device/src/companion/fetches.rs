@@ -33,19 +33,16 @@ impl Piece {
         instruction.address.wrapping_sub(self.begin) < self.reach.saturating_sub(u64::from(instruction.length))
     }
 
-    /// Returns its number.
     #[inline]
     pub(super) fn number(&self) -> Option<u64> {
         (self.reach != 0).then_some(self.begin >> self.bits)
     }
 
-    /// Changes to the piece that has `address`.
     #[inline]
     pub(super) fn enter(&mut self, address: u64) {
         self.set(Some(address >> self.bits));
     }
 
-    /// Changes to this piece, or to none.
     #[inline]
     pub(super) fn set(&mut self, number: Option<u64>) {
         self.begin = number.unwrap_or_default() << self.bits;
@@ -128,7 +125,7 @@ impl Follower<'_> {
         self.lies_in(instruction, line) && self.is_quiet(instruction)
     }
 
-    /// Returns `goes_on_in_line`. If it holds, the fetcher reads the pieces of the instruction.
+    /// Whether `goes_on_in_line` holds. If so, the fetcher reads the pieces of the instruction.
     #[inline(never)]
     pub(super) fn goes_on_in_another_piece(&mut self, instruction: &Instruction<'_>) -> bool {
         let goes_on = self.goes_on_in_line(instruction);
@@ -154,7 +151,6 @@ impl Follower<'_> {
         self.tally.add(Signal::InstructionFetches, fetched);
     }
 
-    /// Reads the pieces that an instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
         if self.is_uncacheable(instruction) {

@@ -60,7 +60,6 @@ pub struct Follower<'a> {
     pub(super) path: Path,
     /// The part's pipeline, if the clock is the companion's.
     pub(super) pipeline: Option<Box<Pipeline>>,
-    /// Whether the pipeline keeps time.
     pub(super) pipelined: bool,
     pub(super) streams: Streams,
     pub(super) combining: Combining,

@@ -35,7 +35,6 @@ struct Side {
     number: usize,
     /// The most recently used line of each set.
     last: Box<[Mark]>,
-    /// Other lines.
     lines: Box<[Mark]>,
     /// The page that was translated last, and others whose translations the first level has.
     page: Mark,
@@ -81,7 +80,6 @@ pub(super) enum Find {
 }
 
 impl Find {
-    /// Returns the level that serves it.
     pub(super) fn level(self) -> Level {
         match self {
             Find::First { .. } => Level::First,
@@ -113,7 +111,6 @@ impl Side {
         }
     }
 
-    /// Returns the mark of a page.
     #[inline]
     fn page_of(&self, address: u64, changes: usize) -> Mark {
         Mark { key: address >> self.page_bits << 1, changes }
@@ -200,7 +197,6 @@ impl Default for Found {
 }
 
 impl Found {
-    /// Returns an empty [`Found`] for these caches.
     pub(super) fn nothing(cluster: &Cluster) -> Found {
         let Some(CoreCaches { code, data, translations, .. }) = cluster.cores.first() else { return Found::default() };
         Found {
@@ -228,7 +224,7 @@ impl Found {
         again
     }
 
-    /// Whether a fetch of code hits the first level again, with its translation.
+    /// Whether a fetch of code hits again in this way.
     #[inline]
     pub(super) fn code_again(&mut self, local: &Local, line: u64, address: u64) -> bool {
         self.code.again(local, line, false, address)
@@ -246,8 +242,7 @@ impl Found {
         (again && (data.page == page || data.turns(local, page))).then_some(first)
     }
 
-    /// Forgets the most recently used lines of a line's sets, after a request for the line the long way, which marks it as used on each
-    /// level.
+    /// Forgets the most recently used lines of a line's sets, after a long-way request, which marks the line as used on each level.
     pub(super) fn ask(&mut self, line: u64) {
         self.code.forget_last(line);
         self.data.forget_last(line);
@@ -308,7 +303,6 @@ impl Found {
     }
 }
 
-/// Returns empty marks for this many sets.
 fn nothing_in(sets: u64) -> Box<[Mark]> {
     (0..sets.min(MOST)).map(|_| Mark::NEVER).collect()
 }

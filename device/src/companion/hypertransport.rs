@@ -32,7 +32,6 @@ pub(super) fn is_of_link(signal: Signal) -> bool {
     OF_LINKS.iter().any(|link| link.contains(&signal))
 }
 
-/// A packet: doublewords of its command and of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Packet {
     command: u64,
@@ -49,10 +48,8 @@ const fn response(data: u64) -> Packet {
     Packet { command: 1, data }
 }
 
-/// A transaction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transaction {
-    /// The requesting node.
     pub(super) source: usize,
     /// The node that has the memory.
     pub(super) target: usize,
@@ -99,7 +96,6 @@ impl Carrier<'_> {
         Some(other.0)
     }
 
-    /// Sends a packet from one node to another.
     fn carry(&mut self, from: usize, to: usize, packet: Packet) {
         let mut at = from;
         for _ in 0..NODES {

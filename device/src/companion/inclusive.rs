@@ -260,7 +260,6 @@ impl Cluster {
         Served::By(Level::Third)
     }
 
-    /// Brings a line of code into the first level.
     fn refill_code(&mut self, core: usize, inner: u64, level: Level, tally: &mut Tally) {
         let from_second = matches!(level, Level::Second | Level::Third);
         tally.add(if from_second { Signal::InstructionCacheRefillsL2 } else { Signal::InstructionCacheRefillsSystem }, 1);
@@ -332,7 +331,6 @@ impl Cluster {
         }
     }
 
-    /// Brings a line into the second level of code.
     fn code_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         let Some(code) = self.second_code.as_mut() else { return self.second_takes(line, tally, out) };
         let line = line.with_state(LineState::Shared);

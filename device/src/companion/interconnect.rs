@@ -81,13 +81,11 @@ impl Interconnect {
         }
     }
 
-    /// Counts a line that moves.
     pub(super) fn line(&mut self, beyond: bool) {
         let count = if beyond { &mut self.lines_beyond } else { &mut self.lines_within };
         *count = count.wrapping_add(1);
     }
 
-    /// Whether it has counted anything.
     pub(super) fn is_busy(&self) -> bool {
         *self != Interconnect::default()
     }

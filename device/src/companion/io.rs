@@ -23,7 +23,6 @@ pub struct IoRange {
     pub bytes: u64,
 }
 
-/// The ranges of I/O of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct IoMap {
     ranges: [IoRange; RANGES],
@@ -40,7 +39,6 @@ impl IoMap {
         self
     }
 
-    /// Returns the package that has `physical` as I/O.
     fn package(&self, physical: u64) -> Option<usize> {
         let ranges = self.ranges.get(..self.count).unwrap_or(&[]);
         ranges.iter().find(|range| physical.wrapping_sub(range.first) < range.bytes).map(|range| range.package)
@@ -65,7 +63,6 @@ impl System {
         tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
     }
 
-    /// Handles an uncached access of cluster `from`.
     pub(super) fn uncached(&self, from: usize, physical: u64, size: u64, stores: bool, tally: &mut Tally) {
         let bits = self.profile.caches.outer_line_bits.min(63);
         let package = self.package(from);

@@ -11,7 +11,7 @@ use super::system::{Shared, System};
 use super::tally::Tally;
 use crate::die::Die;
 
-/// The numbers of all components of a machine.
+/// The composition of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) packages: usize,
@@ -23,7 +23,6 @@ pub(super) struct Layout {
     pub(super) packages_per_group: usize,
     /// Bytes of physical memory per package; if 0, all memory belongs to the first.
     pub(super) memory_per_package: u64,
-    /// The addresses that are I/O.
     pub(super) io: IoMap,
     /// The HyperTransport links between packages, if they are joined by such links.
     pub(super) routes: Option<Routes>,
@@ -38,7 +37,6 @@ impl System {
         cluster / self.clusters_per_package
     }
 
-    /// Returns how far package `to` is from package `from`.
     pub(super) fn reach(&self, from: usize, to: usize) -> Reach {
         let group = |package: usize| package / self.layout.packages_per_group.max(1);
         match (from == to, group(from) == group(to)) {

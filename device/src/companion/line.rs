@@ -1,6 +1,5 @@
 //! A line of a cache, in one word.
 
-/// The state of a line in a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum LineState {

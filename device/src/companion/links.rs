@@ -11,7 +11,6 @@ use super::interconnect::{Carried, LINKS};
 use super::reach::Reach;
 use super::system::{Shared, System};
 
-/// The payload of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cargo {
     Command,
@@ -33,7 +32,6 @@ impl System {
         self.layout.packages_per_group.clamp(1, self.layout.packages.max(1))
     }
 
-    /// Returns the packages of the group that `package` is in.
     fn group_of(&self, package: usize) -> core::ops::Range<usize> {
         let size = self.group_size();
         let first = package / size * size;

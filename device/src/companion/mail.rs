@@ -58,7 +58,6 @@ impl Mail {
         (read.wrapping_add(written).wrapping_add(shared) as u32, third as u32)
     }
 
-    /// Counts the cluster's answer to a snoop.
     pub(super) fn answer(&mut self, strongest: LineState) {
         self.count(ANSWERS, strongest);
     }
@@ -101,7 +100,6 @@ impl Mail {
         }
     }
 
-    /// Adds the events to `tally`.
     pub(super) fn report(&self, tally: &mut Tally) {
         tally.add(Signal::L2RequestsSnoop, self.snoops);
         tally.add(Signal::SnoopRequests, self.snoops);

@@ -11,7 +11,6 @@ use super::profile::{Costs, MemoryGeometry};
 use super::tally::Tally;
 use crate::die::Spread;
 
-/// Maximum number of open pages.
 const MOST_PAGES: usize = 64;
 
 /// An open page: its bank and its row.
@@ -22,7 +21,6 @@ struct Page {
     row: u64,
 }
 
-/// The memory of one package.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     geometry: MemoryGeometry,
@@ -40,7 +38,6 @@ pub(super) struct Memory {
     pub(super) places: Places,
 }
 
-/// The result of moving a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Moved {
     /// Cycles that the core waits for it.
@@ -53,7 +50,6 @@ pub(super) struct Moved {
 pub(super) struct Near {
     /// Whether it had the line, or near memory that is not a cache has it.
     pub(super) hit: bool,
-    /// The line that it evicted.
     pub(super) displaced: Option<u64>,
 }
 
@@ -69,7 +65,6 @@ const fn found(there: bool, hit: bool, newer: bool) -> Signal {
     }
 }
 
-/// An operation on a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traffic {
     /// A line is read for a cache.

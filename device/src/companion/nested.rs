@@ -245,7 +245,6 @@ impl Follower<'_> {
     }
 }
 
-/// A guest real address that has been translated.
 struct Translated {
     physical: u64,
     /// The binary logarithm of the size of the host's page.

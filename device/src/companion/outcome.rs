@@ -34,7 +34,7 @@ pub struct Outcome {
     pub walk_prefetched: bool,
     /// Whether it loads a line that the second level was getting for an older store of the core, if the POWER9 pipeline keeps time.
     pub behind_store: bool,
-    /// Whether it loads a line that the second level was getting for a code fetch of another thread, under the same condition.
+    /// Like `behind_store`, for a code fetch of another thread.
     pub behind_fetch: bool,
     /// The command that its cluster sent to the other caches and memory, for the access whose latency is reported.
     pub command: FabricCommand,

@@ -100,7 +100,6 @@ pub(super) struct Places {
     row_bits: u32,
     /// The open row of each bank of each channel, plus one; 0 if none is open. Empty if lines do not go to channels in turn.
     rows: Box<[u64]>,
-    /// The interconnect of the package's clusters.
     pub(super) interconnect: Interconnect,
 }
 
@@ -148,7 +147,6 @@ impl Places {
         }
     }
 
-    /// Counts a read or a write of `line` by its channel.
     pub(super) fn channel(&mut self, line: u64, signal: Signal) {
         let (controller, channel) = self.channel_of(line);
         let place = controller * u64::from(self.per_controller) + channel;
@@ -240,7 +238,6 @@ pub(super) struct Taken {
     place: Place,
     signals: &'static [Signal],
     counts: [u64; OF_NEAR_MEMORY.len()],
-    /// The place to continue with.
     pub(super) next: usize,
 }
 

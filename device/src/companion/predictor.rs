@@ -10,7 +10,6 @@ use super::bundle_predictor::Place;
 use super::bytes::{Damaged, Reader, Writer};
 use super::profile::{Bundles, Direction, PredictorGeometry};
 
-/// Maximum number of entries of a return address stack.
 const MOST_RETURNS: usize = 64;
 
 /// Initial values of two-bit counters.

@@ -246,7 +246,6 @@ impl Microarchitecture {
         self.is_k8() || self.is_knl()
     }
 
-    /// Whether the part is an Itanium.
     pub(super) fn is_ia64(self) -> bool {
         self.is_montecito() || self.is_itanium()
     }

@@ -40,7 +40,6 @@ impl Went {
         Reach::ALL.into_iter().filter(move |reach| (self.first..=self.needed.max(self.first)).contains(reach))
     }
 
-    /// Returns the number of times that it was repeated.
     pub(super) fn retries(self) -> u8 {
         (self.needed as u8).saturating_sub(self.first as u8)
     }

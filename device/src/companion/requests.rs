@@ -17,9 +17,7 @@ pub(super) const MOST: usize = 128;
 pub(super) struct Requests {
     list: [Request; MOST],
     count: usize,
-    /// Whether they are wanted.
     pub(super) wanted: bool,
-    /// Number of requests that did not fit.
     lost: u64,
 }
 

@@ -74,7 +74,6 @@ impl Routes {
         (at == to).then_some(hops)
     }
 
-    /// Returns the other end of a link.
     pub(super) fn end(&self, (node, link): LinkEnd) -> Option<LinkEnd> {
         self.ends.get(node)?.get(link).copied().flatten()
     }

@@ -70,7 +70,6 @@ impl Changed {
         self.count = (self.count + 1).min(Changed::TOO_MUCH.count);
     }
 
-    /// Returns the keys, unless there were too many.
     pub(super) fn keys(&self) -> Option<&[u64]> {
         self.keys.get(..self.count)
     }
@@ -159,12 +158,10 @@ impl Sets {
         Some(word)
     }
 
-    /// Returns the number of sets.
     pub(super) fn count(&self) -> u64 {
         self.mask + 1
     }
 
-    /// Returns the number of the set of an index.
     #[inline]
     pub(super) fn number(&self, index: u64) -> u64 {
         index & self.mask
@@ -178,7 +175,6 @@ impl Sets {
         }
     }
 
-    /// Gives the word of `key` other flags.
     pub(super) fn change(&mut self, index: u64, key: u64, flags: u64) {
         self.changed.push(key);
         let set = self.set_mut(index);
@@ -302,7 +298,6 @@ impl Sets {
         self.random >> 8
     }
 
-    /// Returns every word that is present.
     #[cfg(test)]
     pub(super) fn words(&self) -> impl Iterator<Item = u64> {
         self.words.iter().copied().filter(|word| word & 7 != 0)

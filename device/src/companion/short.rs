@@ -20,7 +20,6 @@ use super::profile::WritePolicy;
 /// The content of the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// Nothing.
     Nothing,
     /// An access hit the first level.
     Hit,
@@ -65,13 +64,11 @@ impl Follower<'_> {
         done
     }
 
-    /// Counts an instruction if it has gone a short way.
     #[cfg(test)]
     pub(super) fn count_short(&mut self, short: bool) {
         self.shorts += usize::from(short);
     }
 
-    /// Resets the outcome.
     #[inline]
     pub(super) fn tell_nothing(&mut self) {
         if self.told != Told::Nothing {

@@ -11,7 +11,6 @@ use super::tally::Tally;
 const DOUBLEWORD: u64 = 4;
 /// Half a line: the most that a write of bytes covers.
 pub(super) const HALF: u64 = 32;
-/// A line.
 pub(super) const LINE: u64 = 64;
 
 /// Bytes within one line.
@@ -33,12 +32,10 @@ impl Piece {
         })
     }
 
-    /// Whether it lies in one doubleword.
     fn is_within_doubleword(self) -> bool {
         self.physical % DOUBLEWORD + self.size <= DOUBLEWORD
     }
 
-    /// Returns the number of doublewords that it touches.
     pub(super) fn doublewords(self) -> u64 {
         (self.physical % DOUBLEWORD + self.size).div_ceil(DOUBLEWORD)
     }

@@ -32,7 +32,6 @@ use super::streams::Written;
 use super::tally::Tally;
 use crate::die::{ClusterMode, Spread};
 
-/// The system's response to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Response {
     pub(super) state: LineState,
@@ -130,7 +129,6 @@ impl System {
         }
     }
 
-    /// Returns an empty [`Found`] for a thread of a cluster.
     pub(super) fn nothing_found(&self, cluster: usize) -> Found {
         self.clusters.get(cluster).map(ClusterLock::nothing_found).unwrap_or_default()
     }
@@ -142,7 +140,6 @@ impl System {
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
-    /// Returns the agent that line `outer` belongs to.
     pub(super) fn agent(&self, outer: u64) -> u16 {
         self.spread.agent(outer, u64::from(self.profile.mesh.agents)) as u16
     }
@@ -185,19 +182,16 @@ impl System {
         (Supplier::Unknown, false, None)
     }
 
-    /// Whether places and interconnects are watched.
     #[inline]
     pub(super) fn is_watched(&self) -> bool {
         self.watched.load(Relaxed)
     }
 
-    /// Whether places have something to report.
     #[inline]
     pub(super) fn has_places(&self) -> bool {
         self.busy.load(Relaxed)
     }
 
-    /// Whether interconnects have something to report.
     #[inline]
     pub(super) fn has_interconnects(&self) -> bool {
         self.joined.load(Relaxed)
@@ -304,7 +298,6 @@ impl System {
         }
     }
 
-    /// Moves line `outer` to or from memory.
     pub(super) fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
         let watched = self.is_watched();
         if watched {
@@ -313,7 +306,6 @@ impl System {
         memory.access(outer, traffic, &self.profile.costs, watched, tally)
     }
 
-    /// Whether any follower of `package` is active.
     pub(super) fn is_followed(&self, package: usize) -> bool {
         let clusters = self.clusters.iter().skip(package * self.clusters_per_package).take(self.clusters_per_package);
         clusters.into_iter().any(|cluster| cluster.lock().listeners != 0)
@@ -421,7 +413,6 @@ impl System {
         Ok(())
     }
 
-    /// Requests line `outer` for cluster `from`.
     pub(super) fn request(&self, shared: &mut Shared, from: usize, ask: Ask, request: Request, outer: u64, tally: &mut Tally) -> Response {
         let costs = &self.profile.costs;
         let package = from / self.clusters_per_package;
@@ -517,7 +508,6 @@ impl System {
         (source, latency + self.farther(reach), near)
     }
 
-    /// Writes line `outer` to memory.
     fn write(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }

@@ -1,11 +1,11 @@
-//! Lines of a core's first level that other processors took in order to write them.
+//! Lines of a core's first level that other processors took to write them.
 
 use super::bytes::{Damaged, Reader, Writer};
 
 /// Maximum number of lines that are kept.
 const MOST: usize = 8;
 
-/// The first few lines that others took in order to write them, since a thread of the core last looked.
+/// The first few lines that others took to write them, since a thread of the core last looked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// The number of the line in the first level, and whether it was in the instruction cache.
@@ -22,13 +22,11 @@ impl Taken {
         }
     }
 
-    /// Whether there are none.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the lines.
     pub(super) fn all(&self) -> &[(u64, bool)] {
         self.lines.get(..self.count).unwrap_or(&[])
     }

@@ -22,7 +22,6 @@ impl Tally {
         Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE, lines: Lines::NONE }
     }
 
-    /// Adds `amount` occurrences of a signal.
     #[inline(always)]
     pub(super) fn add(&mut self, signal: Signal, amount: u64) {
         if let Some(cell) = self.pending.get_mut(signal.index()) {
@@ -53,7 +52,6 @@ impl Tally {
         self.pending.get(signal.index()).copied().unwrap_or(0)
     }
 
-    /// Moves all events of `other` here.
     pub(super) fn take_over(&mut self, other: &mut Tally) {
         for (cell, more) in self.pending.iter_mut().zip(&mut other.pending) {
             *cell = cell.wrapping_add(core::mem::take(more));
@@ -65,7 +63,6 @@ impl Tally {
         self.wanted.get(..self.count).unwrap_or(&[])
     }
 
-    /// Adds the events to the totals.
     #[inline]
     pub(super) fn report(&mut self, totals: &Totals) {
         for signal in self.wanted.get(..self.count).unwrap_or(&[]) {

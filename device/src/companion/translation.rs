@@ -405,14 +405,12 @@ impl Translations {
         self.find_second(DATA, real, thread | OF_HOST)
     }
 
-    /// Puts a translation into the first level.
     pub(super) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.first.get_mut(side) {
             level.fill(address, thread, walk);
         }
     }
 
-    /// Puts a translation into the second level.
     pub(super) fn fill_second(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.second(side) {
             level.fill(address, thread, walk);
@@ -424,7 +422,6 @@ impl Translations {
         self.fill_second(DATA, real, thread | OF_HOST, walk);
     }
 
-    /// Puts a translation into both levels.
     pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         self.fill_first(side, address, thread, walk);
         self.fill_second(side, address, thread, walk);

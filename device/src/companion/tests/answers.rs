@@ -10,7 +10,6 @@ fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
     rig.deliver(follower);
 }
 
-/// An instruction that needs no fetch.
 fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }

@@ -7,7 +7,7 @@ use super::super::{Access, AccessKind, Class, DeviceOperation, DeviceRequest, In
 use super::samples::{Sampling, Thread};
 use super::{everything, load};
 
-/// Lines of different pages of memory, so that no stream of the prefetcher begins.
+/// Returns one of several lines in different pages of memory, so that no stream of the prefetcher begins.
 fn line(number: u64) -> u64 {
     0x10_0000 + 0x400 * number
 }
@@ -116,7 +116,6 @@ fn a_transient_touch_that_the_second_level_lacks_goes_on_to_the_third() {
     assert_eq!(counted(&sampling, transient), 1);
 }
 
-/// The line that is fetched.
 const FETCHED: u64 = 30;
 
 /// Returns the first thread's count of this event, if it loads from line `from` while another thread of its core waits for code.

@@ -277,7 +277,6 @@ fn multiply(mut report: impl FnMut(&Instruction<'_>)) {
     }
 }
 
-/// A receiver of instructions of one of two threads.
 type Report<'a> = dyn FnMut(bool, &Instruction<'_>) + 'a;
 
 /// Returns a report of an access, as an instruction of one of two threads.

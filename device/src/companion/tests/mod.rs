@@ -37,7 +37,6 @@ struct Rig {
     machine: Machine<fn(usize, u32)>,
 }
 
-/// Returns a demand of every signal.
 fn everything() -> Demand {
     let mut demand = Demand::default();
     demand.replace(SignalSet::ALL, false, Records::NONE);
@@ -63,7 +62,6 @@ impl Rig {
         self.machine.thread(thread).unwrap().totals().get(signal)
     }
 
-    /// Returns the sum over all threads.
     fn sum(&self, signals: &[Signal]) -> u64 {
         (0..self.machine.threads()).flat_map(|thread| signals.iter().map(move |signal| self.get(thread, *signal))).sum()
     }

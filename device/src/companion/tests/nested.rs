@@ -61,7 +61,6 @@ fn read(level: GuestLevel, entry: u32) -> NestedStep {
     NestedStep::Walk(NestedWalk { looked_up: true, host: Some(PageSize::Size2M), cycles: [13, 0, 0, 0, 0, entry], ..NestedWalk::of(level) })
 }
 
-/// Returns the steps to the first page.
 fn first_steps() -> [NestedStep; 6] {
     // Nothing is known of the host. All lines lie in one page of DRAM, which the first opens.
     let process = NestedWalk { looked_up: true, cycles: [13, 390, 340, 340, 0, 340], ..NestedWalk::of(GuestLevel::Process) };

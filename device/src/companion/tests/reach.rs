@@ -1,10 +1,10 @@
 //! Places beyond a pair of cores of POWER9, and how far requests go, worked out by hand.
 //!
 //! Four chips in groups of two, each with 256 MiB of buffered memory, two pairs of cores, and one more whose third level is lent. Chip 0 has
-//! threads 0 to 15, of which 8 is the first of the second pair; chips 1 and 2, which is of the other group, begin with 16 and 32.
+//! threads 0 to 15, of which 8 is the first of the second pair; chip 1 begins with 16, and chip 2, in the other group, with 32.
 //!
-//! A line comes from another pair in 100 cycles, from a buffer in 213, from DRAM in 340, and in 50 more if its page has to be opened; a chip of the
-//! group adds 310, one of the other 620.
+//! A line comes from another pair in 100 cycles, from a buffer in 213, from DRAM in 340, and in 50 more if its page must be opened. A chip of
+//! the group adds 310, one of the other group 620.
 
 use vm_pmu_arch::feed::DataSource;
 
@@ -47,7 +47,6 @@ impl Chips {
         outcome
     }
 
-    /// Makes an access by thread `number`.
     fn access(&self, number: usize, kind: AccessKind, physical: u64) -> Outcome {
         let access = Access { kind, ..load(physical) };
         self.run(&mut follow(&self.companion, number), None, &Instruction { length: 0, accesses: &[access], ..Instruction::default() })

@@ -27,7 +27,6 @@ fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_
     made
 }
 
-/// Returns the only request of an access.
 fn request(rig: &Rig, follower: &mut Follower<'_>, access: Access) -> Request {
     let made = requests(rig, follower, &accessing(&[access]));
     assert_eq!(made.len(), 1, "{made:?}");

@@ -92,7 +92,6 @@ impl Sampling {
     }
 }
 
-/// A thread that executes instructions.
 pub(super) struct Thread<'a> {
     sampling: &'a Sampling,
     pub(super) follower: Follower<'a>,

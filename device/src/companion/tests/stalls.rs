@@ -39,7 +39,6 @@ const P6: &[Register] = &[Register(PREDICATES + 6)];
 const CCV: &[Register] = &[Register(APPLICATION + 32)];
 const RSC: &[Register] = &[Register(APPLICATION + 16)];
 
-/// An instruction in a slot.
 #[derive(Clone, Copy, Default)]
 struct Slot<'a> {
     word: u64,
@@ -63,7 +62,6 @@ fn accesses(word: u64, accesses: &[Access]) -> Slot<'_> {
     Slot { accesses, class: Class::Load, ..plain(word) }
 }
 
-/// A program to execute.
 struct Program<F> {
     address: u64,
     report: F,
