@@ -31,7 +31,7 @@ impl Follower<'_> {
     pub(super) fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
         let (home, local) = self.home.zip(self.local)?;
         let costs = &self.system.profile.costs;
-        // The line of code that is being executed, which the mail may take away.
+        // The line of code that is being executed, which reading the mail may drop.
         let executed = self.line;
         let mut out = Departures::default();
         let (served, inner_bits, code_written, held, taken, prefetched, worked, snooped, injected) = {

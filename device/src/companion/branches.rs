@@ -134,7 +134,7 @@ impl Cell {
 /// Counts the prediction of a branch of which only the kind is known.
 #[inline]
 pub(super) fn count(transfer: &Transfer, prediction: Prediction, tally: &mut Tally) {
-    // By whether it was taken, and whether it was predicted.
+    // Indexed by whether it was taken, and whether that was predicted.
     const RELATIVE: [[Signal; 2]; 2] = [
         [Signal::RelativeBranchesNotTakenMispredicted, Signal::RelativeBranchesNotTakenPredicted],
         [Signal::RelativeBranchesTakenMispredicted, Signal::RelativeBranchesTakenPredicted],

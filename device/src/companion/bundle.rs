@@ -97,7 +97,7 @@ pub struct Bundle {
     pub words: [u64; 2],
     /// The slot of the instruction, 0 to 2. A long one is in slot 1.
     pub slot: u8,
-    /// The previous function state (AR.PFS) that a taken call saved or a taken return restored, if the embedder tells it.
+    /// The previous function state (AR.PFS) that a taken call saved or a taken return restored, if the embedder reports it.
     pub function_state: Option<u64>,
 }
 

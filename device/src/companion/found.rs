@@ -295,7 +295,6 @@ impl Found {
         }
     }
 
-    /// Remembers a line of code that was found in the same way.
     #[inline]
     pub(super) fn find_code(&mut self, changes: usize, address: u64, line: u64) {
         self.code.find_page(changes, address);

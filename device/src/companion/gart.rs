@@ -64,7 +64,6 @@ impl System {
         tally.add(Signal::ApertureMisses, u64::from(!has));
     }
 
-    /// Relocates an access by a core to line `outer`.
     pub(super) fn relocate_line(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) {
         self.relocate(shared, package, outer << self.profile.caches.outer_line_bits.min(63), By::Core, tally);
     }

@@ -72,7 +72,6 @@ struct Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// Counts doublewords of a kind that `node` sends on its link.
     fn count(&mut self, (node, link): (usize, usize), kind: usize, doublewords: u64) {
         let Some(signal) = OF_LINKS.get(link).and_then(|signals| signals.get(kind)) else { return };
         self.system.at(self.shared, self.here, node, self.tally, |_, tally| tally.add(*signal, doublewords));

@@ -262,7 +262,7 @@ impl Class {
         Class::MemoryRegister,
     ];
 
-    /// Whether it waits for something of its own, or is no instruction.
+    /// Whether it writes out the write-combining buffers first.
     #[inline]
     pub(super) fn writes_out(self) -> bool {
         matches!(self, Class::Fence | Class::Serializing | Class::Exception)

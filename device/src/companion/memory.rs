@@ -320,7 +320,7 @@ mod tests {
         let mut memory = k8();
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);
-        // Two banks of 16 KiB a chip select: to the second one, within it, and back; then a write, and a read.
+        // Two banks of 16 KiB per chip select: to the second one, within it, and back; then a write, and a read.
         for (address, writes) in [(0x8000u64, false), (0xC000, false), (0x4000, false), (0x4000, true), (0x4000, false)] {
             memory.dram(address >> 6, writes, false, &mut tally);
         }

@@ -34,7 +34,7 @@
 //! assert_eq!(pmu.rdpmc(0).unwrap(), 1);
 //! ```
 //!
-//! The book's chapter on the companion says what is modelled, what is approximated and what is not.
+//! The book's chapter on the companion lists what is modelled, approximated and left out.
 
 mod accesses;
 mod answers;

@@ -354,7 +354,7 @@ mod tests {
         let tables = Tables::new(&local);
         let mut path = Path::new(&local);
         let mut wrong = 0;
-        // One branch alternates, the other one comes with it at random.
+        // One branch alternates, the other one is random.
         let mut noise = 0x1234_5678u64;
         for turn in 0..2000u64 {
             noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -9,7 +9,6 @@ use super::reach::Reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
 
-/// The result of probing all clusters for a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     /// The package of a cluster that had it dirty.

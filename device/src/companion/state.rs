@@ -79,7 +79,7 @@ impl Companion {
     /// Restores the saved state of the companion and its `followers`. Bytes that do not fit are refused.
     ///
     /// # Errors
-    /// [`RestoreError`], and nothing is changed.
+    /// [`RestoreError`]; nothing is changed then.
     pub fn restore(&self, bytes: &[u8], followers: &mut [&mut Follower<'_>]) -> Result<(), RestoreError> {
         if followers.len() != self.threads() || !followers.iter().enumerate().all(|(number, follower)| follower.number() == number) {
             return Err(RestoreError::Followers);

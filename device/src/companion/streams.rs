@@ -221,7 +221,7 @@ mod tests {
     fn a_miss_that_passes_over_a_line_of_a_stream_is_ahead_of_it() {
         let mut streams = Streams::new();
         let mut ahead = |line| streams.missed(&PREFETCHER, line, 6).ahead;
-        // 22 is asked for with 20. A single miss is no stream; 24 lies beyond what is asked for.
+        // 22 is requested with 20. A single miss is no stream; 24 lies beyond what is requested.
         assert_eq!([19, 20, 22, 40, 42].map(&mut ahead), [false, false, true, false, false]);
         let mut streams = Streams::new();
         let mut ahead = |line| streams.missed(&PREFETCHER, line, 6).ahead;

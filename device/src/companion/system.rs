@@ -226,7 +226,6 @@ impl System {
         self.shared.lock().memories.get_mut(package)?.places.take_next(package, from)
     }
 
-    /// Reports the counts of interconnects in the same way.
     pub(super) fn take_interconnects(&self, mut report: impl FnMut(usize, &Interconnect)) {
         if !self.has_interconnects() {
             return;

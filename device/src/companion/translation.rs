@@ -417,7 +417,6 @@ impl Translations {
         }
     }
 
-    /// Puts the translation of a guest real address into the second level.
     pub(super) fn fill_host(&mut self, real: u64, thread: u8, walk: &Walk) {
         self.fill_second(DATA, real, thread | OF_HOST, walk);
     }

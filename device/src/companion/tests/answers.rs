@@ -30,7 +30,7 @@ fn a_chase_misses_where_it_outgrows_a_level() {
     let companion = Builder::new("k8").unwrap().build();
     let signals = [Signal::DataCacheMisses, Signal::L2MissesData, Signal::DataCacheRefillsL2Exclusive, Signal::L2Fills];
     // 48 KiB fit in the first level. Of 512 KiB, sixteen lines map to each set of two: every access misses, and the second level, which
-    // takes the displaced lines, has it. 4 MiB exceed both: 64 lines map to each set of sixteen.
+    // takes the evicted lines, has it. 4 MiB exceed both: 64 lines map to each set of sixteen.
     for (bytes, right) in [(48 << 10, [0, 0, 0, 0]), (512 << 10, [8192, 0, 8192, 8192]), (4 << 20, [65536, 65536, 0, 65536u64])] {
         let rig = Rig::new(1);
         let mut follower = follow(&companion, 0);
@@ -165,7 +165,7 @@ fn pages(companion: &Companion, count: u64, page_bits: u8, rounds: u64) -> (u64,
 fn translations_of_k8_are_32_small_and_8_large_and_then_512_small() {
     let k8 = Builder::new("k8").unwrap();
     assert_eq!(pages(&k8.build(), 32, 12, 3), (0, 32));
-    // In turn, 33 pages push each other out of 32 places; the second level has them all.
+    // In turn, 33 pages evict each other from 32 entries; the second level has them all.
     assert_eq!(pages(&k8.build(), 33, 12, 3), (66, 33));
     assert_eq!(pages(&k8.build(), 512, 12, 3), (1024, 512));
     // Eight pages map to each set of four.
@@ -291,7 +291,7 @@ fn code_of_several_pages_in_one_line_is_translated_for_each() {
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     let code = |page: u64| Instruction { address: 0x100_0000 + page * 0x1000, physical: 0x5000, length: 4, ..Instruction::default() };
-    // 33 pages in turn push each other out of 32 places; the second level has them.
+    // 33 pages in turn evict each other from 32 entries; the second level has them.
     for page in (0..33).chain(0..33) {
         run(&rig, &mut follower, &code(page));
     }

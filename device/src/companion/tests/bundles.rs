@@ -274,7 +274,7 @@ fn a_bundle_of_several_branches_counts_once_by_its_outcome() {
         processor.branch(HERE, bundle, 1, None);
         processor.branch(HERE, bundle, 2, None);
         assert_eq!(processor.verdicts("multiway_not_taken"), [1, 1, 0]);
-        // A single branch is not several.
+        // A single branch does not count as several.
         processor.single(HERE, RELATIVE, Some(THERE));
         assert_eq!(processor.verdicts("multiway_taken"), [1, 1, 2]);
     }
@@ -347,7 +347,7 @@ fn a_target_address_register_predicts_the_branch_that_was_announced() {
     at(Some(THERE + 32));
     assert_eq!(processor.cells("first_stage"), [0, 1, 2, 0, 1]);
     assert_eq!(processor.cells("relative"), [0, 1, 2, 0, 1]);
-    // Another target for the same branch takes the place of the first.
+    // Another target for the same branch replaces the first.
     processor.run(HERE, Bundle::new(MIB | STOP, [0, 0, announce(true, 258, 2)]).at(2), None);
     processor.single(HERE + 32, RELATIVE | SPNT | P6, Some(THERE + 32));
     assert_eq!(processor.cells("first_stage"), [0, 1, 3, 0, 1]);

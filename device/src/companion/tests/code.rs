@@ -95,7 +95,7 @@ impl Program<'_> {
         self.elsewhere(load(shared));
         self.presage(at, shared);
         self.presage(at, begin + 8 * PAGE * (round / 8) + 2 * PAGE + 40 * LINE);
-        // Code in a line that is on its way for data.
+        // Code in a line that is in flight for data.
         let both = cold + 0xA00;
         self.bundle(at, MII, NOP, None, &[Access { kind: AccessKind::PrefetchLoad, ..load(both) }]);
         self.straight(at + 16, 8);
@@ -165,8 +165,7 @@ fn a_prefetched_line_is_waited_for_as_long_as_it_takes() {
             .map(|signal| rig.get(0, signal))
     };
     // Without prefetches, the line of the branch and the first and third behind it come from memory in 200 clocks, the first two of them
-    // after 24 for a row of DRAM. The second and fourth come from the second level seven clocks after they are looked up: 2 * 224 + 200 + 2
-    // * 7.
+    // after 24 for a row of DRAM. The second and fourth come from the second level seven clocks after their look-up: 2 * 224 + 200 + 2 * 7.
     assert_eq!(cycles(0), [662, 0, 0]);
     // The stream requests the second line in the first clock behind the look-up of the first one, t. It comes with that at t+224, and is
     // here seven clocks later. It is looked up at t+227, behind a clock in which the first is written and two pairs: four clocks. The third

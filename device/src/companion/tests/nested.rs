@@ -108,7 +108,7 @@ fn the_first_look_up_asks_for_guest_and_host() {
     let rig = Rig::new(1);
     let mut follower = companion.follower(0).unwrap();
     follower.sync(&demand_of_steps());
-    // 64 other pages drive the first out of the first level of 64 entries; each set of four of the second level keeps its page.
+    // 64 other pages evict the first from the first level of 64 entries; each set of four of the second level keeps its page.
     (0..65).for_each(|page| _ = steps(&rig, &mut follower, &mut Pair, page << 12));
     let host = Some(PageSize::Size2M);
     assert_eq!(steps(&rig, &mut follower, &mut Pair, 0), [NestedStep::First { guest: PageSize::Size4K, host }]);

@@ -76,7 +76,7 @@ fn the_second_level_knows_the_size_of_a_page_that_it_holds_in_pieces() {
     let mut follower = follow(&companion, 0);
     let pages = [page(16, 0), page(24, 0), page(30, 0), page(34, 0)];
     pages.iter().for_each(|address| _ = loading(&rig, &mut follower, *address));
-    // 64 pages of 4 KiB, in other sets of the second level, drive all four out of the first.
+    // 64 pages of 4 KiB, in other sets of the second level, evict all four from the first.
     (64..128).for_each(|number| _ = loading(&rig, &mut follower, page(12, number)));
     let again = pages.map(|address| {
         let outcome = loading(&rig, &mut follower, address);
@@ -179,7 +179,7 @@ fn an_outcome_says_where_code_came_from() {
     assert_eq!(fetched(0), FetchSource::Beyond);
     // The line is being executed.
     assert_eq!(fetched(4), FetchSource::Unknown);
-    // 32 sets of eight lines: eight others of its set drive the line out of the first level.
+    // 32 sets of eight lines: eight others of its set evict the line from the first level.
     (1..=8).for_each(|number| assert_eq!(fetched(number * 0x1000), FetchSource::Beyond));
     assert_eq!(fetched(0), FetchSource::L2);
     assert_eq!(fetched(0x8000), FetchSource::L1);

@@ -114,7 +114,7 @@ fn the_bandwidth_of_mcdram_comes_out_of_its_controllers() {
         }
         let taken = taken(&companion);
         let of = |signal| sum(&taken, signal);
-        // The first lines come into empty places.
+        // The first lines fill empty places.
         let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesInvalid];
         let misses: u64 = misses.map(of).iter().sum();
         [of(Signal::NearMemoryReads) - misses, of(Signal::NearMemoryWrites) - of(Signal::MemoryReads), of(Signal::MemoryReads)]

@@ -1,10 +1,10 @@
 //! Places beyond a pair of cores of POWER9, and how far requests go, worked out by hand.
 //!
-//! Four chips in groups of two, each with 256 MiB of buffered memory, two pairs of cores, and one more whose third level is lent. Chip 0 has
+//! Four chips in groups of two, each with 256 MiB of buffered memory, two pairs of cores and one more whose third level is lent. Chip 0 has
 //! threads 0 to 15, of which 8 is the first of the second pair; chip 1 begins with 16, and chip 2, in the other group, with 32.
 //!
-//! A line comes from another pair in 100 cycles, from a buffer in 213, from DRAM in 340, and in 50 more if its page must be opened. A chip of
-//! the group adds 310, one of the other group 620.
+//! A line comes from another pair in 100 cycles, from a buffer in 213, from DRAM in 340, and in 50 more if its page must be opened. A chip
+//! of the group adds 310, one of the other group 620.
 
 use vm_pmu_arch::feed::DataSource;
 
@@ -414,7 +414,7 @@ fn a_third_level_gives_lines_up_to_those_that_are_lent() {
         let mut expected = [0; 6];
         expected[2 + odd] = 1;
         assert_eq!(chips.counts(8, CASTOUTS), expected);
-        // The reader of a line from there gives it up too, but its data are still there.
+        // A pair that reads the line from there casts it out too, but its data are still there.
         assert_eq!(chips.load(0, line).source, DataSource::LentL3 { modified: false });
         chips.crowd(0, line + 0x1000_0000 / 2, 28);
         let mut expected = [0; 6];
@@ -484,7 +484,7 @@ fn without_lent_levels_lines_go_to_memory() {
 #[test]
 fn a_buffer_writes_what_it_gives_up_newer() {
     let chips = Chips::new();
-    // 128 MiB of buffers: lines so far apart share a place. The line is written to its buffer, read from there, and given up for another.
+    // 128 MiB of buffers: lines so far apart share a place. The line is written to its buffer, read from there, and evicted for another.
     let (line, other) = (0x40_0000, 0x40_0000 + (128 << 20));
     chips.access(0, AccessKind::Store, line);
     chips.access(0, AccessKind::Flush, line);

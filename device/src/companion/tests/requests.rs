@@ -76,7 +76,7 @@ fn each_access_makes_the_request_of_its_kind() {
     }
     let code = Instruction { address: 0x9_0000, physical: 0x9_0000, length: 4, ..Instruction::default() };
     assert_eq!(kinds(&requests(&rig, &mut follower, &code)), [RequestKind::Code]);
-    // A hit in the first level, and a clean line that is displaced, make no request.
+    // A hit in the first level, and a clean line that is evicted, make no request.
     assert!(requests(&rig, &mut follower, &accessing(&[load(0x1_0008)])).is_empty());
     assert!(requests(&rig, &mut follower, &accessing(&[kind(load(0x1_0000), AccessKind::Flush)])).is_empty());
     // A part of a line waits in its buffer until a fence.
@@ -97,7 +97,7 @@ fn the_prefetcher_asks_for_data_as_the_first_level_s_and_for_ownership_as_the_se
     let companion = Builder::new("knl").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = asking(&companion, 0);
-    // The second of two adjacent lines has the fourth one further on fetched.
+    // The second of two adjacent lines makes the prefetcher fetch the fourth one further on.
     request(&rig, &mut follower, load(0x1_0000));
     let made = requests(&rig, &mut follower, &accessing(&[load(0x1_0040)]));
     assert_eq!(kinds(&made), [RequestKind::DataRead, RequestKind::DataReadPrefetch]);
@@ -283,7 +283,7 @@ fn the_worst_instruction_fits() {
     assert_eq!([of(RequestKind::Code), of(RequestKind::CodeReadPrefetch), of(RequestKind::Ownership)], [1, 1, 2]);
     assert_eq!([of(RequestKind::DataReadPrefetch), of(RequestKind::OwnershipPrefetch)], [1, 1]);
     assert_eq!([of(RequestKind::BusLock), of(RequestKind::PartialStreamingStore)], [1, 4]);
-    // Each of the 38 lines drives one out.
+    // Each of the 38 lines evicts one.
     assert_eq!(of(RequestKind::WriteBack), 38);
     assert_eq!(made.len(), 81);
     assert_eq!(follower.lost_requests(), 0);

@@ -18,7 +18,7 @@ fn code(address: u64) -> Instruction<'static> {
     Instruction { address, physical: address, length: 4, ..Instruction::default() }
 }
 
-/// Loads lines that displace the line of 0x8000 from its set of two in the K8's data cache.
+/// Loads lines that evict the line of 0x8000 from its set of two in the K8's data cache.
 fn displace(rig: &Rig, follower: &mut Follower<'_>) {
     for number in 1..=2 {
         run(rig, follower, &accessing(&[load(0x8000 + number * 0x8000)]));
@@ -81,7 +81,7 @@ fn a_load_of_what_the_other_core_of_a_tile_has_modified_is_told_apart() {
 
 #[test]
 fn what_the_third_level_gives_up_is_written_if_the_second_has_it_newer() {
-    // Montecito: twelve ways of lines 1 MiB apart. Stores go to the second level alone, so the third displaces the line all the same.
+    // Montecito: twelve ways of lines 1 MiB apart. Stores go to the second level alone, so the third evicts the line all the same.
     let companion = Builder::new("montecito").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
@@ -185,7 +185,7 @@ fn loads_alone_miss_translations_of_loads() {
     assert_eq!(misses(&mut follower, store(0x8000)), [0, 0]);
     assert_eq!(misses(&mut follower, load(0x9000)), [1, 1]);
     assert_eq!(misses(&mut follower, load(0x9040)), [0, 0]);
-    // Eight sets of eight in the first level: eight more pages of the same set push this one out, and the second level has it.
+    // Eight sets of eight in the first level: eight more pages of the same set evict this one, and the second level has it.
     for number in 1..=8 {
         run(&rig, &mut follower, &accessing(&[store(0x9000 + (number << 15))]));
     }
@@ -214,7 +214,7 @@ fn code_that_another_core_writes_is_fetched_again() {
     let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
     run(&rig, &mut first, &code(0x1000));
     run(&rig, &mut other, &accessing(&[store(0x1020)]));
-    // Events of the meantime are reported with an access.
+    // Events from the meantime are reported with an access.
     run(&rig, &mut first, &accessing(&[load(0x9000)]));
     run(&rig, &mut first, &code(0x1010));
     assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);

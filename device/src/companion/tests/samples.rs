@@ -27,7 +27,7 @@ pub(super) struct Sampling {
     pub(super) companion: Companion,
 }
 
-/// MMCRA\[RAND_SAMP_ELIG] 100: what matches the match array is sampled, each time.
+/// MMCRA\[RAND_SAMP_ELIG] 100: every match of the match array is sampled.
 const MATCHED: u8 = 4;
 /// MMCR0\[PMAE]: SIER has the sample.
 const PMAE: u64 = 1 << (63 - 37);
@@ -406,8 +406,8 @@ fn a_load_from_far_away_is_counted_and_timed_by_its_place() {
             false,
         );
     };
-    // The event and its cycles, who prepares the line of which chip and how, what a load then takes, of which four cycles are before the miss
-    // is known, and SIER[LDST, DATA_SRC].
+    // The event and its cycles; the thread that prepares the line, the line's chip, and how; the cycles of a load then, four of them before
+    // the miss is known; and SIER[LDST, DATA_SRC].
     let rows: [Row; 10] = [
         // PM_MRK_DATA_FROM_L31_SHR, _MOD; _L31_ECO_SHR, _MOD: another pair of the chip.
         ([0x4_D124, 0x3_5156], 8, 0, reads_to_third, 100, (5, 2)),
@@ -513,7 +513,7 @@ fn a_prefetched_line_keeps_its_mark_in_the_third_level() {
     let codes = [0x2_D142, 0x1_415C, 0x4_D142];
     let execute = |thread: &mut Thread<'_>, _: &mut Thread<'_>| {
         stream(thread, 0x10_0000);
-        // The second level has 512 sets of eight: eight other lines of the set drive it out.
+        // The second level has 512 sets of eight: eight other lines of the set evict it.
         (1..=8).for_each(|number| thread.load(0x100_0000 + 0x1_0000 * number + 3 * 128, false));
         thread.settle();
         thread.load(0x10_0000 + 3 * 128, true);
