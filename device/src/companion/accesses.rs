@@ -1,4 +1,4 @@
-//! How a follower executes accesses to memory.
+//! Accesses of a follower to memory.
 
 use vm_pmu_arch::feed::{DataSource, FabricCommand, Request, RequestKind, Signal, StoreOutcome, Supplier, Translation};
 
@@ -49,7 +49,7 @@ impl Follower<'_> {
             _ => Ask::Load,
         };
         let simple = first == last && !access.uncached && access.kind != AccessKind::StreamingStore;
-        // The path of nearly all accesses: the first level has the translation, so one lock is enough.
+        // The fast path of nearly all accesses: the first level has the translation, so one lock is enough.
         if simple && let Some(answer) = self.line(ask, first, Some(access.address)) {
             return self.accessed(access, ask, first, Translation::Hit(1), answer);
         }
@@ -89,7 +89,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Counts an access of so many bytes, whatever it finds.
+    /// Counts an access of `size` bytes, whatever it finds.
     #[inline(always)]
     pub(super) fn count_access(&mut self, access: &Access, size: u64, stores: bool) {
         self.tally.add(Signal::MemoryReferences, 1);
@@ -107,7 +107,6 @@ impl Follower<'_> {
         }
     }
 
-    /// An uncached access leaves the core.
     fn leave_uncached(&mut self, access: &Access, stores: bool) {
         let profile = &self.system.profile;
         let (kind, latency) =
@@ -125,7 +124,6 @@ impl Follower<'_> {
         }
     }
 
-    /// A translation of data was looked up.
     fn translated(&mut self, ask: Ask, translation: Translation, cost: u32) {
         let missed = ask == Ask::Load && matches!(translation, Translation::Hit(2) | Translation::Walk);
         self.tally.add(Signal::LoadTlbMissesAll, u64::from(missed));
@@ -135,10 +133,9 @@ impl Follower<'_> {
         }
     }
 
-    /// A line was accessed.
     #[inline]
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
-        // What the prefetcher asks for meanwhile is not this line.
+        // Lines that the prefetcher requests meanwhile do not count here.
         let (prefetched, went) = (core::mem::take(&mut self.prefetched), self.went);
         if level != Some(Level::First) {
             if prefetched && ask == Ask::Load {
@@ -156,7 +153,6 @@ impl Follower<'_> {
         }
     }
 
-    /// An access did not find its line in the first level.
     fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource) {
         let profile = &self.system.profile;
         if level.is_none() && source == DataSource::Cache(1) {
@@ -187,7 +183,7 @@ impl Follower<'_> {
         }
     }
 
-    /// A store that goes around the caches.
+    /// Handles a store that goes around the caches.
     fn stream(&mut self, access: &Access) {
         let bits = self.system.profile.caches.outer_line_bits.min(7);
         let bytes = 1u32 << bits;
@@ -230,7 +226,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The second level serves loads of floating-point registers, whatever the first has.
+    /// Lets the second level serve loads of floating-point registers, whatever the first has.
     pub(super) fn load_floating(&mut self, instruction: &Instruction<'_>) {
         let floating = |register: &Register| (ia64_register::FLOATING..ia64_register::PREDICATES).contains(&register.0);
         let loads = instruction.accesses.iter().any(|access| access.kind == AccessKind::Load);
@@ -241,7 +237,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The outcome has the longest access. Returns whether this is the one.
+    /// Keeps the longest access in the outcome. Returns whether this is the one.
     fn note(&mut self, latency: u32, source: DataSource, translation: Translation) -> bool {
         let outcome = &mut self.outcome;
         let longest = !outcome.accessed || latency > outcome.latency;
@@ -257,7 +253,7 @@ impl Follower<'_> {
     }
 }
 
-/// What the cluster asked for, of an access that ended in this way.
+/// Returns the command of the cluster for an access that ended in this way.
 fn command(ask: Ask, level: Option<Level>, source: DataSource) -> FabricCommand {
     match (level, source) {
         (Some(_), _) => FabricCommand::None,
@@ -268,7 +264,7 @@ fn command(ask: Ask, level: Option<Level>, source: DataSource) -> FabricCommand 
     }
 }
 
-/// What became of a store in the second level.
+/// Returns the outcome of a store in the second level.
 fn store_outcome(ask: Ask, level: Option<Level>, source: DataSource) -> StoreOutcome {
     match (ask, level, source) {
         (Ask::Store, None, source) if source.was_modified() => StoreOutcome::Intervention,

@@ -1,9 +1,9 @@
-//! What a package answers to a snoop once all of its cores have answered.
+//! The answer of a package to a snoop, once all of its cores have answered.
 
 use super::line::LineState;
 use super::system::System;
 
-/// The answers of the clusters to one snoop, which are asked package by package.
+/// The answers of the clusters to one snoop. Clusters are asked package by package.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answers {
     package: Option<usize>,
@@ -11,10 +11,9 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Those of a snoop that nobody has answered yet.
     pub(super) const NONE: Answers = Answers { package: None, strongest: LineState::Invalid };
 
-    /// A cluster of `package` had the line in this state.
+    /// Records that a cluster of `package` had the line in this state.
     pub(super) fn take(&mut self, system: &System, package: usize, found: LineState) {
         if self.package != Some(package) {
             self.end(system);
@@ -23,9 +22,9 @@ impl Answers {
         self.strongest = self.strongest.max(found);
     }
 
-    /// The last package has been asked.
+    /// Finishes the package that was asked last.
     pub(super) fn end(&mut self, system: &System) {
-        // Montecito alone counts what both of its cores answer together.
+        // Only Montecito counts the combined answer of both of its cores.
         if !system.profile.pipeline.is_montecito() {
             return;
         }

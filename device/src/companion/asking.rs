@@ -1,4 +1,4 @@
-//! How a follower asks for lines, and what others took.
+//! Requests of a follower for lines, and lines that others took.
 
 use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal};
 
@@ -12,26 +12,26 @@ use super::system::Response;
 use super::taken::Taken;
 use super::translation::DATA;
 
-/// Whether no request is made for a line that the cluster has: the prefetcher of data checks first.
+/// Whether no request is made for a line that the cluster has: the data prefetcher checks first.
 fn is_cancelled(ask: Ask) -> bool {
     matches!(ask, Ask::Hardware | Ask::HardwareStore)
 }
 
-/// Which level of the cluster had a line, where it came from, and the cycles until it is here.
+/// The level of the cluster that had a line, the line's source, and the cycles until it arrives.
 pub(super) type Answer = (Option<Level>, DataSource, u32);
 
 impl Follower<'_> {
-    /// Requests a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
+    /// Requests a first-level line. Returns the level of the cluster that had it, its source, and the cycles until it arrives.
     pub(super) fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
         self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
     }
 
-    /// The same. With an `address`, only if the first level has its translation.
+    /// Requests a first-level line. With an `address`, only if the first level has its translation.
     #[inline]
     pub(super) fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
         let (home, local) = self.home.zip(self.local)?;
         let costs = &self.system.profile.costs;
-        // The line of code that is being executed, which the mail may take away.
+        // The line of code that is being executed, which reading the mail may drop.
         let executed = self.line;
         let mut out = Departures::default();
         let (served, inner_bits, code_written, held, taken, prefetched, worked, snooped, injected) = {
@@ -127,7 +127,7 @@ impl Follower<'_> {
         Some(answer)
     }
 
-    /// Other processors took lines of the first level. Loads and code from them that are in flight are executed again.
+    /// Replays loads and code in flight from first-level lines that other processors took.
     #[cold]
     fn lines_taken(&mut self, taken: &Taken, executed: Option<(u64, u64)>) {
         let Some(pipeline) = self.pipeline.as_deref_mut().filter(|_| self.pipelined) else { return };
@@ -143,7 +143,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The request for line `outer` that had this response.
+    /// Returns the request for line `outer` that had this response.
     #[cold]
     fn supplied(&self, ask: Ask, outer: u64, response: &Response) -> Request {
         let (supplier, modified, holder) = self.system.supplier(self.cluster, outer, response);
@@ -151,20 +151,19 @@ impl Follower<'_> {
         Request { supplier, snoop: requests::snoop(supplier, modified), holder, displaced, ..Request::of(requests::kind(ask)) }
     }
 
-    /// A request went out for line `outer`, and lines left for memory.
+    /// Keeps a request for line `outer`, and the lines that left for memory.
     #[cold]
     fn keep_requests(&mut self, request: Request, outer: u64, out: &Departures) {
         self.keep_request(request, outer);
         out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
     }
 
-    /// A request went out for line `outer`.
     pub(super) fn keep_request(&mut self, request: Request, outer: u64) {
         let physical = outer << self.system.profile.caches.outer_line_bits.min(63);
         self.requests.push(Request { physical, ..request });
     }
 
-    /// A store invalidated a line of code. If it, or the line after it, is being executed, it is fetched again.
+    /// Handles a store that invalidated a line of code. If that line, or the one before it, is being executed, the code is fetched again.
     fn code_written(&mut self, inner: u64) {
         if let Some((line, _)) = self.line
             && (line == inner || line.wrapping_add(1) == inner)

@@ -1,4 +1,4 @@
-//! What a predicted branch counts.
+//! The events that a predicted branch counts.
 
 use vm_pmu_arch::feed::{BranchKind, Prediction, Signal};
 
@@ -8,7 +8,7 @@ use super::instruction::Transfer;
 use super::profile::{Bundles, PredictorGeometry};
 use super::tally::Tally;
 
-/// What every profile supplies from branches.
+/// Signals that every profile supplies from branches.
 const OF_ALL: &[Signal] = &[
     Signal::BranchesMispredicted,
     Signal::BranchesTakenMispredicted,
@@ -34,7 +34,7 @@ const OF_ALL: &[Signal] = &[
 /// Without bundles.
 const OF_KINDS: &[Signal] = &[Signal::FrontEndResteersConditional, Signal::BranchesWeaklyPredicted];
 
-/// With bundles, whose branches all may have a predicate.
+/// With bundles, where every branch may have a predicate.
 const OF_BUNDLES: &[Signal] = &[
     Signal::RelativeBranchesTakenWrongTarget,
     Signal::ReturnBranchesNotTakenPredicted,
@@ -57,7 +57,7 @@ const OF_BUNDLES: &[Signal] = &[
     Signal::MultiwayNotTakenWrongPath,
 ];
 
-/// With one predictor that knows nothing of what is behind a branch predicted taken.
+/// With one predictor, which knows nothing of the branches behind one that is predicted taken.
 const OF_SINGLE: &[Signal] = &[
     Signal::UnknownRelativeBranchesNotTaken,
     Signal::UnknownRelativeBranchesTaken,
@@ -84,7 +84,7 @@ const OF_STAGES: &[Signal] = &[
     Signal::ThirdStageBranchesTakenWrongTarget,
 ];
 
-/// What a predictor supplies, in parts.
+/// Returns the signals that a predictor supplies, in parts.
 fn parts(bundles: Bundles) -> [&'static [Signal]; 3] {
     match bundles {
         Bundles::Absent => [OF_ALL, OF_KINDS, &[]],
@@ -109,7 +109,7 @@ pub(super) fn count_resteer(transfer: &Transfer, tally: &mut Tally) {
     }
 }
 
-/// One of five outcomes with its predictions.
+/// One of the five combinations of outcome and prediction.
 #[derive(Clone, Copy)]
 enum Cell {
     NotTakenPredicted,
@@ -131,10 +131,10 @@ impl Cell {
     }
 }
 
-/// Counts how a branch was predicted, of which nothing but its kind is known.
+/// Counts the prediction of a branch of which only the kind is known.
 #[inline]
 pub(super) fn count(transfer: &Transfer, prediction: Prediction, tally: &mut Tally) {
-    // By whether it was taken, and whether it was predicted.
+    // Indexed by whether it was taken, and whether that was predicted.
     const RELATIVE: [[Signal; 2]; 2] = [
         [Signal::RelativeBranchesNotTakenMispredicted, Signal::RelativeBranchesNotTakenPredicted],
         [Signal::RelativeBranchesTakenMispredicted, Signal::RelativeBranchesTakenPredicted],
@@ -153,7 +153,6 @@ pub(super) fn count(transfer: &Transfer, prediction: Prediction, tally: &mut Tal
     }
 }
 
-/// Counts a mispredicted branch by its kind.
 fn count_mispredicted(transfer: &Transfer, tally: &mut Tally) {
     let taken = transfer.taken;
     tally.add(Signal::BranchesMispredicted, 1);
@@ -170,7 +169,6 @@ fn count_mispredicted(transfer: &Transfer, tally: &mut Tally) {
     tally.add(kind, 1);
 }
 
-/// Counts how a branch of a bundle was predicted.
 pub(super) fn count_bundled(transfer: &Transfer, bundled: &Bundled, tally: &mut Tally) {
     let (taken, prediction) = (transfer.taken, bundled.verdict.prediction);
     let cell = Cell::of(taken, prediction);
@@ -196,7 +194,7 @@ pub(super) fn count_bundled(transfer: &Transfer, bundled: &Bundled, tally: &mut 
     if let Some(multiway) = bundled.multiway {
         tally.add(by_outcome(multiway), 1);
     }
-    // What the front end corrects is no misprediction.
+    // A prediction that the front end corrects is no misprediction.
     if prediction != Prediction::Right && !bundled.verdict.bubble {
         count_mispredicted(transfer, tally);
     }
@@ -222,7 +220,7 @@ fn by_target(target: Target, cell: Cell) -> Signal {
     }
 }
 
-/// A target address register always predicts *taken*, so two of its outcomes cannot be.
+/// Returns the signal of a stage. A target address register always predicts *taken*, so two of its outcomes cannot occur.
 fn by_stage(stage: Stage, cell: Cell) -> Option<Signal> {
     Some(match (stage, cell) {
         (Stage::Register, Cell::NotTakenPredicted | Cell::TakenMispredicted) => return None,

@@ -1,9 +1,8 @@
-//! Bundles of IA-64: three instructions of 41 bits, and what their encoding says of branches.
+//! Bundles of IA-64: three instructions of 41 bits, and the branch information in their encoding.
 
 /// The template of long instructions, without its lowest bit.
 const LONG: u64 = 0x04;
 
-/// The unit of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     M,
@@ -14,7 +13,7 @@ pub(super) enum Unit {
     X,
 }
 
-/// The kinds of bundles that dispersal tells apart, without their stops.
+/// The kinds of bundles that dispersal distinguishes, without their stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Template {
     Mib,
@@ -27,20 +26,20 @@ pub(super) enum Template {
     Other,
 }
 
-/// What a template says of its slots.
+/// The properties of a template's slots.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     units: [Unit; 3],
     kind: Template,
     /// The slots of the B unit, one bit each.
     branches: u8,
-    /// The slots that a stop follows, one bit each: of a long instruction both of its slots.
+    /// The slots that a stop follows, one bit each; for a long instruction, both of its slots.
     stops: u8,
     /// The slot of the last instruction.
     last: u8,
 }
 
-/// The templates. Reserved ones are taken for the first.
+/// The templates. Reserved ones are treated like the first.
 static SHAPES: [Shape; 32] = {
     use Unit::{B, F, I, M, X};
     let mut shapes = [Shape { units: [M, I, I], kind: Template::Other, branches: 0, stops: 0, last: 2 }; 32];
@@ -98,11 +97,11 @@ pub struct Bundle {
     pub words: [u64; 2],
     /// The slot of the instruction, 0 to 2. A long one is in slot 1.
     pub slot: u8,
-    /// The previous function state (AR.PFS) that a taken call saved or a taken return restored, if the embedder tells it.
+    /// The previous function state (AR.PFS) that a taken call saved or a taken return restored, if the embedder reports it.
     pub function_state: Option<u64>,
 }
 
-/// Where a branch takes its target from.
+/// The source of a branch's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Relative,
@@ -110,25 +109,25 @@ pub(super) enum Target {
     Indirect,
 }
 
-/// What the encoding of a branch says.
+/// The properties of a branch that its encoding gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Branch {
     pub(super) target: Target,
-    /// It saves the address behind it.
+    /// Whether it saves the address behind it.
     pub(super) calls: bool,
-    /// A loop counter decides it.
+    /// Whether a loop counter decides it.
     pub(super) counted: bool,
-    /// Nothing decides it: it is always taken.
+    /// Whether it is always taken, since nothing decides it.
     pub(super) always: bool,
-    /// The hint is what is predicted, not only what prediction begins with.
+    /// Whether the hint is always the prediction, not only its initial value.
     pub(super) fixed: bool,
-    /// What the hint says: taken.
+    /// Whether the hint is *taken*.
     pub(super) hint: bool,
-    /// Much sequential code follows at the target.
+    /// Whether much sequential code follows at the target.
     pub(super) many: bool,
 }
 
-/// What `brp` with the hint *important* announces.
+/// The branch that `brp` with the hint *important* announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Announced {
     /// The bundle of the branch.
@@ -137,7 +136,7 @@ pub(super) struct Announced {
 }
 
 impl Bundle {
-    /// A bundle of this template and these three instructions, at the first of them.
+    /// Creates a bundle of this template and these three instructions, at the first of them.
     #[must_use]
     pub const fn new(template: u8, slots: [u64; 3]) -> Bundle {
         const SLOT: u64 = (1 << 41) - 1;
@@ -146,19 +145,18 @@ impl Bundle {
         Bundle { words: [low, (second & SLOT) >> 18 | third << 23], slot: 0, function_state: None }
     }
 
-    /// The same bundle at another slot.
+    /// Returns this bundle at another slot.
     #[must_use]
     pub const fn at(self, slot: u8) -> Bundle {
         Bundle { slot, ..self }
     }
 
-    /// The slots that hold a branch, one bit each; a long branch is in slot 1. `rfi` and failed checks are none.
+    /// Returns the slots that hold a branch, one bit each; a long branch is in slot 1. `rfi` and failed checks do not count.
     #[must_use]
     pub fn branches(&self) -> u8 {
         (0..3).filter(|slot| self.has_branch(*slot)).fold(0, |all, slot| all | 1 << slot)
     }
 
-    /// Whether there is a branch in a slot.
     #[inline]
     fn has_branch(&self, slot: u8) -> bool {
         if self.is_long() {
@@ -189,37 +187,35 @@ impl Bundle {
         self.first() & 1 != 0
     }
 
-    /// What the template is to dispersal.
+    /// Returns the kind of the template for dispersal.
     #[inline]
     pub(super) fn kind(&self) -> Template {
         self.shape().kind
     }
 
-    /// The unit of the instruction's slot, and its 41 bits. Reserved templates are taken for the first.
+    /// Returns the unit of the instruction's slot, and its 41 bits. Reserved templates are treated like the first.
     #[inline]
     pub(super) fn decoded(&self) -> (Unit, u64) {
         let unit = self.shape().units.get(usize::from(self.slot.min(2))).copied().unwrap_or(Unit::M);
         (unit, self.instruction())
     }
 
-    /// Whether a stop follows the instruction's slot.
     #[inline]
     pub(super) fn stops_behind(&self) -> bool {
         self.shape().stops >> self.slot.min(2) & 1 != 0
     }
 
-    /// Whether the instruction is the last of its bundle.
     #[inline]
     pub(super) fn is_last(&self) -> bool {
         self.slot >= self.shape().last
     }
 
-    /// Whether its last branch is not behind the instruction's slot.
+    /// Whether no branch follows the instruction's slot.
     pub(super) fn is_last_branch(&self) -> bool {
         self.branches() >> (self.slot.min(2) + 1) == 0
     }
 
-    /// The 41 bits of a slot.
+    /// Returns the 41 bits of a slot.
     #[inline]
     fn encoding(&self, slot: u8) -> u64 {
         const SLOT: u64 = (1 << 41) - 1;
@@ -231,19 +227,17 @@ impl Bundle {
         }
     }
 
-    /// The 41 bits of the instruction; of a long one those that hold the operation.
+    /// Returns the 41 bits of the instruction; for a long one, those that hold the operation.
     #[inline]
     fn instruction(&self) -> u64 {
         self.encoding(if self.is_long() && self.slot == 1 { 2 } else { self.slot })
     }
 
-    /// The branch in the instruction's slot.
     #[inline]
     pub(super) fn branch(&self) -> Option<Branch> {
         self.has_branch(self.slot.min(2)).then(|| self.decoded_branch())
     }
 
-    /// The branch that the instruction is.
     fn decoded_branch(&self) -> Branch {
         let word = self.instruction();
         let (major, kind, unqualified) = (word >> 37, field(word, 6, 3), field(word, 0, 6) == 0);
@@ -253,14 +247,15 @@ impl Bundle {
             _ => Target::Relative,
         };
         let counted = major == 4 && kind >= 5;
-        // A loop with a condition goes on by a predicate and by a counter.
+        // A loop with a condition continues by a predicate and by a counter.
         let always = unqualified && (major != 4 || kind == 0);
         let calls = matches!(major, 1 | 5 | 0xD);
         let (fixed, hint) = (field(word, 34, 1) == 0, field(word, 33, 1) == 0);
         Branch { target, calls, counted, always, fixed, hint, many: field(word, 12, 1) == 1 }
     }
 
-    /// What the instruction announces, if it is a `brp` to a relative target with the hint *important*. `address` is the bundle's.
+    /// Returns the branch that the instruction announces, if it is a `brp` to a relative target with the hint *important*. `address` is the
+    /// bundle's.
     pub(super) fn announced(&self, address: u64) -> Option<Announced> {
         let target = self.presaged(address).filter(|_| field(self.instruction(), 35, 1) == 1)?;
         let word = self.instruction();
@@ -268,7 +263,7 @@ impl Bundle {
         Some(Announced { bundle: address.wrapping_add(tag << 4), target })
     }
 
-    /// The target that the instruction names, if it is a `brp` to a relative one. `address` is the bundle's.
+    /// Returns the target that the instruction names, if it is a `brp` to a relative one. `address` is the bundle's.
     #[inline]
     pub(super) fn presaged(&self, address: u64) -> Option<u64> {
         if self.shape().branches >> self.slot.min(2) & 1 == 0 {
@@ -292,12 +287,11 @@ fn is_branch(word: u64) -> bool {
     }
 }
 
-/// `length` bits from bit `low` on.
+/// Returns `length` bits from bit `low` on.
 fn field(word: u64, low: u32, length: u32) -> u64 {
     word >> low & ((1 << length) - 1)
 }
 
-/// A number of `bits` bits whose highest is its sign.
 fn sign_extend(value: u64, bits: u32) -> u64 {
     ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
 }

@@ -1,4 +1,4 @@
-//! How the branches of bundles are predicted (rules PM28 to PM34 and PI19 to PI24 of the notes on the Itaniums' pipelines).
+//! The prediction of branches in bundles (rules PM28 to PM34 and PI19 to PI24 of the notes on the Itaniums' pipelines).
 
 use vm_pmu_arch::feed::Prediction;
 
@@ -8,47 +8,44 @@ use super::instruction::Transfer;
 use super::predictor::{Frame, Path, Tables, Verdict, WEAKLY_NOT_TAKEN, WEAKLY_TAKEN};
 use super::profile::Bundles;
 
-/// The most target address registers.
 const MOST_REGISTERS: usize = 8;
 
-/// Which stage of a predictor of several predicted a branch.
+/// The stage of a multi-stage predictor that predicted a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// A target address register.
     Register,
     /// The tables, the remembered targets or the return stack.
     Tables,
-    /// The encoding.
     Encoding,
 }
 
-/// How a bundle of several branches was predicted, known at the last of them that is reached.
+/// The prediction of a bundle of several branches, known at the last of them that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Multiway {
     pub(super) taken: bool,
     pub(super) prediction: Prediction,
 }
 
-/// How a branch of a bundle was predicted.
+/// The prediction of a branch in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bundled {
     pub(super) verdict: Verdict,
     pub(super) target: Target,
     pub(super) stage: Option<Stage>,
-    /// A branch before it in the bundle was predicted taken.
+    /// Whether a branch before it in the bundle was predicted taken.
     pub(super) unknown: bool,
-    /// The first slot of its bundle holds a branch.
+    /// Whether the first slot of its bundle holds a branch.
     pub(super) encoded: bool,
-    /// Its bundle begins with a branch and follows branches in the same group.
+    /// Whether its bundle begins with a branch and follows branches in the same group.
     pub(super) oversubscribed: bool,
-    /// It restored another function state than its call had saved.
+    /// Whether it restored a function state other than the one that its call had saved.
     pub(super) wrong_frame: bool,
     pub(super) multiway: Option<Multiway>,
 }
 
 impl Bundled {
-    /// PI21: how many bubbles the branch costs if it is taken, as predicted, where stages predict: none if a register knew the target, one if the
-    /// tables did, and as many as it takes to compute the target from the encoding in its slot otherwise.
+    /// Returns how many bubbles the branch costs if it is taken as predicted, where stages predict (PI21): none if a register knew the
+    /// target, one if the tables did, and otherwise as many as it takes to compute the target from the encoding in its slot.
     pub(super) fn bubbles(&self, slot: u8) -> Option<u16> {
         Some(match self.stage? {
             Stage::Register | Stage::Tables if self.verdict.bubble => corrected(slot),
@@ -59,23 +56,23 @@ impl Bundled {
     }
 }
 
-/// Bubbles until the address correctors have the target of a branch.
+/// Returns the bubbles until the address correctors have the target of a branch.
 fn corrected(slot: u8) -> u16 {
     if slot >= 2 { 2 } else { 3 }
 }
 
-/// Where a thread is among bundles, and what was announced.
+/// The position of a thread among bundles, and the branches that were announced.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
-    /// The bundle with the last branch, and that branch's slot, unless it was left.
+    /// The bundle with the last branch, and that branch's slot, unless the thread has left it.
     bundle: Option<(u64, u8)>,
-    /// A branch of the bundle was predicted taken.
+    /// Whether a branch of the bundle was predicted taken.
     expected: bool,
-    /// A branch of the bundle was mispredicted: all of them are resolved at once.
+    /// Whether a branch of the bundle was mispredicted: all of them are resolved at once.
     flushed: bool,
     wrong_path: bool,
     oversubscribed: bool,
-    /// The bundle behind one with branches and without a stop at its end.
+    /// The bundle that follows one with branches and without a stop at its end.
     follows: Option<u64>,
     registers: [Option<Announced>; MOST_REGISTERS],
     /// The register that is written next.
@@ -83,13 +80,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The thread is elsewhere: an interruption, or a return from one.
+    /// Records that the thread is elsewhere: an interruption, or a return from one.
     pub(super) fn leave(&mut self) {
         self.bundle = None;
         self.follows = None;
     }
 
-    /// Comes to a branch of the bundle at `address`. Returns whether it is the first one since the bundle was entered.
+    /// Moves to a branch of the bundle at `address`. Returns whether it is the first one since the bundle was entered.
     fn reach(&mut self, address: u64, bundle: &Bundle) -> bool {
         // A bundle has three slots, whatever an embedder says.
         let own = bundle.slot.min(2);
@@ -149,25 +146,25 @@ impl Place {
     }
 }
 
-/// A direction that is predicted, whose stage predicts it, and the target if that stage knows one.
+/// A predicted direction, the stage that predicts it, and the target if that stage knows one.
 struct Expected {
     taken: bool,
     stage: Option<Stage>,
     target: Option<u64>,
 }
 
-/// What names a branch in the tables: four places a bundle.
+/// Returns the name of a branch in the tables, which have four places per bundle.
 fn name(address: u64, slot: u8) -> u64 {
     (address >> 4 << 2 | u64::from(slot & 3)) << 1
 }
 
-/// Targets are compared as they are remembered.
+/// Whether two targets are equal in the bits that are remembered.
 fn same(one: u64, other: u64) -> bool {
     (one ^ other) << 16 == 0
 }
 
 impl Path {
-    /// An instruction that is no branch: it may announce one.
+    /// Follows an instruction that is not a branch but may announce one.
     #[inline]
     pub(super) fn announce(&mut self, address: u64, bundle: &Bundle) {
         if let Bundles::Stages { registers } = self.bundles
@@ -177,7 +174,7 @@ impl Path {
         }
     }
 
-    /// Predicts the branch of `bundle`, which is at `address`, and learns from it. `None` if it is no branch of a bundle.
+    /// Predicts the branch of `bundle`, which is at `address`, and learns from it. `None` if it is not a branch of a bundle.
     pub(super) fn predict_bundled(&mut self, tables: &Tables, address: u64, bundle: &Bundle, transfer: &Transfer) -> Option<Bundled> {
         let branch = bundle.branch().filter(|_| self.bundles != Bundles::Absent)?;
         let first = self.place.reach(address, bundle);
@@ -217,7 +214,7 @@ impl Path {
         Some(bundled)
     }
 
-    /// The tables' direction of a branch that they decide on, and whether they had an entry; the branch is learned.
+    /// Returns the tables' direction for a branch that they decide, and whether they had an entry. The tables learn the branch.
     fn dynamic(&mut self, tables: &Tables, name: u64, branch: &Branch, taken: bool) -> Option<(bool, bool)> {
         let start = if branch.hint { WEAKLY_TAKEN } else { WEAKLY_NOT_TAKEN };
         let decides = !(branch.counted || branch.always || branch.fixed);
@@ -227,7 +224,7 @@ impl Path {
         })
     }
 
-    /// What a predictor of one stage expects. Counted loops are known from their counter.
+    /// Returns the prediction of a predictor of one stage. Counted loops are known from their counter.
     fn at_once(&mut self, tables: &Tables, name: u64, branch: &Branch, taken: bool, unknown: bool) -> Expected {
         let dynamic = self.dynamic(tables, name, branch, taken);
         let taken = match dynamic {
@@ -239,11 +236,11 @@ impl Path {
         Expected { taken, stage: None, target: tables.remembered(name) }
     }
 
-    /// What a predictor of three stages expects: the first one that knows the branch decides.
+    /// Returns the prediction of a predictor of three stages: the first one that knows the branch decides.
     fn in_stages(&mut self, tables: &Tables, address: u64, name: u64, branch: &Branch, taken: bool, first: bool) -> Expected {
         let dynamic = self.dynamic(tables, name, branch, taken);
         let remembered = tables.remembered(name);
-        // The counter of a loop corrects the registers at its end.
+        // At the end of a loop, its counter corrects the registers.
         let ends = branch.counted && !taken;
         if let Some(target) = self.place.announced(address).filter(|_| first && !ends) {
             return Expected { taken: true, stage: Some(Stage::Register), target: Some(target) };
@@ -259,7 +256,7 @@ impl Path {
         Expected { taken: hint, stage: Some(Stage::Encoding), target: None }
     }
 
-    /// Compares what was expected with what happened. Returns whether a return restored another function state than expected, too.
+    /// Compares the prediction with the outcome. Also returns whether a return restored another function state than expected.
     fn resolve(
         &mut self,
         tables: &Tables,

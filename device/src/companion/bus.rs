@@ -1,7 +1,7 @@
 //! Transactions of the front-side bus of Itanium processors.
 //!
-//! The names are those of its kinds: BRL, BRIL and BIL read a line, read it to write it, or only take it from others; BWL writes a line; BRP
-//! and BWP read and write a part; BRC reads a line that others keep. `docs/notes/fabric-ia64.md` has the rules.
+//! The names of its kinds: BRL reads a line, BRIL reads it to write it, BIL only takes it from others; BWL writes a line; BRP and BWP read
+//! and write a part; BRC reads a line that others keep. `docs/notes/fabric-ia64.md` has the rules.
 
 use core::ops::Range;
 
@@ -11,16 +11,15 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::streams::Written;
 use super::tally::Tally;
 
-/// The physical addresses whose accesses are I/O transactions: 64 MiB below 2^44, which is chosen.
+/// The physical addresses whose accesses are I/O transactions: 64 MiB below 2^44, a chosen value.
 const PORTS: Range<u64> = 0x0FFF_FC00_0000..0x1000_0000_0000;
 
 /// Bus clocks for a line of 128 bytes.
 pub(super) const LINE_CLOCKS: u64 = 128 / (2 * 16);
 
-/// Bytes of the largest pieces that combined stores are written in.
+/// Size in bytes of the largest pieces in which combined stores are written.
 const PIECE: u32 = 32;
 
-/// Counts an uncacheable access in `line`.
 pub(super) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &mut Tally) {
     let signal = match (PORTS.contains(&physical), stores) {
         (true, false) => Signal::BusIoReads,
@@ -31,7 +30,7 @@ pub(super) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &
     transact(signal, line, tally);
 }
 
-/// What a transaction of a core asks of the bus and its queues.
+/// The work that a transaction of a core causes on the bus and its queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Work {
@@ -49,11 +48,11 @@ pub(super) enum Work {
     Pieces,
     /// Clean castouts.
     Castouts,
-    /// No transaction: lines that the third level had.
+    /// No transaction: hits in the third level.
     ThirdHits,
 }
 
-/// Kinds of work, and bits for how much there is of each. More than fits is as much as fits.
+/// Kinds of work, and bits for the amount of each. Amounts saturate.
 const WORKS: [Work; 8] = [
     Work::LineReads,
     Work::Invalidations,
@@ -66,13 +65,12 @@ const WORKS: [Work; 8] = [
 ];
 const WORK_BITS: u32 = 7;
 const MOST_WORK: u64 = (1 << WORK_BITS) - 1;
-/// Where the place of its lines is, in the same word.
+/// Position in the same word of the place of its lines.
 const PLACE_SHIFT: u32 = WORK_BITS * WORKS.len() as u32;
-/// How many places there can be.
 pub(super) const PLACES: usize = 64;
 
-/// The line that a core makes the bus carry for one access: that which it asks for, which it writes, and which it casts out. Of several of a
-/// kind none is known, as nothing says which transaction has which.
+/// The lines that a core makes the bus carry for one access: the one that it requests, the one that it writes, and the one that it casts
+/// out. If there are several of a kind, none is known, because nothing tells which transaction has which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lines {
     pub(super) asked: u64,
@@ -81,12 +79,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// No line, which no number of a line is.
+    /// No line; no line has this number.
     pub(super) const UNKNOWN: u64 = u64::MAX;
     pub(super) const NONE: Lines = Lines { asked: Lines::UNKNOWN, written: Lines::UNKNOWN, cast_out: Lines::UNKNOWN };
 }
 
-/// How much of each kind of [`Work`] a core has made the bus do.
+/// The amount of each kind of [`Work`] that a core has made the bus do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Carried(u64);
 
@@ -98,28 +96,26 @@ impl Carried {
         self.0 == 0
     }
 
-    /// So much more of `work`.
     pub(super) fn add(&mut self, work: Work, amount: u64) {
         let more = amount.min(MOST_WORK - self.count(work));
         self.0 += more << (WORK_BITS * work as u32);
     }
 
-    /// Its lines are at this place.
+    /// Returns it with its lines at this place.
     pub(super) fn at(self, place: usize) -> Carried {
         Carried(self.without_lines().0 | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
     }
 
-    /// The place of its lines, if they are kept.
+    /// Returns the place of its lines, if they are kept.
     pub(super) fn place(self) -> Option<usize> {
         ((self.0 >> PLACE_SHIFT) as usize).checked_sub(1)
     }
 
-    /// The same, without its lines.
     fn without_lines(self) -> Carried {
         Carried(self.0 & ((1 << PLACE_SHIFT) - 1))
     }
 
-    /// What others have done besides. The lines of several are not known.
+    /// Adds the work of others. The lines of several are not known.
     pub(super) fn join(&mut self, other: Carried) {
         if self.is_none() {
             *self = other;
@@ -148,7 +144,7 @@ pub(super) fn transact(kind: Signal, line: u64, tally: &mut Tally) {
     count_transaction(kind, tally);
 }
 
-/// Notes what a transaction of this kind on `line` asks of the bus.
+/// Records the work of a transaction of this kind on `line`.
 pub(super) fn ask(kind: Signal, line: u64, tally: &mut Tally) {
     let work = match kind {
         Signal::BusLineReadsData | Signal::BusLineReadsInstruction | Signal::BusOwnershipReads => Work::LineReads,
@@ -162,7 +158,7 @@ pub(super) fn ask(kind: Signal, line: u64, tally: &mut Tally) {
     tally.carried.add(work, 1);
 }
 
-/// The next transaction for `work` is on `line`.
+/// Records that the next transaction for `work` is on `line`.
 fn know(work: Work, line: u64, tally: &mut Tally) {
     let (kinds, known): (&[Work], _) = match work {
         Work::LineWrites | Work::Pieces => (&[Work::LineWrites, Work::Pieces], &mut tally.lines.written),
@@ -179,7 +175,7 @@ fn count_transaction(kind: Signal, tally: &mut Tally) {
     move_data(kind, tally);
 }
 
-/// Counts the bus clocks in which a transaction of this kind has data on the bus, which moves 16 bytes twice in a clock.
+/// Counts the bus clocks in which a transaction of this kind has data on the bus, which moves 16 bytes twice per clock.
 pub(super) fn move_data(kind: Signal, tally: &mut Tally) {
     let clocks = match kind {
         Signal::BusInvalidations | Signal::BusCleanCastouts => 0,
@@ -221,21 +217,21 @@ pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
     }
 }
 
-/// What an agent that is no processor does with a line.
+/// An operation on a line by an agent that is no processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
-    /// It reads all of it, and keeps nothing: BRC.
+    /// A read of all of it, which keeps nothing: BRC.
     Current,
-    /// It reads a part, and keeps the line: BRL.
+    /// A read of a part, which keeps the line: BRL.
     Read,
-    /// It writes all of it: BIL, then BWL.
+    /// A write of all of it: BIL, then BWL.
     Overwrite,
-    /// It writes a part, or changes it: BRIL, then BWL.
+    /// A write of a part, or a change: BRIL, then BWL.
     Change,
 }
 
 impl Transfer {
-    /// How a device comes to read or write in a line, and whether it is all of it.
+    /// Returns the transfer by which a device reads or writes in a line, or all of it.
     pub(super) fn of(writes: bool, whole: bool) -> Transfer {
         match (writes, whole) {
             (false, true) => Transfer::Current,
@@ -245,7 +241,6 @@ impl Transfer {
         }
     }
 
-    /// Counts it.
     pub(super) fn count(self, line: u64, tally: &mut Tally) {
         let (first, second) = match self {
             Transfer::Current => (Signal::BusCurrentReads, None),
@@ -256,7 +251,7 @@ impl Transfer {
         [Some(first), second].into_iter().flatten().for_each(|signal| transact(signal, line, tally));
     }
 
-    /// What counts if a processor has the line modified.
+    /// Returns the signal that counts if a processor has the line modified.
     pub(super) fn modified(self) -> Option<Signal> {
         match self {
             Transfer::Current => None,

@@ -1,4 +1,4 @@
-//! The byte form of what the companion remembers: little-endian words, one after the other.
+//! The byte form of the companion's state: consecutive little-endian words.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Damaged;
 
-/// Writes words.
 #[derive(Debug, Default)]
 pub(super) struct Writer(pub(super) Vec<u8>);
 
@@ -20,7 +19,6 @@ impl Writer {
     }
 }
 
-/// Reads words.
 #[derive(Debug)]
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 

@@ -1,4 +1,4 @@
-//! What the bus carries for an instruction, and which lines leave its caches, reaches the pipeline, which knows when.
+//! The transfer of an instruction's bus traffic and cast-out lines to the pipeline, which knows their time.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -7,7 +7,7 @@ use super::follower::Follower;
 use super::snooped::Snooped;
 
 impl Follower<'_> {
-    /// The instruction has been fetched, or has made an access, or has written something out.
+    /// Passes on what the bus carried once the instruction has been fetched, has made an access, or has written something out.
     #[inline]
     pub(super) fn carry(&mut self, fetched: bool) {
         if !self.tally.carried.is_none() {
@@ -24,7 +24,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The core learns of snoops that its caches have answered.
+    /// Tells the core about snoops that its caches have answered.
     #[cold]
     pub(super) fn meet(&mut self, snooped: &Snooped) {
         let system = self.system;
@@ -33,15 +33,15 @@ impl Follower<'_> {
         }
     }
 
-    /// Lines that have left the second level, those of them that were modified, and lines that have left the third, since these were last
-    /// reported.
+    /// Returns how many lines have left the second level, how many of those were modified, and how many lines have left the third level,
+    /// since these were last reported.
     #[inline]
     pub(super) fn castouts(&self) -> [u64; 3] {
         let modified = self.tally.get(Signal::L2CastoutsModified);
         [modified.wrapping_add(self.tally.get(Signal::L2CastoutsClean)), modified, self.tally.get(Signal::L3Castouts)]
     }
 
-    /// Tells the pipeline of the lines that have left since there were so many `before`.
+    /// Tells the pipeline how many lines have left since the counts were `before`.
     #[inline]
     pub(super) fn cast_out(&mut self, before: [u64; 3]) {
         let now = self.castouts();

@@ -1,6 +1,6 @@
-//! Whose clock counts.
+//! The source of cycles.
 
-/// Whose clock counts.
+/// The source of cycles: the clock that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Clock {
     /// The embedder's: it adds [`Signal::Cycles`](vm_pmu_arch::feed::Signal::Cycles) itself, and the companion reports only events.

@@ -16,7 +16,7 @@ use super::taken::Taken;
 use super::tally::Tally;
 use super::translation::{CODE, DATA, Translations};
 
-/// Why a line is requested.
+/// The reason for which a line is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
     Load,
@@ -28,27 +28,24 @@ pub(super) enum Ask {
     Walk,
     PrefetchLoad,
     PrefetchStore,
-    /// Read once: no further level keeps it when the first displaces it.
+    /// Read once: no further level keeps it when the first evicts it.
     PrefetchOnce,
-    /// The prefetcher of data, for loads.
+    /// The data prefetcher, for loads.
     Hardware,
-    /// The prefetcher of data, for stores.
+    /// The data prefetcher, for stores.
     HardwareStore,
 }
 
 impl Ask {
-    /// Whether the line is to be written.
     pub(super) fn writes(self) -> bool {
         matches!(self, Ask::Store | Ask::PrefetchStore)
     }
 
-    /// Whether the line holds code.
     pub(super) fn is_code(self) -> bool {
         matches!(self, Ask::Fetch | Ask::FetchAhead)
     }
 }
 
-/// Which level had the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     First,
@@ -58,7 +55,7 @@ pub(super) enum Level {
     Sibling,
 }
 
-/// What a cluster requests of the system.
+/// A request of a cluster to the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Read,
@@ -68,14 +65,13 @@ pub(super) enum Request {
     Upgrade,
 }
 
-/// The result of a request to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Served {
     By(Level),
     Not(Request),
 }
 
-/// Lines that leave the cluster for memory, or for third levels that are lent to it: few at a time.
+/// Lines that leave the cluster for memory, or for third levels lent to it: few at a time.
 #[derive(Debug, Default)]
 pub(super) struct Departures {
     lines: [u64; 4],
@@ -92,7 +88,7 @@ impl Departures {
         }
     }
 
-    /// A line leaves for a lent third level.
+    /// Adds a line that leaves for a lent third level.
     pub(super) fn push_lateral(&mut self, line: Line) {
         if let Some(place) = self.laterals.get_mut(self.lateral_count) {
             *place = line;
@@ -110,7 +106,7 @@ impl Departures {
         self.count == 0 && self.lateral_count == 0
     }
 
-    /// The lines for memory, without removing them.
+    /// Returns the lines for memory, without removing them.
     pub(super) fn all(&self) -> &[u64] {
         self.lines.get(..self.count).unwrap_or(&[])
     }
@@ -129,15 +125,15 @@ pub(super) struct CoreCaches {
     pub(super) code: Sets,
     pub(super) data: Sets,
     pub(super) translations: Translations,
-    /// What others took from it to write it.
+    /// Lines that others took from it to write them.
     pub(super) taken: Taken,
-    /// Who last found what hits.
+    /// The follower that last looked up hits.
     pub(super) finder: Finder,
 }
 
 impl CoreCaches {
-    /// Accesses of a side by the follower that last found what hits have used the translation of the page of an address, and a line of the first level
-    /// that was not the last of its set.
+    /// Marks the uses of the follower that last looked up hits: of the translation of an address on a side, and of a first-level line that
+    /// was not the most recently used of its set.
     pub(super) fn mark(&mut self, side: usize, address: Option<u64>, line: Option<u64>) {
         if let Some(address) = address {
             self.translations.find_first(side, address, self.finder.thread);
@@ -148,7 +144,7 @@ impl CoreCaches {
         }
     }
 
-    /// What has changed of a side since this was last asked: lines, and whether translations have.
+    /// Returns what has changed on a side since this was last called: lines, and whether translations have.
     pub(super) fn take_changed(&mut self, side: usize) -> (Changed, bool) {
         let lines = if side == CODE { &mut self.code } else { &mut self.data };
         (core::mem::replace(&mut lines.changed, Changed::NOTHING), self.translations.take_changed(side))
@@ -161,25 +157,25 @@ pub(super) struct Cluster {
     pub(super) shape: Caches,
     pub(super) cores: Box<[CoreCaches]>,
     pub(super) second: Sets,
-    /// The second level of code, where it has its own.
+    /// The second level of code, if it is separate.
     pub(super) second_code: Option<Sets>,
     pub(super) third: Option<Sets>,
     pub(super) mail: Mail,
-    /// The snoops of which the pipelines have not heard, if they give them a time.
+    /// The snoops that the pipelines have not been told of, if pipelines give them a time.
     pub(super) snooped: Option<Snooped>,
-    /// How many followers are active: if there are none, no follower reads the mail.
+    /// Number of active followers. If there are none, nobody reads the mail.
     pub(super) listeners: u32,
     /// Whether a store has invalidated a copy of code since this was last read.
     pub(super) code_written: bool,
     /// The state of the last requested line in the level that had it, if the first level could not serve the request.
     pub(super) held: LineState,
-    /// Whether the last request that the first level could not serve is the first use of a line that the prefetcher brought.
+    /// Whether the last request that missed the first level is the first use of a line that the prefetcher brought in.
     pub(super) prefetched: bool,
-    /// Whether only the third level had the line that was last asked for by a probe.
+    /// Whether only the third level had the line of the last probe.
     pub(super) third_alone: bool,
-    /// Whether the third level gives lines up to others that are lent to it.
+    /// Whether the third level casts lines out to others that are lent to it.
     pub(super) casts_out_laterally: bool,
-    /// The core that last stored through to the second level.
+    /// The core whose store was last written through to the second level.
     pub(super) storer: usize,
 }
 
@@ -227,15 +223,15 @@ impl Cluster {
         }
     }
 
-    /// The binary logarithm of how many lines of the first level make one of the outer levels.
+    /// Returns the binary logarithm of the number of first-level lines per line of the outer levels.
     pub(super) fn inner_bits(&self) -> u8 {
         self.shape.outer_line_bits.saturating_sub(self.shape.line_bits)
     }
 
-    /// Adds what others did to the cluster. Returns whether code was invalidated.
+    /// Adds the events that others caused in the cluster to `tally`. Returns whether code was invalidated.
     #[inline]
     pub(super) fn read_mail(&mut self, tally: &mut Tally) -> bool {
-        // Others act on a cluster by snoops, and by answers to its own.
+        // Others affect a cluster by snoops, and by answers to its own.
         if self.mail.is_empty() {
             return false;
         }
@@ -244,8 +240,8 @@ impl Cluster {
         mail.code_invalidations != 0
     }
 
-    /// Requests line `inner` of an address, given with its thread, if the first level has the translation, and marks that as used; else
-    /// `None`.
+    /// Requests line `inner` of an address, given with its thread, if the first level has the translation, which is marked as used.
+    /// Otherwise returns `None`.
     #[inline]
     pub(super) fn serve_translated(
         &mut self,
@@ -260,21 +256,21 @@ impl Cluster {
         caches.translations.find_first(DATA, address, thread).then(|| self.serve(core, ask, inner, tally, out))
     }
 
-    /// Whether anything has been left that whoever asks has to look at first.
+    /// Whether nothing is pending that a requester has to look at first.
     #[inline]
     fn is_quiet(&self, core: usize) -> bool {
         let left = !self.mail.is_empty() || self.mail.injected != 0 || self.code_written || self.prefetched;
         !left && self.cores.get(core).is_some_and(|caches| caches.taken.is_empty())
     }
 
-    /// Whether stores are written through to a second level that has all lines of the first.
+    /// Whether stores are written through to a second level that includes the first.
     pub(super) fn stores_through(&self) -> bool {
         self.shape.data_write == WritePolicy::Through && self.shape.second_fill == Fill::Inclusive
     }
 
-    /// How line `inner` of an address, given with its thread, is found as it is needed to read or to write it, if nothing else changes
-    /// than what was used last: the first level has it, which has the translation too, or the second, if stores are written through to that.
-    /// If it is not, a request for the line does the same as if nobody had asked.
+    /// Looks up line `inner` of an address, given with its thread, to read or write it. Returns how it hits, if only the order of use
+    /// changes: the first level has the line and the translation, or, if stores are written through, the second level has the line. If it
+    /// does not hit, a later request for the line has the same effect as without this call.
     #[inline]
     pub(super) fn hits(&mut self, core: usize, writes: bool, inner: u64, (thread, address): (u8, u64), tally: &mut Tally) -> Option<Find> {
         if !self.is_quiet(core) {
@@ -295,7 +291,7 @@ impl Cluster {
         served.then_some(Find::First { writes })
     }
 
-    /// The same for code.
+    /// Looks up a line of code in the same way.
     #[inline]
     pub(super) fn hits_code(&mut self, core: usize, inner: u64, (thread, address): (u8, u64)) -> bool {
         if !self.is_quiet(core) {
@@ -305,10 +301,9 @@ impl Cluster {
         caches.translations.find_first(CODE, address, thread) && caches.code.touch(inner, inner).is_some()
     }
 
-    /// Requests the first-level line `inner` for `core`.
     #[inline]
     pub(super) fn serve(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
-        // The path of nearly all requests, without another call.
+        // The fast path of nearly all requests, without another call.
         if let Some(caches) = self.cores.get_mut(core) {
             match ask {
                 Ask::Load if caches.data.touch(inner, inner).is_some() => return Served::By(Level::First),
@@ -333,7 +328,7 @@ impl Cluster {
         }
     }
 
-    /// Takes in the system's response: the line and its state.
+    /// Installs the line and its state from the system's response.
     pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) {
         match self.shape.second_fill {
             Fill::Victims => self.install_exclusive(core, ask, inner, state, tally, out),
@@ -341,7 +336,7 @@ impl Cluster {
         }
     }
 
-    /// A follower of the cluster has become active or inactive. What was done before the first became active is dropped.
+    /// Registers that a follower of the cluster has become active or inactive. Events from before the first became active are dropped.
     pub(super) fn listen(&mut self, active: bool) {
         if self.listeners == 0 {
             self.mail = Mail::default();
@@ -351,12 +346,13 @@ impl Cluster {
         self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
     }
 
-    /// Another cluster reads line `outer`, or takes it away. Returns the strongest state that a copy here had.
+    /// Probes line `outer` for another cluster, which reads it, or takes it away if `take`. Returns the strongest state that a copy here
+    /// had.
     pub(super) fn probe(&mut self, outer: u64, take: bool) -> LineState {
         self.probe_for(outer, take, false)
     }
 
-    /// The same, for a transaction of cluster `from`.
+    /// Probes a line for a transaction of cluster `from`.
     pub(super) fn probe_of(&mut self, from: Option<usize>, outer: u64, take: bool, code: bool) -> LineState {
         let found = self.probe_for(outer, take, code);
         if let (Some(snooped), Some(from)) = (&mut self.snooped, from) {
@@ -365,7 +361,8 @@ impl Cluster {
         found
     }
 
-    /// The same, for the `code` of another cluster or not. Where code has its own second level, reads of code do not ask the caches of code.
+    /// Probes a line, for `code` or data of another cluster. Where code has its own second level, reads of code do not probe the caches of
+    /// code.
     fn probe_for(&mut self, outer: u64, take: bool, code: bool) -> LineState {
         let filtered = code && self.second_code.is_some();
         self.mail.snoops += 1;
@@ -402,7 +399,7 @@ impl Cluster {
         if self.third.is_some() {
             self.mail.find(true, take, in_third);
         }
-        // Where code has its own second level, any other request for a line drives it out of there.
+        // Where code has its own second level, any other request for a line evicts it from there.
         let code_leaves = take || self.second_code.is_some();
         if code_found {
             self.mail.second_code_hits += 1;
@@ -418,7 +415,7 @@ impl Cluster {
                 if let Some(word) = caches.data.peek(inner, inner) {
                     let line = Line(word);
                     strongest = strongest.max(line.state());
-                    // An invalidated line keeps its place until a refill needs it.
+                    // An invalidated line keeps its way until a refill needs it.
                     caches.data.change(inner, inner, line.with_state(after(line.state(), protocol)).0);
                     mail.data_invalidations += u64::from(take);
                     if take && line.state() != LineState::Invalid {
@@ -451,12 +448,11 @@ impl Cluster {
         strongest
     }
 
-    /// Whether a second level of code has line `outer`.
     pub(super) fn has_second_code(&self, outer: u64) -> bool {
         self.second_code.as_ref().is_some_and(|code| code.peek(outer, outer).is_some())
     }
 
-    /// Drives line `outer` out of every cache. Returns whether it was dirty.
+    /// Flushes line `outer` from every cache. Returns whether it was dirty.
     pub(super) fn flush(&mut self, outer: u64) -> bool {
         let (mail, snooped) = (self.mail, self.snooped);
         let state = self.probe(outer, true);
@@ -464,7 +460,8 @@ impl Cluster {
         state.dirty()
     }
 
-    /// The third level takes in a line that another one gave up. Returns whether it had it, and what it gives up for it.
+    /// Takes a line that another third level evicted into the third level. Returns whether the line was there already, and the line that is
+    /// evicted for it.
     pub(super) fn take_in(&mut self, line: Line) -> (bool, Line) {
         let outer = line.number();
         let Some(third) = self.third.as_mut() else { return (false, line) };
@@ -509,7 +506,7 @@ impl Cluster {
     }
 }
 
-/// Counts a line that came into the data cache from the second level.
+/// Counts a line brought into the data cache from the second level.
 pub(super) fn count_second_refill(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
@@ -522,7 +519,7 @@ pub(super) fn count_second_refill(state: LineState, tally: &mut Tally) {
     );
 }
 
-/// Counts a line that came into the data cache from the system.
+/// Counts a line brought into the data cache from the system.
 pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
@@ -536,7 +533,6 @@ pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
     );
 }
 
-/// Counts a line that was displaced from the data cache.
 pub(super) fn count_eviction(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {

@@ -1,4 +1,4 @@
-//! A cluster behind its lock, and what its threads do there without it.
+//! A cluster behind its lock, and the work of its threads without the lock.
 
 use alloc::boxed::Box;
 use core::sync::atomic::{
@@ -14,20 +14,19 @@ use super::cluster::Cluster;
 use super::found::{Finder, Found};
 use super::translation::{CODE, DATA};
 
-/// How many accesses wait in a log at most.
+/// Maximum number of accesses that wait in a log.
 const LOGGED: usize = 32;
-/// Among how many of the last ones a page is looked for, and among how many of the next a page, and a line.
+/// Number of neighbouring accesses among which another use of a page is looked for, and another use of a line.
 const RECENT: usize = 8;
 const RECENT_LINES: usize = 2;
-/// In place of a line: the access only uses the translation of its page.
+/// A value in place of a line: the access only uses the translation of its page.
 const NO_LINE: u64 = u64::MAX;
 
-/// Accesses of one follower that hit the first level and that were made without the lock, in order. Whoever takes the lock next marks what they
-/// used.
+/// Accesses of one follower that hit the first level without the lock, in order. The next thread that takes the lock marks what they used.
 #[derive(Debug)]
 struct Log {
     count: AtomicUsize,
-    /// An address in the page of each, always the same of a page, and the number of its line.
+    /// An address in the page of each access, always the same one for a page, and the number of its line.
     accesses: [[AtomicU64; 2]; LOGGED],
 }
 
@@ -46,8 +45,8 @@ impl Log {
         true
     }
 
-    /// Adds a use of the translation of a page. If it is among the last, it leaves its place there, and those behind it move up: translations are
-    /// kept in the order of their last use, whatever lines are used meanwhile.
+    /// Adds a use of the translation of a page. If the page is among the last ones, it moves to the end and those behind it move up:
+    /// translations are kept in the order of their last use, whatever lines are used meanwhile.
     fn push_page(&self, page: u64) -> bool {
         let count = self.count.load(Relaxed);
         let recent = self.accesses.get(count.saturating_sub(RECENT)..count).unwrap_or(&[]);
@@ -63,8 +62,8 @@ impl Log {
         true
     }
 
-    /// Removes all accesses, which `mark` marks: pages, and lines. Of several uses of one that are close to each other the last is enough, as the first
-    /// level keeps the order of last use.
+    /// Removes all accesses and passes their pages and lines to `mark`. Of several uses of one that are close to each other, only the last
+    /// is passed, because the first level keeps the order of last use.
     fn drain(&self, mut mark: impl FnMut(Option<u64>, Option<u64>)) {
         let used = self.accesses.get(..self.count.load(Acquire)).unwrap_or(&[]);
         let last = |number: usize, field: usize, among: usize| {
@@ -80,7 +79,7 @@ impl Log {
     }
 }
 
-/// What concerns one core of a cluster and needs no lock.
+/// The state of one core of a cluster that needs no lock.
 #[derive(Debug)]
 pub(super) struct Local {
     changes: AtomicUsize,
@@ -93,20 +92,20 @@ impl Local {
         Local { changes: AtomicUsize::new(0), logs: [Log::empty(), Log::empty()] }
     }
 
-    /// How often something may have changed in the core's caches, apart from the changes that its finder was told of.
+    /// Returns how often something may have changed in the core's caches, apart from changes that its finder was told of.
     #[inline]
     pub(super) fn changes(&self) -> usize {
         self.changes.load(Relaxed)
     }
 
-    /// A holder of the lock has changed something, or is about to.
+    /// Records that a holder of the lock has changed something, or is about to.
     #[inline]
     fn change(&self) {
         self.changes.store(self.changes().wrapping_add(1), Relaxed);
     }
 
-    /// The follower of the core that last found what hits makes an access of a side that hits, without the lock: to a line in a page, or to the last
-    /// line of its set. A page is told by any address in it, always the same. Returns whether there was room for it.
+    /// Logs an access of a side that hits without the lock, by the core's last finder: to a line in a page, or, without `line`, to the most
+    /// recently used line of its set. A page is given by any address in it, always the same one. Returns whether there was room.
     #[inline]
     pub(super) fn log(&self, side: usize, page: u64, line: Option<u64>) -> bool {
         self.logs.get(side).is_some_and(|log| match line {
@@ -118,14 +117,14 @@ impl Local {
 
 /// A cluster behind its lock.
 ///
-/// A thread that hits what it has [found](Found) before changes nothing but the order of use. So it needs no lock while nobody else has done
-/// anything to its core, which `changes` tells: whoever may change anything of a core, but by accesses of its own, adds one, under the lock.
-/// What accesses of its own change, the follower [forgets](ClusterLock::settle) line by line. What is no longer last in its set or in its
-/// buffer waits in one of the core's logs.
+/// A thread that repeats a [hit](Found) changes nothing but the order of use. So it needs no lock as long as nobody else has changed
+/// anything of its core. `changes` tells: whoever may change anything of a core, except by the core's own accesses, increments it under the
+/// lock. The follower [forgets](ClusterLock::settle) line by line what its own accesses change. Uses of anything but the most recently used
+/// of a set or buffer wait in one of the core's logs.
 #[derive(Debug)]
 pub(super) struct ClusterLock {
     cluster: Mutex<Cluster>,
-    /// One of each core.
+    /// One per core.
     locals: Box<[Local]>,
 }
 
@@ -135,25 +134,23 @@ impl ClusterLock {
         ClusterLock { cluster: Mutex::new(cluster), locals }
     }
 
-    /// What a thread has found that has found nothing.
     pub(super) fn nothing_found(&self) -> Found {
         Found::nothing(&self.take())
     }
 
-    /// What concerns a core.
     pub(super) fn local(&self, core: usize) -> Option<&Local> {
         self.locals.get(core)
     }
 
-    /// Takes the lock, to change anything.
+    /// Takes the lock, in order to change anything.
     pub(super) fn lock(&self) -> MutexGuard<'_, Cluster> {
         let cluster = self.take();
         self.change();
         cluster
     }
 
-    /// Takes the lock for a follower of a core: to find what hits and mark it as used, or to change something by an access of its own, which it
-    /// [settles](ClusterLock::settle) before it returns the lock.
+    /// Takes the lock for a follower of a core: to look up hits and mark them as used, or to change something by an access of its own,
+    /// which it [settles](ClusterLock::settle) before it releases the lock.
     #[inline]
     pub(super) fn lock_for(&self, core: usize, finder: Finder) -> MutexGuard<'_, Cluster> {
         let mut cluster = self.take();
@@ -180,10 +177,10 @@ impl ClusterLock {
         cluster
     }
 
-    /// The follower of a core, which holds the lock, forgets what its access has changed of what it had found. If the access changed lines of another
-    /// core, that core learns that something has changed.
+    /// Makes the follower of a core, which holds the lock, forget the hits that its access has changed. If the access changed lines of
+    /// another core, that core's change count is incremented.
     pub(super) fn settle(&self, cluster: &mut Cluster, core: usize, found: &mut Found) {
-        // A store that is written through depends on the order of use of the second level.
+        // Stores that are written through depend on the order of use of the second level.
         let through = cluster.stores_through();
         for (number, local) in self.locals.iter().enumerate() {
             let Some(caches) = cluster.cores.get_mut(number) else { continue };
@@ -197,7 +194,7 @@ impl ClusterLock {
         }
     }
 
-    /// A holder of the lock has changed something of any core, or is about to.
+    /// Records that a holder of the lock has changed something of any core, or is about to.
     #[inline]
     pub(super) fn change(&self) {
         self.locals.iter().for_each(Local::change);
@@ -212,7 +209,7 @@ mod tests {
     use super::super::profile::Replacement;
     use super::*;
 
-    /// What was used, the last use last.
+    /// Returns the items used, in the order of their last use.
     fn in_order(uses: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut order = Vec::new();
         for used in uses {
@@ -247,8 +244,8 @@ mod tests {
         }
     }
 
-    /// How often anything may have changed on the two cores of Knights Landing's cluster, after a follower of the first has taken so many lines from
-    /// one of them.
+    /// Returns how often anything may have changed on the two cores of a Knights Landing cluster, after a follower of the first has taken
+    /// this many lines from one of them.
     fn changes_after(lines: u64, taken_from: usize) -> [usize; 2] {
         let lock = ClusterLock::new(Cluster::new(&parts::KNL, 1));
         let (finder, mut found) = (Finder { number: 1, thread: 0 }, lock.nothing_found());

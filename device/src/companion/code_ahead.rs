@@ -1,4 +1,4 @@
-//! How a follower of an Itanium fetches code ahead, and what asks its caches of code: rules and sources are in `docs/notes/fabric-ia64.md`.
+//! Code prefetches of an Itanium's follower, and requests to its caches of code. Rules and sources are in `docs/notes/fabric-ia64.md`.
 
 use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
@@ -11,10 +11,10 @@ use super::instruction::Instruction;
 use super::pipeline::Source;
 use super::translation::{CODE, PageTables};
 
-/// The bit of a physical address that says that memory is not cached there.
+/// The bit of a physical address that marks memory as not cached.
 const UNCACHEABLE: u64 = 1 << 63;
 
-/// What counts if a snoop takes the line while it is looked up.
+/// Returns the signal that counts if a snoop takes the line while it is looked up.
 pub(super) fn conflict(ask: Ask) -> Signal {
     match ask {
         Ask::FetchAhead => Signal::L2InstructionPrefetchConflictsMissed,
@@ -22,15 +22,15 @@ pub(super) fn conflict(ask: Ask) -> Signal {
     }
 }
 
-/// The lines behind the target of a branch that asks for them.
+/// The lines behind the target of a branch that requests them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum CodeStream {
-    /// None is followed.
+    /// No stream is followed.
     #[default]
     Off,
-    /// It begins behind the line that is fetched next.
+    /// The stream begins behind the line that is fetched next.
     Begins,
-    /// The line with this number is asked for next.
+    /// The line with this number is requested next.
     At(u64),
 }
 
@@ -54,7 +54,7 @@ impl CodeStream {
 }
 
 impl Follower<'_> {
-    /// A branch of `bundle` was taken: the stream ends, and another begins if the branch asks for it.
+    /// Ends the stream because a branch of `bundle` was taken, and begins another if the branch asks for it.
     #[inline]
     pub(super) fn turn_stream(&mut self, bundle: Option<&Bundle>) {
         let many = self.memory && bundle.and_then(Bundle::branch).is_some_and(|branch| branch.many);
@@ -64,7 +64,6 @@ impl Follower<'_> {
         }
     }
 
-    /// The stream ends, if one is followed.
     #[inline]
     pub(super) fn end_stream(&mut self) {
         if matches!(self.stream, CodeStream::At(_))
@@ -75,7 +74,7 @@ impl Follower<'_> {
         self.stream = CodeStream::Off;
     }
 
-    /// The fetcher is in `line`: there a stream begins.
+    /// Begins a stream in `line`, where the fetcher is, if one is due.
     #[inline]
     pub(super) fn begin_stream(&mut self, line: u64) {
         if self.stream == CodeStream::Begins {
@@ -86,14 +85,14 @@ impl Follower<'_> {
         }
     }
 
-    /// A stream whose last line was this one: it ends with its page, as the translation of the next may be missing.
+    /// Returns a stream whose last line was this one. It ends with its page, because the translation of the next may be missing.
     fn stream_behind(&self, line: u64) -> CodeStream {
         let page_bits = SMALLEST_PAGE.saturating_sub(u32::from(self.system.profile.caches.line_bits));
         let next = line.wrapping_add(1);
         if next >> page_bits == line >> page_bits { CodeStream::At(next) } else { CodeStream::Off }
     }
 
-    /// The prefetcher asks for the lines of the stream: without a clock for the line behind the one that is fetched.
+    /// Requests the lines of the stream: without a clock, the line behind the one that is fetched.
     #[cold]
     pub(super) fn prefetch_stream(&mut self) {
         while let CodeStream::At(line) = self.stream {
@@ -110,7 +109,7 @@ impl Follower<'_> {
         }
     }
 
-    /// A `brp` names the target of a branch: its line is prefetched, if its physical address is known.
+    /// Prefetches the line of a branch target that a `brp` names, if its physical address is known.
     #[inline]
     pub(super) fn prefetch_target(&mut self, instruction: &Instruction<'_>, bundle: &Bundle) {
         if let Some(target) = bundle.presaged(instruction.address).filter(|_| self.memory) {
@@ -124,7 +123,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The prefetcher asks for `line`, of a stream or not.
+    /// Prefetches `line`, of a stream or not.
     #[cold]
     fn prefetch_code(&mut self, line: u64, streams: bool) {
         self.tally.add(Signal::InstructionPrefetches, 1);
@@ -133,11 +132,11 @@ impl Follower<'_> {
         if let Some(pipeline) = self.pipeline.as_mut().filter(|_| self.pipelined) {
             pipeline.prefetches_code(line, from, streams, &mut self.tally);
         }
-        // What is fetched does not wait for it on the bus.
+        // Fetched code does not wait for it on the bus.
         self.carry(false);
     }
 
-    /// A flush of line `outer` asks the caches of code of the own core as well.
+    /// Snoops the caches of code of the own core too, for a flush of line `outer`.
     pub(super) fn snoop_own_code(&mut self, outer: u64) {
         if let Some(cluster) = self.home {
             let found = cluster.lock().has_second_code(outer);
@@ -146,12 +145,11 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether the code of an instruction is not cached.
     pub(super) fn is_uncacheable(&self, instruction: &Instruction<'_>) -> bool {
         instruction.physical & UNCACHEABLE != 0 && self.system.profile.pipeline.is_ia64()
     }
 
-    /// The fetcher reads a piece that is not cached: no cache keeps it, so each piece is a request of its own.
+    /// Fetches a piece that is not cached: no cache keeps it, so each piece is a request of its own.
     #[cold]
     pub(super) fn fetch_uncacheable(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let costs = self.system.profile.costs;

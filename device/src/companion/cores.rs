@@ -1,4 +1,4 @@
-//! The cores of a machine: which of their threads run, and what these share.
+//! The cores of a machine: the threads that run, and the state that these share.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -11,31 +11,31 @@ use super::profile::Microarchitecture;
 /// A core whose threads may compete.
 #[derive(Debug)]
 pub(super) struct Core {
-    /// Which threads run, and which have run while they were followed.
+    /// The threads that run, and those that have run while they were followed.
     threads: AtomicU32,
     sharing: Mutex<Sharing>,
 }
 
-/// Where the threads begin that have run while they were followed.
+/// Position of the bits of the threads that have run while they were followed.
 const KNOWN: u32 = 16;
 const _: () = assert!(THREADS <= KNOWN as usize, "each half has a bit for each thread");
 
-/// The bit of thread `thread` among the threads that run.
+/// Returns the bit of thread `thread` among the threads that run.
 const fn running(thread: usize) -> u32 {
     1 << thread
 }
 
-/// Its bit among the threads that have run while they were followed.
+/// Returns its bit among the threads that have run while they were followed.
 const fn known(thread: usize) -> u32 {
     running(thread) << KNOWN
 }
 
-/// The threads that run, one bit each.
+/// Returns the threads that run, one bit each.
 const fn all_running(threads: u32) -> u32 {
     threads & ((1 << KNOWN) - 1)
 }
 
-/// The threads that have run while they were followed, one bit each.
+/// Returns the threads that have run while they were followed, one bit each.
 const fn all_known(threads: u32) -> u32 {
     threads >> KNOWN
 }
@@ -45,7 +45,6 @@ impl Core {
         Core { threads: AtomicU32::new(0), sharing: Mutex::new(Sharing::new(model)) }
     }
 
-    /// Whether thread `thread` runs.
     pub(super) fn set_running(&self, thread: usize, runs: bool) {
         if thread >= THREADS {
             return;
@@ -58,13 +57,13 @@ impl Core {
         }
     }
 
-    /// Thread `thread`, which runs or not, is no longer followed.
+    /// Records that thread `thread`, running or not, is no longer followed.
     pub(super) fn leave(&self, thread: usize) {
         self.sharing.lock().leave(thread);
     }
 
-    /// Thread `thread` executes something. What it shares with others, and all that run, one bit each; `None` if none of them runs, nor has
-    /// been followed before: then it may go on again, and meets what this one does meanwhile.
+    /// Records that thread `thread` executes something. Returns what it shares with others, and all threads that run, one bit each; `None` if
+    /// no other runs or has been followed before. One that has been followed may resume, and meets what this one does meanwhile.
     #[inline]
     pub(super) fn together(&self, thread: usize) -> Option<(MutexGuard<'_, Sharing>, u32)> {
         let own = Core::alone(thread);
@@ -78,13 +77,13 @@ impl Core {
         (threads != own).then(|| (self.sharing.lock(), all_running(threads)))
     }
 
-    /// Whether one thread alone runs, and has run while it was followed: the one with this [`alone`](Core::alone).
+    /// Whether only one thread runs and has run while it was followed: the one with this [`alone`](Core::alone).
     #[inline]
     pub(super) fn is_alone(&self, alone: u32) -> bool {
         self.threads.load(Relaxed) == alone
     }
 
-    /// What tells thread `thread` when it is alone.
+    /// Returns the value of `threads` while thread `thread` is alone.
     pub(super) const fn alone(thread: usize) -> u32 {
         if thread < THREADS { running(thread) | known(thread) } else { u32::MAX }
     }

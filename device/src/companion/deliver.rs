@@ -1,4 +1,4 @@
-//! How a follower's events reach the totals.
+//! The delivery of a follower's events to the totals.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -7,28 +7,28 @@ use super::outcome::Outcome;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
-/// The most states that hold in a cycle: those of the pipeline, and those of the embedder.
+/// Maximum number of states that hold in a cycle: those of the pipeline and those of the embedder.
 const MOST: usize = 64;
 
-/// Cycles in which a link sends a doubleword: 16 bits at both edges of 1 GHz, and a core of 2 GHz.
+/// Cycles in which a link sends a doubleword: 16 bits on both edges of 1 GHz, with a core of 2 GHz.
 const CYCLES_OF_SLOT: u64 = 2;
 
-/// Idle slots of links are counted after so many cycles, since that takes the lock of what clusters share.
+/// Idle slots of links are counted after this many cycles, because counting takes the lock that clusters share.
 const IDLE_CYCLES: u64 = 512;
 
 impl Follower<'_> {
     /// Adds everything since the last call to the thread's totals, servicing the PMU at each deadline on the way. Returns the cycles that
     /// elapsed: 0 unless the companion [keeps time](Follower::keeps_time).
     ///
-    /// Cycles come first, then events. The cycles are those that dispatch took since the last call, often 0, since several instructions are
-    /// dispatched together. `events` is called after the companion's events have been added, with the outcome of the last instruction. There an embedder adds the events
-    /// that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its events, in this
-    /// order. While there are [`requests`](Follower::requests) it leaves out the last: `deliver` reports them after the closure and then
-    /// compares every deadline, so that no freeze comes before a request of the same instruction. Deadlines of the companion's events are
-    /// served at the end in any case. `held` are states of the embedder, 48 at most, that hold in all of these cycles, such as masked
-    /// interrupts.
+    /// Cycles come first, then events. The cycles are those that dispatch took since the last call, often 0, because several instructions
+    /// are dispatched together. `events` is called with the outcome of the last instruction, after the companion's events have been added.
+    /// It adds the events that the embedder knows itself, reports the instruction's record if one is wanted, and compares the deadlines of
+    /// its events, in this order. While there are [`requests`](Follower::requests), it does not compare deadlines: `deliver` reports the
+    /// requests after the closure and then compares every deadline, so that no freeze comes before a request of the same instruction.
+    /// Deadlines of the companion's events are always served at the end. `held` contains up to 48 states of the embedder, such as masked
+    /// interrupts, that hold in all of these cycles.
     ///
-    /// Called after each instruction this is exact to the cycle. Called after several, their events are reported as one step.
+    /// When called after each instruction, this is exact to the cycle. When called after several, their events are reported as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
         self.outcome.cycles = self.pipelined.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
@@ -57,7 +57,7 @@ impl Follower<'_> {
         passed
     }
 
-    /// The links of its package could have sent something in these cycles too.
+    /// Counts the idle slots of the package's links in the cycles that passed.
     fn count_idle_links_after(&mut self, passed: u64) {
         self.link_cycles = self.link_cycles.saturating_add(passed);
         if self.link_cycles >= IDLE_CYCLES {
@@ -67,8 +67,8 @@ impl Follower<'_> {
         }
     }
 
-    /// Reports the requests that left the core's caches to the PMU. All events are then in the totals, so every deadline is compared, the
-    /// embedder's too.
+    /// Reports the requests that left the core's caches to the PMU. All events are in the totals by then, so every deadline is compared,
+    /// including the embedder's.
     fn report_requests<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         self.requests.all().iter().for_each(|request| thread.request(request));
         self.requests.clear();
@@ -77,14 +77,13 @@ impl Follower<'_> {
         }
     }
 
-    /// Reports the steps of nested translations to the PMU.
     fn report_nested<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) else { return };
         steps.all().for_each(|step| thread.nested(step));
         steps.clear();
     }
 
-    /// Adds the cycles of the pipeline, those with the same states together.
+    /// Adds the cycles of the pipeline. Cycles with the same states are added together.
     fn play_pipeline<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
         let mut passed = 0;
         let Some(pipeline) = &mut self.pipeline else { return 0 };

@@ -1,4 +1,4 @@
-//! What devices do to memory, and to each other.
+//! Accesses of devices to memory, and to each other.
 
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
@@ -14,28 +14,28 @@ use super::sized::{self, Piece, SizedWrites};
 use super::system::{Shared, System};
 use super::tally::Tally;
 
-/// The most bytes of an access that are taken.
+/// Maximum number of bytes per access.
 const MOST: u64 = 4096;
 
-/// What a device does.
+/// The operation of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DeviceOperation {
-    /// It reads.
+    /// A read.
     #[default]
     Read,
-    /// It reads what a display is refreshed with.
+    /// A read to refresh a display.
     DisplayRead,
-    /// It writes.
+    /// A write.
     Write,
-    /// It has an atomic operation done at the memory.
+    /// An atomic operation, done at the memory.
     Atomic,
-    /// It writes, and offers whole lines to the caches: a third level of victims whose cores have a copy takes the line instead of memory. Elsewhere it
-    /// is a [`Write`](DeviceOperation::Write).
+    /// A write that offers whole lines to the caches: a third level of victims whose cores have a copy takes the line instead of memory.
+    /// Elsewhere it is a [`Write`](DeviceOperation::Write).
     Inject,
 }
 
 impl DeviceOperation {
-    /// Every operation, in their order.
+    /// Every operation, in order.
     pub const ALL: [DeviceOperation; DeviceOperation::Inject as usize + 1] =
         [DeviceOperation::Read, DeviceOperation::DisplayRead, DeviceOperation::Write, DeviceOperation::Atomic, DeviceOperation::Inject];
 
@@ -61,17 +61,17 @@ pub struct DeviceRequest {
     pub physical: u64,
     /// Its size in bytes. At most 4,096 are taken: report a longer transfer in parts.
     pub size: u64,
-    /// What it does.
+    /// Its operation.
     pub operation: DeviceOperation,
 }
 
 impl Companion {
-    /// A device reads or writes physical memory, or [I/O](super::Builder::io_range) of another device: caches drop what it writes, and answer
-    /// what it reads. The events that `demand` names are added to `totals`: pass those of the
+    /// Reads or writes physical memory, or [I/O](super::Builder::io_range) of another device, for a device: caches drop lines that it
+    /// writes, and answer its reads. The events that `demand` names are added to `totals`: pass those of the
     /// [`Machine::device_demand`](crate::topology::Machine::device_demand) and [`Machine::devices`](crate::topology::Machine::devices) of
-    /// its package. Call [`Machine::check_devices`](crate::topology::Machine::check_devices) afterwards if a deadline may have been reached.
-    /// One host thread at a time may call it for a package. Each line counts as an access. Returns which of the lines some cache had
-    /// modified: bit 0 for the first.
+    /// its package. Call [`Machine::check_devices`](crate::topology::Machine::check_devices) afterwards if a deadline may have been
+    /// reached. One host thread at a time may call it for a package. Each line counts as an access. Returns which of the lines some cache
+    /// had modified: bit 0 for the first.
     ///
     /// ```
     /// use vm_pmu::companion::{Builder, DeviceOperation, DeviceRequest};
@@ -89,15 +89,15 @@ impl Companion {
         self.device_at(Some(request.package), request, totals, demand)
     }
 
-    /// A device reads or writes `size` bytes of physical memory from `physical` on. It is [`device`](Companion::device) for a device that is
+    /// Reads or writes `size` bytes of physical memory from `physical` on, for a device. It is [`device`](Companion::device) for a device
     /// behind the package that has the memory.
     pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) -> u64 {
         let operation = if writes { DeviceOperation::Write } else { DeviceOperation::Read };
         self.device_at(None, &DeviceRequest { package: 0, physical, size, operation }, totals, demand)
     }
 
-    /// A device has an atomic operation done at the memory that has `physical`: caches lose the line. The events go where those of
-    /// [`device_access`](Companion::device_access) go. Returns whether a cache had the line modified.
+    /// Performs an atomic operation of a device at the memory that has `physical`: caches lose the line. Its events are reported like those
+    /// of [`device_access`](Companion::device_access). Returns whether a cache had the line modified.
     pub fn device_atomic(&self, physical: u64, totals: &Totals, demand: &Demand) -> bool {
         self.device_at(None, &DeviceRequest { package: 0, physical, size: 1, operation: DeviceOperation::Atomic }, totals, demand) != 0
     }
@@ -118,8 +118,8 @@ impl Companion {
 }
 
 impl System {
-    /// A device behind `package`, or behind the one that has the memory, accesses a piece of a line. Returns whether a cache had the line
-    /// modified.
+    /// Accesses a piece of a line, for a device behind `package`, or behind the one that has the memory. Returns whether a cache had the
+    /// line modified.
     fn device(&self, package: Option<usize>, piece: Piece, operation: DeviceOperation, tally: &mut Tally) -> bool {
         let bits = self.profile.caches.outer_line_bits.min(63);
         let (outer, line) = (piece.physical >> bits, 1 << bits);
@@ -170,7 +170,7 @@ impl System {
         owner.is_some()
     }
 
-    /// A device behind `package` accesses one behind `target`.
+    /// Counts an access of a device behind `package` to one behind `target`.
     fn device_to_io(&self, shared: &mut Shared, package: usize, target: usize, tally: &mut Tally) {
         if package == target {
             return tally.add(Signal::DeviceIoRequestsLocal, 1);
@@ -179,8 +179,8 @@ impl System {
         self.at(shared, package, target, tally, |_, tally| tally.add(Signal::DeviceIoRequestsFromRemote, 1));
     }
 
-    /// A device behind `package` accesses line `outer`. No cluster is the requester, so all are probed. Returns the package of a cache that had the
-    /// line dirty.
+    /// Accesses line `outer` for a device behind `package`. No cluster is the requester, so all are probed. Returns the package of a cache
+    /// that had the line dirty.
     fn device_to_memory(
         &self,
         shared: &mut Shared,

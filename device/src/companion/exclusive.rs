@@ -1,4 +1,4 @@
-//! A second level that holds the lines displaced from the first.
+//! A second level that holds the lines evicted from the first.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -189,7 +189,6 @@ impl Cluster {
         }
     }
 
-    /// The second level takes in a line.
     fn take_victim(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         tally.add(Signal::L2Fills, 1);
         let victim = Line(self.second.insert(line.number(), line.0));

@@ -1,4 +1,4 @@
-//! How a follower executes an instruction.
+//! The execution of an instruction by a follower.
 
 use vm_pmu_arch::feed::{Signal, Traits};
 
@@ -19,17 +19,16 @@ use super::translation::PageTables;
 pub(super) enum Way {
     /// Not at all.
     Idle,
-    /// Time is not kept, so what only computes makes no event. What hits has a short way, unless only branches are followed or records
-    /// are asked for.
+    /// Time is not kept, so an instruction that only computes causes no event. Hits take the short way, unless only branches are followed
+    /// or records are asked for.
     Events { short: bool },
-    /// They take time. What only computes and what hits have short ways.
+    /// Time is kept. Instructions that only compute, and hits, take short ways.
     Time,
-    /// All the long way, since records ask for it.
+    /// All instructions take the long way, because records ask for it.
     Whole,
 }
 
 impl Follower<'_> {
-    /// Chooses the way of instructions.
     pub(super) fn choose_way(&mut self) {
         let unrecorded = self.demand.records().is_none();
         self.way = match (self.active, self.pipelined) {
@@ -40,7 +39,7 @@ impl Follower<'_> {
         };
     }
 
-    /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
+    /// Follows an `instruction` that the thread executed. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let done = match self.way {
@@ -59,20 +58,20 @@ impl Follower<'_> {
         }
     }
 
-    /// From now on no way is short, until it is [synchronised](Follower::sync).
+    /// Disables the short ways until the next [`sync`](Follower::sync).
     #[cfg(test)]
     pub(super) fn go_the_long_way(&mut self) {
         self.way = Way::Whole;
         self.pipeline.as_mut().into_iter().for_each(|pipeline| pipeline.go_the_long_way());
     }
 
-    /// Whether no other thread of its core runs, nor has been followed before.
+    /// Whether no other thread of its core runs or has been followed before.
     #[inline]
     pub(super) fn is_alone(&self) -> bool {
         self.competes.is_none_or(|core| core.is_alone(self.alone))
     }
 
-    /// [`execute`](Follower::execute), of any instruction.
+    /// Executes any instruction: the long way of [`execute`](Follower::execute).
     #[inline(never)]
     fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         self.outcome = Outcome::default();
@@ -95,7 +94,8 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether an instruction is [plain](Self::is_plain), or would be if it did not begin another piece of its line; then the outcome says so.
+    /// Whether an instruction is [plain](Self::is_plain), or would be if it did not begin another piece of its line. If so, the outcome is
+    /// updated.
     #[inline]
     fn makes_no_event(&mut self, instruction: &Instruction<'_>) -> bool {
         let plain = computes(instruction) && (!self.memory || !self.is_fetched(instruction) || self.goes_on_in_another_piece(instruction));
@@ -105,14 +105,13 @@ impl Follower<'_> {
         plain
     }
 
-    /// Whether an instruction does nothing that is followed: no access, no transfer, no code that has not been fetched, and
-    /// nothing written out.
+    /// Whether an instruction does nothing that is followed: it makes no access or transfer, fetches no new code, and writes nothing out.
     #[inline]
     fn is_plain(&self, instruction: &Instruction<'_>) -> bool {
         computes(instruction) && (!self.memory || !self.is_fetched(instruction))
     }
 
-    /// Follows what an instruction fetches, accesses and where it goes.
+    /// Follows an instruction's fetch, accesses and branch.
     #[inline(never)]
     fn follow(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         if !self.memory {
@@ -138,13 +137,12 @@ impl Follower<'_> {
         self.branch(instruction);
     }
 
-    /// The pipeline, while it keeps time.
+    /// Returns the pipeline, if it keeps time.
     #[inline]
     pub(super) fn pipeline(&mut self) -> Option<&mut Pipeline> {
         self.pipeline.as_deref_mut().filter(|_| self.pipelined)
     }
 
-    /// Where execution goes on, for the pipeline.
     #[inline]
     pub(super) fn continues(&mut self, continuation: Continuation) {
         if let Some(pipeline) = self.pipeline() {
@@ -152,7 +150,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Follows the branch that the instruction is, or what its bundle says of those to come.
+    /// Follows the instruction's branch, or the branches that its bundle announces.
     #[inline]
     fn branch(&mut self, instruction: &Instruction<'_>) {
         if let Some(transfer) = &instruction.transfer {
@@ -163,7 +161,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Follows where a branch, an exception or an interrupt goes.
+    /// Follows the target of a branch, an exception or an interrupt.
     #[inline(never)]
     pub(super) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         if transfer.taken {
@@ -192,7 +190,6 @@ impl Follower<'_> {
         }
     }
 
-    /// An exception or an interrupt is taken.
     #[inline(never)]
     fn except(&mut self) {
         self.line = None;
@@ -201,7 +198,7 @@ impl Follower<'_> {
         self.path.place.leave();
     }
 
-    /// [`transfer`](Follower::transfer), of a branch in a bundle.
+    /// Follows a branch in a bundle, for [`transfer`](Follower::transfer).
     #[inline(never)]
     fn transfer_bundled(&mut self, transfer: &Transfer, bundle: &Bundle, predicted: &Bundled) {
         let verdict = &predicted.verdict;
@@ -212,7 +209,7 @@ impl Follower<'_> {
         }
     }
 
-    /// A transfer was predicted so. Returns whether it is a near one.
+    /// Records the prediction of a transfer. Returns whether the transfer is a near one.
     #[inline]
     fn predicted(&mut self, transfer: &Transfer, verdict: &Verdict) -> bool {
         self.outcome.prediction = verdict.prediction;
@@ -229,7 +226,7 @@ impl Follower<'_> {
         true
     }
 
-    /// Execution goes on behind a near transfer, where it was predicted to go on or not.
+    /// Continues after a near transfer, whether it was predicted correctly or not.
     #[inline]
     fn goes_on(&mut self, transfer: &Transfer, verdict: &Verdict, bubbles: u16) {
         if verdict.flush {

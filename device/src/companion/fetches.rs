@@ -1,4 +1,4 @@
-//! How a follower fetches code and translates addresses.
+//! Code fetches and address translations of a follower.
 
 use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
@@ -17,35 +17,32 @@ pub(super) struct Piece {
     /// Bits of an address within a piece, 63 at most.
     bits: u32,
     begin: u64,
-    /// One more than its bytes; 0 if it was discarded.
+    /// One more than its size in bytes; 0 if it was discarded.
     reach: u64,
 }
 
 impl Piece {
-    /// None, of code whose pieces have so many bits of an address.
+    /// Returns no piece, of code whose pieces have this many bits of an address.
     pub(super) const fn none(bits: u32) -> Piece {
         Piece { bits, begin: 0, reach: 0 }
     }
 
-    /// Whether an instruction that has a length lies in it whole.
+    /// Whether an instruction that has a length lies entirely in it.
     #[inline]
     fn has(&self, instruction: &Instruction<'_>) -> bool {
         instruction.address.wrapping_sub(self.begin) < self.reach.saturating_sub(u64::from(instruction.length))
     }
 
-    /// Which it is.
     #[inline]
     pub(super) fn number(&self) -> Option<u64> {
         (self.reach != 0).then_some(self.begin >> self.bits)
     }
 
-    /// From now on it is the one that has `address`.
     #[inline]
     pub(super) fn enter(&mut self, address: u64) {
         self.set(Some(address >> self.bits));
     }
 
-    /// From now on it is this one, or none.
     #[inline]
     pub(super) fn set(&mut self, number: Option<u64>) {
         self.begin = number.unwrap_or_default() << self.bits;
@@ -54,7 +51,7 @@ impl Piece {
 }
 
 impl Follower<'_> {
-    /// Whether the fetcher reads anything for an instruction: it lies in another piece than the one that was read last.
+    /// Whether the fetcher reads anything for an instruction: it does not lie in the piece that was read last.
     #[inline]
     pub(super) fn is_fetched(&self, instruction: &Instruction<'_>) -> bool {
         !self.piece.has(instruction) && instruction.length != 0
@@ -71,7 +68,7 @@ impl Follower<'_> {
         lines | pages == 0 && instruction.next_page.is_none()
     }
 
-    /// The line that an instruction which has a length lies in, and the number of its virtual page, if it lies in one.
+    /// Returns the line that an instruction which has a length lies in, and the number of its virtual page, if it lies in one line.
     #[inline]
     pub(super) fn only_line(&self, instruction: &Instruction<'_>) -> Option<(u64, u64)> {
         let line_bits = self.system.profile.caches.line_bits.min(63);
@@ -82,8 +79,8 @@ impl Follower<'_> {
         (instruction.next_page.is_none() && place(more) == first).then_some(first)
     }
 
-    /// Whether the fetcher finds all that an instruction needs in `line`, which is the one that is being executed or is in the first level with
-    /// its translation.
+    /// Whether the fetcher finds all that an instruction needs in `line`, because that is being executed or is in the first level with its
+    /// translation.
     #[inline]
     pub(super) fn finds_code(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
         self.line == Some(line)
@@ -92,7 +89,7 @@ impl Follower<'_> {
             })
     }
 
-    /// The same, with the lock of the cluster.
+    /// Looks up a line of code with the lock of the cluster.
     #[inline(never)]
     fn looks_up_code(&mut self, local: &Local, line: u64, address: u64) -> bool {
         let Some(cluster) = self.home else { return false };
@@ -104,7 +101,7 @@ impl Follower<'_> {
         hits
     }
 
-    /// The fetcher reads what it has found in `line`.
+    /// Reads the pieces of an instruction that the fetcher has found in `line`.
     #[inline]
     pub(super) fn fetch_found(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) {
         self.fetch_pieces_of(instruction);
@@ -121,14 +118,14 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether an instruction that has a length lies in the line that is being executed, and nothing else comes with it.
+    /// Whether an instruction that has a length lies in the line that is being executed, and nothing pending arrives with it.
     #[inline]
     pub(super) fn goes_on_in_line(&self, instruction: &Instruction<'_>) -> bool {
         let Some(line) = self.line else { return false };
         self.lies_in(instruction, line) && self.is_quiet(instruction)
     }
 
-    /// The same; then the fetcher has read the pieces that it lies in.
+    /// Whether `goes_on_in_line` holds. If so, the fetcher reads the pieces of the instruction.
     #[inline(never)]
     pub(super) fn goes_on_in_another_piece(&mut self, instruction: &Instruction<'_>) -> bool {
         let goes_on = self.goes_on_in_line(instruction);
@@ -138,14 +135,14 @@ impl Follower<'_> {
         goes_on
     }
 
-    /// The fetcher reads the pieces of an instruction that lies in one page.
+    /// Reads the pieces of an instruction that lies in one page.
     #[inline]
     pub(super) fn fetch_pieces_of(&mut self, instruction: &Instruction<'_>) {
         let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
         self.fetch_pieces(instruction.address, end);
     }
 
-    /// The fetcher reads the pieces between two bytes of an instruction.
+    /// Reads the pieces between two bytes of an instruction.
     #[inline]
     pub(super) fn fetch_pieces(&mut self, address: u64, end: u64) {
         let (first, last) = (address >> self.piece.bits, end >> self.piece.bits);
@@ -154,7 +151,6 @@ impl Follower<'_> {
         self.tally.add(Signal::InstructionFetches, fetched);
     }
 
-    /// The fetcher reads the pieces that an instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
         if self.is_uncacheable(instruction) {
@@ -182,7 +178,7 @@ impl Follower<'_> {
     fn fetch_line(&mut self, (line, page): (u64, u64), address: u64, tables: &mut impl PageTables) {
         let costs = self.system.profile.costs;
         let (translation, cost) = self.translate(CODE, address, tables);
-        // Requested when the line before it began.
+        // It was requested when the line before it began.
         let ahead = self.line.is_some_and(|(before, _)| before.checked_add(1) == Some(line));
         let kept = self.requests.all().len();
         let (level, source, latency) = self.ask(Ask::Fetch, line);
@@ -215,7 +211,7 @@ impl Follower<'_> {
         self.line = Some((line, page));
     }
 
-    /// Translates `address`; returns where the translation was found, and its cost in cycles.
+    /// Translates `address`. Returns where the translation was found, and its cost in cycles.
     pub(super) fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
         let Some((cluster, local)) = self.home.zip(self.local) else { return (Translation::Unknown, 0) };
         let held = {

@@ -33,7 +33,7 @@ pub(super) const SMALLEST_PAGE: u32 = 12;
 
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
-/// Only the host thread that runs the thread uses it. What threads share is guarded by locks that are held for single accesses.
+/// Only the host thread that runs the thread uses it. Locks guard the state that threads share; they are held for single accesses.
 #[derive(Debug)]
 pub struct Follower<'a> {
     pub(super) system: &'a System,
@@ -41,30 +41,29 @@ pub struct Follower<'a> {
     number: usize,
     pub(super) package: usize,
     pub(super) cluster: usize,
-    /// Its cluster, and what of that concerns its core.
+    /// Its cluster, and the part of the cluster's state that belongs to its core.
     pub(super) home: Option<&'a ClusterLock>,
     pub(super) local: Option<&'a Local>,
     pub(super) core: usize,
     pub(super) thread: u8,
-    /// The core, if its threads compete, and what tells that no other of them runs.
+    /// The core, if its threads compete, and the state of that core while no other of its threads runs.
     pub(super) competes: Option<&'a Core>,
     pub(super) alone: u32,
     clock: Clock,
     /// Whether it follows even while nothing is counted.
     always: bool,
     pub(super) active: bool,
-    /// Whether it follows fetches and accesses, and whether branches.
+    /// Whether it follows fetches and accesses, and whether it follows branches.
     pub(super) memory: bool,
     pub(super) branches: bool,
     pub(super) tally: Tally,
     pub(super) path: Path,
     /// The part's pipeline, if the clock is the companion's.
     pub(super) pipeline: Option<Box<Pipeline>>,
-    /// The pipeline keeps time.
     pub(super) pipelined: bool,
     pub(super) streams: Streams,
     pub(super) combining: Combining,
-    /// The page of the last translation, and where its entry was read.
+    /// The page of the last translation, and the source of its entry.
     pub(super) page: Page,
     /// The line of code that is being executed, and the number of its virtual page.
     pub(super) line: Option<(u64, u64)>,
@@ -77,27 +76,27 @@ pub struct Follower<'a> {
     /// The lines and pages of data that it finds without the lock of its cluster.
     pub(super) found: Found,
     pub(super) way: Way,
-    /// Whether the last line that was asked for and that the first level did not have had been brought by the prefetcher, for its first use.
+    /// Whether the last requested line that missed the first level was brought in by the prefetcher, and this is its first use.
     pub(super) prefetched: bool,
-    /// How the request for the last line that was asked for went, if it went beyond the cluster and the part predicts how far.
+    /// How far the request for the last line went, if it left the cluster and the part predicts how far.
     pub(super) went: Option<Went>,
     pub(super) requests: Requests,
-    /// The steps of nested translations, on a part that tells them.
+    /// The steps of nested translations, on a part that reports them.
     pub(super) nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
-    /// Whether it counts what links send; whether it counts the idle slots of its package's links; and the cycles since it last did.
+    /// Whether it counts link traffic, whether it counts the idle slots of its package's links, and the cycles since it last did.
     linked: bool,
     pub(super) counts_idle: bool,
     pub(super) link_cycles: u64,
     pub(super) demand: Demand,
-    /// How many instructions went a short way.
+    /// Number of instructions that took a short way.
     #[cfg(test)]
     pub(super) shorts: usize,
 }
 
 impl<'a> Follower<'a> {
-    /// The follower of thread `number`, whose place is `place` if every cluster is counted as full.
+    /// Creates the follower of thread `number`, whose place is `place` if every cluster is counted as full.
     pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock, always: bool) -> Follower<'a> {
         let profile = &system.profile;
         let threads = usize::from(profile.threads.max(1));
@@ -150,13 +149,14 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The number of the thread that it follows.
+    /// Returns the number of the thread that it follows.
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// Reads what is counted now. Call it whenever the epoch of the thread's demand has changed, with everything delivered.
+    /// Updates which signals are counted. Call it whenever the epoch of the thread's demand has changed, after everything has been
+    /// delivered.
     pub fn sync(&mut self, demand: &Demand) {
         let (profile, clock) = (&self.system.profile, self.clock);
         self.tally.update(demand, |signal| signals::reports(profile, clock, signal));
@@ -186,7 +186,7 @@ impl<'a> Follower<'a> {
         self.choose_way();
     }
 
-    /// Whether it counts what links send follows from the demand. The first thread of a package has the time of its links.
+    /// Updates from the demand whether it counts link traffic. The first thread of a package keeps the time of the package's links.
     fn count_links(&mut self) {
         let mut counted = self.tally.signals().iter().filter(|signal| is_of_link(**signal));
         let idle = counted.clone().any(|signal| OF_LINKS.iter().any(|link| link[3] == *signal));
@@ -218,9 +218,9 @@ impl<'a> Follower<'a> {
         self.linked = linked;
     }
 
-    /// The thread is halted, or runs again. With a [pipeline](super::Profile::pipeline) the threads of a core compete: a thread that runs has
-    /// its share of what they have in common, whether it is followed or not. At first no thread runs; one that executes something while it
-    /// is followed does. So call it when the thread halts, and when it goes on.
+    /// Reports that the thread has halted or runs again. With a [pipeline](super::Profile::pipeline), the threads of a core compete: a
+    /// running thread has its share of the common resources, whether it is followed or not. At first no thread runs; a thread that executes
+    /// something while it is followed counts as running. So call this when the thread halts, and when it continues.
     ///
     /// ```
     /// use vm_pmu::companion::{Builder, Clock};
@@ -237,36 +237,39 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The embedder changes the threads of a core when one misses the third-level cache, as Montecito does: with its
-    /// [pipeline](super::Profile::pipeline), [`deliver`](Follower::deliver) then reports cycles only up to the one in which a miss is known. There the
-    /// embedder asks for [the miss](Follower::third_level_miss); the next delivery goes on. Off at first, and not part of what is saved.
+    /// Sets whether the embedder switches the threads of a core when one misses the third-level cache, as Montecito does. With its
+    /// [pipeline](super::Profile::pipeline), [`deliver`](Follower::deliver) then reports cycles only up to the one in which a miss is
+    /// known. The embedder then asks for [the miss](Follower::third_level_miss), and the next delivery continues. Off at first, and not
+    /// part of the saved state.
     pub fn watch_third_level(&mut self, watched: bool) {
         if let Some(pipeline) = &mut self.pipeline {
             pipeline.watch(watched);
         }
     }
 
-    /// The miss of the third-level cache at which the last delivery ended, once, if [they are watched](Follower::watch_third_level).
+    /// Returns the miss of the third-level cache at which the last delivery ended, once, if [misses are
+    /// watched](Follower::watch_third_level).
     pub fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
         self.pipeline().and_then(Pipeline::third_level_miss)
     }
 
-    /// While misses of the third-level cache [are watched](Follower::watch_third_level), deliveries report no more than so many cycles from now on,
-    /// or as many as there are. What the thread waits for beyond is not over then, and may go on [in the background](Follower::resume).
+    /// Limits the cycles that deliveries report from now on, while misses of the third-level cache [are
+    /// watched](Follower::watch_third_level); `None` removes the limit. Whatever the thread still waits for then is not over, and may
+    /// continue [in the background](Follower::resume).
     pub fn report_at_most(&mut self, cycles: Option<u64>) {
         if let Some(pipeline) = self.pipeline() {
             pipeline.report_at_most(cycles);
         }
     }
 
-    /// Cycles since the thread completed an instruction, up to the last delivery, if a pipeline that keeps time knows them.
+    /// Returns the cycles from the thread's last completed instruction to the last delivery, if a pipeline that keeps time knows them.
     #[must_use]
     pub fn idle(&self) -> Option<u64> {
         self.pipeline.as_ref().filter(|_| self.pipelined).and_then(|pipeline| pipeline.idle())
     }
 
-    /// The thread comes back to the foreground of its core after `background` cycles, in which what it waited for went on. With a pipeline the
-    /// change itself takes the cycles that the part needs, before the next instruction. More than 2^32 cycles count as 2^32.
+    /// Returns the thread to the foreground of its core after `background` cycles, in which whatever it waited for continued. With a
+    /// pipeline, the switch itself takes the cycles that the part needs, before the next instruction. More than 2^32 cycles count as 2^32.
     pub fn resume(&mut self, background: u64) {
         if self.pipelined
             && let Some(pipeline) = &mut self.pipeline
@@ -280,7 +283,7 @@ impl<'a> Follower<'a> {
             && let Some(cluster) = self.home
         {
             if active && !self.system.is_followed(self.package) {
-                // What the package's memory did before is dropped.
+                // Work of the package's memory from before is dropped.
                 self.system.report_work_abroad(self.package, None);
             }
             cluster.lock().listen(active);
@@ -288,36 +291,36 @@ impl<'a> Follower<'a> {
         self.active = active;
     }
 
-    /// Whether anything that it supplies is demanded. If not, nothing needs to be reported to it, and reports are ignored: caches,
-    /// translation buffers and predictor stay unchanged.
+    /// Whether anything that it supplies is demanded. If not, reports to it are unnecessary and ignored: caches, translation buffers and
+    /// predictor stay unchanged.
     #[must_use]
     #[inline]
     pub fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Whether it follows fetches and accesses at the moment, in addition to branches.
+    /// Whether it currently follows fetches and accesses, in addition to branches.
     #[must_use]
     #[inline]
     pub fn follows_accesses(&self) -> bool {
         self.active && self.memory
     }
 
-    /// Whether it supplies the cycles at the moment.
+    /// Whether it currently supplies the cycles.
     #[must_use]
     #[inline]
     pub fn keeps_time(&self) -> bool {
         self.active && self.clock == Clock::Companion
     }
 
-    /// Whether it supplies `signal` at the moment; then the embedder must not add it.
+    /// Whether it currently supplies `signal`. If so, the embedder must not add it.
     #[must_use]
     pub fn supplies(&self, signal: Signal) -> bool {
         self.active && signals::supplies(&self.system.profile, self.clock, signal)
     }
 
-    /// Whether a state that it supplies holds right now: whether it held in the last cycle. `None` if the companion does not keep time, no
-    /// cycle has elapsed, or it does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
+    /// Whether a state that it supplies held in the last cycle. `None` if the companion does not keep time, no cycle has elapsed, or it
+    /// does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
     #[must_use]
     pub fn holds(&self, state: Signal) -> Option<bool> {
         self.pipeline.as_ref()?.holds(state).filter(|_| self.supplies(state))
@@ -331,13 +334,13 @@ impl<'a> Follower<'a> {
         self.watched != self.system.is_watched()
     }
 
-    /// The outcome of the last instruction.
+    /// Returns the outcome of the last instruction.
     #[must_use]
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
-    /// The requests that have left the core's first-level caches since the last delivery, in order, where the demand asks for them
+    /// Returns the requests that have left the core's first-level caches since the last delivery, in order, if the demand asks for them
     /// ([`Records::requests`](vm_pmu_arch::feed::Records)); at most 128. [`deliver`](Follower::deliver) reports them to the thread's PMU.
     #[must_use]
     #[inline]
@@ -345,21 +348,21 @@ impl<'a> Follower<'a> {
         self.requests.all()
     }
 
-    /// How many requests have been lost since the follower was made, because more than 128 came between two deliveries. No instruction of
-    /// two accesses on Knights Landing makes more than 97.
+    /// Returns the number of requests lost since the follower was made, because more than 128 came between two deliveries. No instruction
+    /// of two accesses on Knights Landing makes more than 97.
     #[must_use]
     pub fn lost_requests(&self) -> u64 {
         self.requests.lost()
     }
 
-    /// How many steps of nested translations have been lost since the follower was made, because more than 48 came between two deliveries.
-    /// No instruction of two accesses makes more than 36.
+    /// Returns the number of steps of nested translations lost since the follower was made, because more than 48 came between two
+    /// deliveries. No instruction of two accesses makes more than 36.
     #[must_use]
     pub fn lost_nested_steps(&self) -> u64 {
         self.nested.as_ref().map_or(0, |steps| steps.lost())
     }
 
-    /// The processor forgets translations.
+    /// Invalidates translations.
     pub fn invalidate(&mut self, what: Invalidation) {
         if let Some(cluster) = self.home
             && let Some(caches) = cluster.lock().cores.get_mut(self.core)

@@ -1,4 +1,4 @@
-//! What a thread has found of code and data, and finds again without the lock of its cluster.
+//! Hits on code and data that a thread remembers, and can repeat without the lock of its cluster.
 
 use alloc::boxed::Box;
 
@@ -7,20 +7,20 @@ use super::cluster_lock::Local;
 use super::sets::Changed;
 use super::translation::{CODE, DATA};
 
-/// The most sets of which a line is remembered: more than any part has.
+/// Maximum number of sets for which a line is remembered: more than any part has.
 const MOST: u64 = 1024;
-/// How many lines, and how many pages, are remembered that are no longer the last of their set or buffer.
+/// Number of lines, and of pages, that are remembered though they are no longer the most recently used of their set or buffer.
 const KNOWN_LINES: usize = 256;
 const KNOWN_PAGES: usize = 16;
-/// After so many failures in a row no more accesses are left out than before.
+/// After this many failures in a row, the number of skipped accesses grows no further.
 const MOST_FAILURES: u8 = 4;
 
-/// Something that was found, for as long as nothing changes.
+/// A remembered hit, valid as long as nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
-    /// Twice its number, and one if it may be written, or stands in the first level too.
+    /// Twice its number, plus one if it may be written, or if the first level has it too.
     key: u64,
-    /// [`Local::changes`] when it was found.
+    /// The value of [`Local::changes`] when it was found.
     changes: usize,
 }
 
@@ -28,14 +28,13 @@ impl Mark {
     const NEVER: Mark = Mark { key: 0, changes: usize::MAX };
 }
 
-/// What a thread has found in the first level of one side: lines, and translations of their pages.
+/// The first-level hits of one side that a thread remembers: lines, and translations of their pages.
 #[derive(Clone, Debug)]
 struct Side {
-    /// Its number among the sides of translations.
+    /// Its index among the sides of translations.
     number: usize,
-    /// The line that was last used in each set.
+    /// The most recently used line of each set.
     last: Box<[Mark]>,
-    /// Other lines.
     lines: Box<[Mark]>,
     /// The page that was translated last, and others whose translations the first level has.
     page: Mark,
@@ -43,45 +42,44 @@ struct Side {
     page_bits: u8,
 }
 
-/// What a thread has found of code and of data in the first level, and what it has stored through to the second. All of it is true until
-/// [something changes](Local::changes).
+/// The first-level hits on code and data that a thread remembers, and its stores that were written through to the second level. They are
+/// valid until [something changes](Local::changes).
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     code: Side,
     data: Side,
-    /// The line that was last used in each set of the second level, if that was to store through to it. Empty if the first level keeps
-    /// what is stored.
+    /// The most recently used line of each set of the second level, if it was used by a store that was written through. Empty if the first
+    /// level keeps stores.
     stores: Box<[Mark]>,
-    /// The binary logarithm of the lines of the first level in one of the second.
+    /// The binary logarithm of the number of first-level lines per second-level line.
     inner_bits: u8,
-    /// How many searches in a row have found nothing, and how many accesses are left out before the next search.
+    /// Number of searches in a row that found nothing, and number of accesses to skip before the next search.
     failures: u8,
     unsought: u8,
 }
 
-/// A follower that finds what hits. A thread has one at a time, but may have had others.
+/// A follower that looks up hits. A thread has one at a time, but may have had others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Finder {
-    /// Which of all that have been made; 0 is none.
+    /// Its serial number among all followers made; 0 means none.
     pub(super) number: usize,
     /// The thread of its core.
     pub(super) thread: u8,
 }
 
-/// An access that finds its line in the first level, or a store that is written through to the second.
+/// An access that hits the first level, or a store that is written through to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Find {
     First {
         writes: bool,
     },
-    /// The first level has the line too, or not.
+    /// A hit in the second level, and whether the first level has the line too.
     Second {
         first: bool,
     },
 }
 
 impl Find {
-    /// The level that serves it.
     pub(super) fn level(self) -> Level {
         match self {
             Find::First { .. } => Level::First,
@@ -102,7 +100,7 @@ impl Side {
         }
     }
 
-    /// Whether a line is found again, and its translation, so that only the order of use changes.
+    /// Whether a line and its translation are hit again, so that only the order of use changes.
     #[inline(always)]
     fn again(&mut self, local: &Local, line: u64, writes: bool, address: u64) -> bool {
         let changes = local.changes();
@@ -113,7 +111,6 @@ impl Side {
         }
     }
 
-    /// What is remembered of a page.
     #[inline]
     fn page_of(&self, address: u64, changes: usize) -> Mark {
         Mark { key: address >> self.page_bits << 1, changes }
@@ -123,7 +120,8 @@ impl Side {
         at(&mut self.pages, folded(page.key >> 1, KNOWN_PAGES)).is_some_and(|known| *known == page)
     }
 
-    /// The line is the last of its set, but another page was translated last: whether this one is known, and there is room in the log.
+    /// Handles a hit on the most recently used line of its set after another page was translated. Returns whether this page is known, and
+    /// there is room in the log.
     #[inline(never)]
     fn turns(&mut self, local: &Local, page: Mark) -> bool {
         let done = self.knows(page) && local.log(self.number, page.key >> 1 << self.page_bits, None);
@@ -133,7 +131,8 @@ impl Side {
         done
     }
 
-    /// The line is not the last of its set: whether it is known, and its page too, and there is room in the log.
+    /// Handles a line that is not the most recently used of its set. Returns whether the line and its page are known, and there is room in
+    /// the log.
     #[inline(never)]
     fn returns(&mut self, local: &Local, line: u64, writes: bool, page: Mark) -> bool {
         let known = has(&mut self.lines, folded(line, KNOWN_LINES), line, writes, page.changes) && self.knows(page);
@@ -147,7 +146,7 @@ impl Side {
         true
     }
 
-    /// Lines have changed, and translations, or not. Returns whether it was told which lines.
+    /// Forgets lines that have changed, and all translations if `translations`. Returns whether it was told which lines changed.
     fn forget(&mut self, lines: &Changed, translations: bool) -> bool {
         if translations {
             self.page = Mark::NEVER;
@@ -163,14 +162,14 @@ impl Side {
         keys.is_some()
     }
 
-    /// The line that was last used in the set of a line is no longer known.
+    /// Forgets the most recently used line of a line's set.
     fn forget_last(&mut self, line: u64) {
         if let Some(last) = at(&mut self.last, line) {
             *last = Mark::NEVER;
         }
     }
 
-    /// The translation of an address has been found.
+    /// Remembers that the translation of an address has been found.
     #[inline]
     fn find_page(&mut self, changes: usize, address: u64) {
         self.page = self.page_of(address, changes);
@@ -179,7 +178,7 @@ impl Side {
         }
     }
 
-    /// A line has been found, to be written or not.
+    /// Remembers that a line has been found, to be written or not.
     #[inline]
     fn find_line(&mut self, changes: usize, line: u64, writes: bool) {
         if let (Some(last), Some(found)) = (at(&mut self.last, line), at(&mut self.lines, folded(line, KNOWN_LINES))) {
@@ -198,7 +197,6 @@ impl Default for Found {
 }
 
 impl Found {
-    /// Nothing, of these caches.
     pub(super) fn nothing(cluster: &Cluster) -> Found {
         let Some(CoreCaches { code, data, translations, .. }) = cluster.cores.first() else { return Found::default() };
         Found {
@@ -210,13 +208,13 @@ impl Found {
         }
     }
 
-    /// Whether a store finds its line in the second level, if it finds any.
+    /// Whether a store that hits does so in the second level.
     #[inline]
     pub(super) fn stores_through(&self) -> bool {
         !self.stores.is_empty()
     }
 
-    /// Whether an access of data finds its line in the first level again, and its translation, so that only the order of use changes.
+    /// Whether a data access hits the first level again, with its translation, so that only the order of use changes.
     #[inline(always)]
     pub(super) fn again(&mut self, local: &Local, line: u64, writes: bool, address: u64) -> bool {
         let again = self.data.again(local, line, writes, address);
@@ -226,13 +224,13 @@ impl Found {
         again
     }
 
-    /// The same of code.
+    /// Whether a fetch of code hits again in this way.
     #[inline]
     pub(super) fn code_again(&mut self, local: &Local, line: u64, address: u64) -> bool {
         self.code.again(local, line, false, address)
     }
 
-    /// The same of a store that is written through to the second level: whether the first has it too.
+    /// Looks for a repeated hit of a store that is written through to the second level. Returns whether the first level has the line too.
     #[inline]
     pub(super) fn stores_again(&mut self, local: &Local, line: u64, address: u64) -> Option<bool> {
         let changes = local.changes();
@@ -244,7 +242,7 @@ impl Found {
         (again && (data.page == page || data.turns(local, page))).then_some(first)
     }
 
-    /// The follower has asked for a line the long way, which marks it as used on each level.
+    /// Forgets the most recently used lines of a line's sets, after a long-way request, which marks the line as used on each level.
     pub(super) fn ask(&mut self, line: u64) {
         self.code.forget_last(line);
         self.data.forget_last(line);
@@ -253,19 +251,19 @@ impl Found {
         }
     }
 
-    /// The long way has found the translation of an address.
+    /// Remembers a translation that the long way has found.
     pub(super) fn translate(&mut self, local: &Local, side: usize, address: u64) {
         let side = if side == CODE { &mut self.code } else { &mut self.data };
         side.find_page(local.changes(), address);
     }
 
-    /// Lines of a side have changed, and translations, or not. Returns whether it was told which lines.
+    /// Forgets changed lines of a side, and its translations if `translations`. Returns whether it was told which lines changed.
     pub(super) fn forget(&mut self, side: usize, lines: &Changed, translations: bool) -> bool {
         let side = if side == CODE { &mut self.code } else { &mut self.data };
         side.forget(lines, translations)
     }
 
-    /// Whether an access is searched for at all. Where one after another misses, most are not, as they would not be found.
+    /// Whether to search for an access at all. If one access after another misses, most are skipped, because the search would fail.
     #[inline]
     pub(super) fn seeks(&mut self) -> bool {
         let seeks = self.unsought == 0;
@@ -273,13 +271,13 @@ impl Found {
         seeks
     }
 
-    /// A search has found nothing.
+    /// Records a search that has found nothing.
     pub(super) fn fail(&mut self) {
         self.failures = (self.failures + 1).min(MOST_FAILURES);
         self.unsought = (1 << self.failures) - 2;
     }
 
-    /// A thread that holds the lock to find what hits has found the line of data of an address.
+    /// Remembers the data line of an address that a thread has found while it held the lock.
     #[inline]
     pub(super) fn find(&mut self, changes: usize, address: u64, line: u64, find: Find) {
         self.failures = 0;
@@ -297,7 +295,6 @@ impl Found {
         }
     }
 
-    /// The same of code.
     #[inline]
     pub(super) fn find_code(&mut self, changes: usize, address: u64, line: u64) {
         self.code.find_page(changes, address);
@@ -305,19 +302,18 @@ impl Found {
     }
 }
 
-/// Nothing, in so many sets.
 fn nothing_in(sets: u64) -> Box<[Mark]> {
     (0..sets.min(MOST)).map(|_| Mark::NEVER).collect()
 }
 
-/// What is remembered at the place of a number.
+/// Returns the mark at the place of a number.
 #[inline]
 fn at(marks: &mut [Mark], number: u64) -> Option<&mut Mark> {
     let last = marks.len().wrapping_sub(1);
     marks.get_mut(number as usize & last)
 }
 
-/// A place for a number, among a power of two of them, that numbers far apart seldom share.
+/// Folds a number, for one of a power of two `places`, so that numbers far apart seldom share a place.
 #[inline]
 fn folded(number: u64, places: usize) -> u64 {
     let bits = places.trailing_zeros();

@@ -1,7 +1,8 @@
-//! The graphics aperture: addresses that a northbridge relocates page by page, with a buffer of translations (BIOS and Kernel Developer's Guide for
-//! the K8, section 10.2.1.7, event EEh).
+//! The graphics aperture: addresses that a northbridge relocates page by page, with a buffer of translations (BIOS and Kernel Developer's
+//! Guide for the K8, section 10.2.1.7, event EEh).
 //!
-//! Each node relocates what enters the machine there. Its tables are not read: what is relocated goes to the memory of its own address.
+//! Each node relocates accesses that enter the machine there. Its tables are not read: a relocated access goes to the memory of its own
+//! address.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -9,27 +10,27 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::system::{Shared, System};
 use super::tally::Tally;
 
-/// Translations of a buffer. No figure is public for the K8; this one was chosen, as chip sets of its time had it.
+/// Translations per buffer. No figure is public for the K8; this one was chosen because chip sets of its time had it.
 const ENTRIES: usize = 16;
 /// Bits of an address within a page.
 const PAGE_BITS: u32 = 12;
 
-/// Who makes an access.
+/// The origin of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Core,
     Device,
 }
 
-/// The translations that a node remembers, the one used last first.
+/// The translations that a node caches, most recently used first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffer {
-    /// Numbers of pages, plus one; 0 where there is none.
+    /// Page numbers plus one; 0 for an empty entry.
     pages: [u64; ENTRIES],
 }
 
 impl Buffer {
-    /// Looks a page up, and remembers it. Returns whether it was there.
+    /// Looks a page up, and adds it. Returns whether it was there.
     fn look_up(&mut self, page: u64) -> bool {
         let known = self.pages.iter().position(|known| *known == page.wrapping_add(1));
         if let Some(used) = self.pages.get_mut(..=known.unwrap_or(ENTRIES - 1)) {
@@ -51,7 +52,7 @@ impl Buffer {
 }
 
 impl System {
-    /// An access enters the machine at `package`, whose tally this is. If it is in the aperture, it is relocated.
+    /// Relocates an access that enters the machine at `package`, if it is in the aperture. `tally` is that of the package.
     #[inline]
     pub(super) fn relocate(&self, shared: &mut Shared, package: usize, physical: u64, by: By, tally: &mut Tally) {
         let Some((first, bytes)) = self.layout.aperture else { return };
@@ -63,7 +64,6 @@ impl System {
         tally.add(Signal::ApertureMisses, u64::from(!has));
     }
 
-    /// The same, by a core, of line `outer`.
     pub(super) fn relocate_line(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) {
         self.relocate(shared, package, outer << self.profile.caches.outer_line_bits.min(63), By::Core, tally);
     }

@@ -1,13 +1,13 @@
-//! What nodes send each other over HyperTransport links, and devices.
+//! Traffic of nodes over HyperTransport links, to each other and to devices.
 //!
-//! A packet is a command and perhaps data, in doublewords (HyperTransport I/O Link Specification, chapter 3: requests with an address take eight
-//! bytes, responses four, data follow their command). Whoever takes a packet in gives its buffers back with a doubleword of its own; both
-//! buffers of one packet together.
+//! A packet is a command and perhaps data, in doublewords (HyperTransport I/O Link Specification, chapter 3: requests with an address take
+//! eight bytes, responses four, data follow their command). The receiver of a packet releases its buffers with a doubleword of its own,
+//! which covers both buffers of one packet.
 //!
-//! A transaction of a node on memory (Keltcher and others, IEEE Micro 2003; Conway and Hughes, IEEE Micro 2007; US patent 7,296,122): the request goes
-//! to the node that has the memory. That node probes all others, each once. Everybody answers the source of a read, with the line who has it
-//! dirty, and the target of a write. An owner who gives the line tells memory to cancel its read. The target gives the data, or says that it is done; in the
-//! end the source says so to the target.
+//! A transaction of a node on memory (Keltcher and others, IEEE Micro 2003; Conway and Hughes, IEEE Micro 2007; US patent 7,296,122): the
+//! request goes to the node that has the memory. That node probes each of the others once. All answer, a read to its source and a write to
+//! its target; a node that has the line dirty sends it with its answer. An owner that gives the line tells memory to cancel its read. The
+//! target gives the data, or reports completion. In the end the source reports completion to the target.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -17,46 +17,43 @@ use super::routes::{NODE_LINKS, NODES, Routes};
 use super::system::{Shared, System};
 use super::tally::Tally;
 
-/// Doublewords of a line.
+/// Doublewords per line.
 pub(super) const LINE: u64 = 16;
 
-/// The signals of each link: commands, data, buffers given back, nothing.
+/// The signals of each link: commands, data, buffer releases, idle slots.
 pub(super) const OF_LINKS: [[Signal; 4]; NODE_LINKS] = [
     [Signal::Link0Commands, Signal::Link0Data, Signal::Link0Releases, Signal::Link0Idle],
     [Signal::Link1Commands, Signal::Link1Data, Signal::Link1Releases, Signal::Link1Idle],
     [Signal::Link2Commands, Signal::Link2Data, Signal::Link2Releases, Signal::Link2Idle],
 ];
 
-/// Whether it is what a link sends.
+/// Whether it is a signal of a link.
 pub(super) fn is_of_link(signal: Signal) -> bool {
     OF_LINKS.iter().any(|link| link.contains(&signal))
 }
 
-/// A packet: doublewords of its command, and of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Packet {
     command: u64,
     data: u64,
 }
 
-/// A request or a probe, which has an address.
+/// Returns a request or a probe, which has an address.
 const fn request(data: u64) -> Packet {
     Packet { command: 2, data }
 }
 
-/// A response: of data, of a probe, or that something is done.
+/// Returns a response: data, the answer to a probe, or completion.
 const fn response(data: u64) -> Packet {
     Packet { command: 1, data }
 }
 
-/// A transaction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transaction {
-    /// The node that asks.
     pub(super) source: usize,
     /// The node that has the memory.
     pub(super) target: usize,
-    /// Doublewords that go with the request. With them, answers go to the target.
+    /// Doublewords that go with the request. If there are any, answers go to the target.
     pub(super) written: u64,
     /// Doublewords that memory gives, unless an owner gives the line.
     pub(super) read: u64,
@@ -64,7 +61,7 @@ pub(super) struct Transaction {
     pub(super) owner: Option<usize>,
 }
 
-/// Where a packet goes and is counted.
+/// A carrier of packets, which also counts them.
 struct Carrier<'a> {
     system: &'a System,
     routes: &'a Routes,
@@ -75,7 +72,6 @@ struct Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// `node` sends doublewords of a kind on its link.
     fn count(&mut self, (node, link): (usize, usize), kind: usize, doublewords: u64) {
         let Some(signal) = OF_LINKS.get(link).and_then(|signals| signals.get(kind)) else { return };
         self.system.at(self.shared, self.here, node, self.tally, |_, tally| tally.add(*signal, doublewords));
@@ -91,7 +87,7 @@ impl Carrier<'_> {
         self.count(end, 1, packet.data);
     }
 
-    /// A packet crosses a link; returns the node where it arrives.
+    /// Sends a packet across a link. Returns the node where it arrives.
     fn cross(&mut self, end: (usize, usize), packet: Packet) -> Option<usize> {
         let other = self.routes.end(end)?;
         self.send(end, packet);
@@ -99,7 +95,6 @@ impl Carrier<'_> {
         Some(other.0)
     }
 
-    /// A packet goes from one node to another.
     fn carry(&mut self, from: usize, to: usize, packet: Packet) {
         let mut at = from;
         for _ in 0..NODES {
@@ -111,7 +106,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// A packet goes from one node to all others: on each link once, whatever lies behind it.
+    /// Sends a packet from one node to all others: once on each link, whatever lies behind it.
     fn broadcast(&mut self, from: usize, nodes: usize, packet: Packet) {
         let mut crossed = [[false; NODE_LINKS]; NODES];
         for to in 0..nodes {
@@ -139,7 +134,7 @@ impl Carrier<'_> {
             self.carry(node, answered, response(data));
         }
         match owner {
-            // The memory has not to read the line.
+            // The memory need not read the line.
             Some(owner) if written == 0 && read != 0 => self.carry(owner, target, response(0)),
             _ => self.carry(target, source, response(read)),
         }
@@ -148,25 +143,25 @@ impl Carrier<'_> {
 }
 
 impl System {
-    /// Whether what links send is counted, by a follower or by `tally`.
+    /// Whether link traffic is counted, by a follower or by `tally`.
     pub(super) fn counts_links(&self, tally: Option<&Tally>) -> bool {
         self.layout.routes.is_some()
             && (self.linked.load(Relaxed) != 0 || tally.is_some_and(|tally| tally.signals().iter().any(|signal| is_of_link(*signal))))
     }
 
-    /// Does `work` with the links, if they are counted. The tally is that of package `here`.
+    /// Calls `work` with the links, if they are counted. The tally is that of package `here`.
     fn by_links(&self, shared: &mut Shared, here: usize, tally: &mut Tally, work: impl FnOnce(&mut Carrier<'_>)) {
         if let Some(routes) = &self.layout.routes {
             work(&mut Carrier { system: self, routes, shared, here, tally });
         }
     }
 
-    /// A transaction on memory, in which every cache is probed. The tally is that of its source.
+    /// Sends the packets of a transaction on memory, in which every cache is probed. The tally is that of its source.
     pub(super) fn transact(&self, shared: &mut Shared, transaction: &Transaction, tally: &mut Tally) {
         self.by_links(shared, transaction.source, tally, |carrier| carrier.transact(transaction, self.layout.packages));
     }
 
-    /// `source` writes a line back to the memory of `target`, which says that it is done; then the source does.
+    /// Writes a line back from `source` to the memory of `target`, which reports completion; then the source does.
     pub(super) fn write_back(&self, shared: &mut Shared, source: usize, target: usize, tally: &mut Tally) {
         self.by_links(shared, source, tally, |carrier| {
             carrier.carry(source, target, request(LINE));
@@ -175,8 +170,8 @@ impl System {
         });
     }
 
-    /// A core or device of `source` writes doublewords to devices behind `target`, or reads some. Whether a core asks decides whether what it reads
-    /// goes on to a device of its own.
+    /// Writes doublewords to devices behind `target`, or reads some, for a core or device of `source`. Data for a device go on to it;
+    /// [`answer_device`](System::answer_device) sends these.
     pub(super) fn reach_device(&self, shared: &mut Shared, source: usize, target: usize, written: u64, read: u64, tally: &mut Tally) {
         self.by_links(shared, source, tally, |carrier| {
             carrier.carry(source, target, request(written));
@@ -189,7 +184,7 @@ impl System {
         });
     }
 
-    /// A device behind `package` made a request, and is given so many doublewords, if it asked for any.
+    /// Answers a request of a device behind `package` with `read` doublewords, if it asked for any.
     pub(super) fn answer_device(&self, shared: &mut Shared, package: usize, read: u64, tally: &mut Tally) {
         self.by_links(shared, package, tally, |carrier| {
             let Some(link) = carrier.routes.devices_link(package) else { return };
@@ -200,14 +195,14 @@ impl System {
         });
     }
 
-    /// Idle slots of links of `package` are no longer counted: what they sent is forgotten.
+    /// Forgets the doublewords that links of `package` sent, once their idle slots are no longer counted.
     pub(super) fn forget_sent(&self, package: usize) {
         self.shared.lock().sent.get_mut(package).into_iter().for_each(|links| *links = [0; NODE_LINKS]);
     }
 
-    /// Links of `package` could have sent so many doublewords since the last call: those that they did not are idle.
+    /// Counts the idle slots of the links of `package`, which could have sent `slots` doublewords since the last call.
     pub(super) fn idle_links(&self, package: usize, slots: u64, tally: &mut Tally) {
-        /// What a link owes at most: more was not sent in this time.
+        /// Maximum number of doublewords that a link carries over: more was not sent in this time.
         const MOST_OWED: u64 = 1 << 12;
         let Some(routes) = &self.layout.routes else { return };
         let mut shared = self.shared.lock();

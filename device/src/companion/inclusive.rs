@@ -1,4 +1,4 @@
-//! A second level that every line passes through on its way up.
+//! An inclusive second level: every line passes through it on its way up.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -75,20 +75,20 @@ impl Cluster {
         Served::By(level)
     }
 
-    /// Stores to line `inner` if that only goes to the second level, which has it modified, and no other core has it. Returns whether the first
-    /// level has it too.
+    /// Stores to line `inner` if the store only goes to the second level, which has the line modified, and no other core has it. Returns
+    /// whether the first level has it too.
     pub(super) fn store_through(&mut self, core: usize, inner: u64) -> Option<bool> {
         let outer = inner >> self.inner_bits();
         let modified = Line::new(outer, LineState::Modified).0;
         if self.cores.len() > 1 && self.siblings_have(core, outer) || self.second.touch(outer, outer) != Some(modified) {
             return None;
         }
-        // What `serve_inclusive` does of such a store.
+        // As `serve_inclusive` does for such a store.
         self.held = LineState::Modified;
         Some(self.cores.get_mut(core).is_some_and(|caches| caches.data.touch(inner, inner).is_some()))
     }
 
-    /// Counts a store that only goes to the second level, of a line that the first has too or not.
+    /// Counts a store that only goes to the second level; `first` if the first level has the line too.
     #[inline]
     pub(super) fn count_store_through(first: bool, tally: &mut Tally) {
         for signal in [Signal::DataCacheMisses, Signal::DataCacheStoreMisses] {
@@ -99,14 +99,14 @@ impl Cluster {
         }
     }
 
-    /// A line as the second level takes it in, with the mark of the prefetcher if that asked for it. Only what lies before a level of victims
-    /// is marked.
+    /// Returns a line as the second level takes it in, with the prefetcher's mark if the prefetcher requested it. Lines are marked only if
+    /// the third level is one of victims.
     fn brought(&self, line: Line, by_prefetcher: bool) -> Line {
         let victims = self.shape.third.is_some_and(|(_, fill)| fill == Fill::Victims);
         if by_prefetcher && victims { line.prefetched() } else { line }
     }
 
-    /// The second level of data has the line: a use takes the mark of the prefetcher off.
+    /// Handles a hit in the second level of data: a use clears the prefetcher's mark.
     fn used_in_second(&mut self, line: Line, uses: bool) {
         self.prefetched = uses && line.is_prefetched();
         if self.prefetched {
@@ -191,14 +191,15 @@ impl Cluster {
         self.siblings(core, outer).any(|(caches, inner)| caches.data.peek(inner, inner).is_some())
     }
 
-    /// The first levels of the other cores, each with the numbers of the line's parts there.
+    /// Returns the first levels of the other cores, each with the numbers of the line's parts there.
     fn siblings(&self, core: usize, outer: u64) -> impl Iterator<Item = (&CoreCaches, u64)> {
         let bits = self.inner_bits();
         let others = self.cores.iter().enumerate().filter(move |(number, _)| *number != core);
         others.flat_map(move |(_, caches)| (0..1u64 << bits).map(move |part| (caches, outer << bits | part)))
     }
 
-    /// Invalidates a line's copies in the first levels of the other cores, or makes them shared; with `code`, those of code in all cores.
+    /// Invalidates a line's copies in the first levels of the other cores, or makes them shared. With `code`, removes those of code in all
+    /// cores.
     fn leave_siblings(&mut self, core: usize, outer: u64, code: bool, take: bool) {
         let bits = self.inner_bits();
         if self.cores.len() == 1 && !code {
@@ -259,7 +260,6 @@ impl Cluster {
         Served::By(Level::Third)
     }
 
-    /// Brings a line of code into the first level.
     fn refill_code(&mut self, core: usize, inner: u64, level: Level, tally: &mut Tally) {
         let from_second = matches!(level, Level::Second | Level::Third);
         tally.add(if from_second { Signal::InstructionCacheRefillsL2 } else { Signal::InstructionCacheRefillsSystem }, 1);
@@ -268,7 +268,7 @@ impl Cluster {
         if self.second_code.is_none()
             && let Some(word) = self.second.peek(outer, outer)
         {
-            // Marks the line, so that a store comes here and invalidates the copy of the code.
+            // The mark makes a store come here and invalidate the copy of the code.
             self.second.change(outer, outer, Line(word).bypassing().0);
             self.leave_siblings(usize::MAX, outer, false, false);
             for caches in &mut self.cores {
@@ -282,7 +282,7 @@ impl Cluster {
         }
     }
 
-    /// Looks up the third level. In a level of victims a line that moves up leaves it.
+    /// Looks up the third level. From a level of victims, a line that moves up is removed.
     fn third_has(&mut self, outer: u64, ask: Ask, tally: &mut Tally) -> Option<LineState> {
         let (_, fill) = self.shape.third?;
         let third = self.third.as_mut()?;
@@ -310,11 +310,11 @@ impl Cluster {
         self.prefetched =
             found.is_some_and(|word| Line(word).is_prefetched()) && !matches!(ask, Ask::FetchAhead | Ask::Hardware | Ask::HardwareStore);
         let state = found.map(|word| Line(word).state())?;
-        // A dirty line that stays here is written to memory from here, so the level before gets it clean.
+        // A dirty line that stays here is written to memory from here, so the previous level gets it clean.
         Some(if fill == Fill::Inclusive && state.dirty() { LineState::Exclusive } else { state })
     }
 
-    /// The second level of data takes a line in; what it displaces leaves the first level too.
+    /// Brings a line into the second level of data. The line that it evicts leaves the first level too.
     fn second_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         tally.add(Signal::L2Fills, 1);
         tally.add(Signal::L2DataLineRequests, 1);
@@ -331,14 +331,13 @@ impl Cluster {
         }
     }
 
-    /// The second level of code takes a line in.
     fn code_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         let Some(code) = self.second_code.as_mut() else { return self.second_takes(line, tally, out) };
         let line = line.with_state(LineState::Shared);
         let victim = Line(code.put(line.number(), line.0));
         if victim.0 != 0 {
             tally.add(Signal::L2InstructionEvictions, 1);
-            // What leaves is asked of the first level, line by line.
+            // The evicted line is looked up in the first level, line by line.
             tally.add(Signal::InstructionCacheSnoops, 1 << self.inner_bits());
             self.leave_first(victim.number(), true);
         }
@@ -412,7 +411,7 @@ impl Cluster {
             let displaced = Line(third.put(outer, Line::new(outer, state).0));
             tally.add(Signal::L3Insertions, 1);
             if displaced.0 != 0 {
-                // A line displaced here leaves the levels before; if they had it newer, that is written.
+                // A line evicted here leaves the previous levels. If they had it newer, that is written.
                 let newer = self.second.remove(displaced.number(), displaced.number()).is_some_and(|word| Line(word).state().dirty());
                 if let Some(code) = self.second_code.as_mut() {
                     let found = code.remove(displaced.number(), displaced.number()).is_some();

@@ -1,4 +1,4 @@
-//! Lines that devices put into a third level of victims instead of memory: cache injection.
+//! Cache injection: lines that devices put into a third level of victims instead of memory.
 
 use super::cluster::{Cluster, Departures};
 use super::line::{Line, LineState};
@@ -7,8 +7,8 @@ use super::system::{Shared, System};
 use super::tally::Tally;
 
 impl Cluster {
-    /// A device writes all of line `outer`, and the cluster takes it if it has a copy, which it loses. Returns whether that was modified. A
-    /// snoop that is answered so is none that finds a line.
+    /// Accepts line `outer`, all of which a device writes, if the cluster has a copy, which it loses. Returns whether the copy was
+    /// modified. Such a snoop does not count as one that finds a line.
     fn accept(&mut self, outer: u64) -> Option<bool> {
         let held = [Some(&self.second), self.third.as_ref()].into_iter().flatten().any(|sets| sets.peek(outer, outer).is_some());
         if !held {
@@ -21,7 +21,7 @@ impl Cluster {
         Some(state.dirty())
     }
 
-    /// The third level gets the line, modified; what it gives up for it leaves.
+    /// Puts the line into the third level, as modified. The line that is evicted for it leaves.
     fn place_injected(&mut self, outer: u64, out: &mut Departures) {
         let Some(third) = self.third.as_mut() else { return };
         let displaced = Line(third.put(outer, Line::new(outer, LineState::Modified).0));
@@ -37,15 +37,15 @@ impl Cluster {
 }
 
 impl System {
-    /// Who takes line `outer` of a device that offers it to the caches: the first cluster with a copy. Returns it, and whether its copy was
-    /// modified.
+    /// Returns the cluster that accepts line `outer` from a device that offers it to the caches, the first with a copy, and whether its
+    /// copy was modified.
     pub(super) fn accept_injection(&self, outer: u64) -> Option<(usize, bool)> {
         let victims = self.profile.caches.third.is_some_and(|(_, fill)| fill == Fill::Victims);
         let mut clusters = self.clusters.iter().enumerate().filter(|_| victims);
         clusters.find_map(|(number, cluster)| cluster.lock().accept(outer).map(|modified| (number, modified)))
     }
 
-    /// The line that cluster `taker` has accepted is in its third level.
+    /// Puts the line that cluster `taker` has accepted into its third level.
     pub(super) fn inject(&self, shared: &mut Shared, taker: usize, outer: u64, tally: &mut Tally) {
         let mut out = Departures::default();
         if let Some(cluster) = self.clusters.get(taker) {

@@ -1,35 +1,35 @@
-//! What an embedder reports of an instruction that it executed.
+//! Instructions as an embedder reports them once they are executed.
 
 use vm_pmu_arch::feed::BranchKind;
 
 use super::bundle::Bundle;
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum AccessKind {
-    /// It reads.
+    /// A read.
     #[default]
     Load,
-    /// It writes.
+    /// A write.
     Store,
-    /// It writes around the caches, through the write-combining buffers.
+    /// A write around the caches, through the write-combining buffers.
     StreamingStore,
-    /// It prefetches a line that will be read.
+    /// A prefetch of a line that will be read.
     PrefetchLoad,
-    /// It prefetches a line that will be written.
+    /// A prefetch of a line that will be written.
     PrefetchStore,
-    /// It prefetches a line that will be read once.
+    /// A prefetch of a line that will be read once.
     PrefetchOnce,
-    /// It drives a line out of every cache.
+    /// A flush of a line from every cache.
     Flush,
-    /// The register stack engine reads.
+    /// A read by the register stack engine.
     RegisterStackLoad,
-    /// The register stack engine writes.
+    /// A write by the register stack engine.
     RegisterStackStore,
 }
 
 impl AccessKind {
-    /// Every kind, in their order.
+    /// Every kind, in order.
     pub const ALL: [AccessKind; AccessKind::RegisterStackStore as usize + 1] = [
         AccessKind::Load,
         AccessKind::Store,
@@ -42,14 +42,14 @@ impl AccessKind {
         AccessKind::RegisterStackStore,
     ];
 
-    /// Whether it reads what a register is given.
+    /// Whether it loads a value into a register.
     #[inline]
     pub(super) fn loads(self) -> bool {
         matches!(self, AccessKind::Load | AccessKind::RegisterStackLoad)
     }
 }
 
-/// One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
+/// One access to memory. An access that crosses into a page that is not physically contiguous is reported as two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Access {
     /// The virtual address.
@@ -58,42 +58,42 @@ pub struct Access {
     pub physical: u64,
     /// Its size in bytes.
     pub size: u8,
-    /// What it does.
+    /// Its kind.
     pub kind: AccessKind,
-    /// It is part of a locked read-modify-write.
+    /// Whether it is part of a locked read-modify-write.
     pub locked: bool,
-    /// It goes to a device, or to memory that is not cached.
+    /// Whether it goes to a device, or to memory that is not cached.
     pub uncached: bool,
 }
 
-/// What an instruction does. It decides which units it needs, and for how long.
+/// The class of an instruction. It determines which units the instruction needs, and for how long.
 ///
-/// An embedder that cannot tell says [`Simple`](Class::Simple). An access to memory is not a class of its own: an addition that reads memory
-/// is [`Simple`](Class::Simple) with an [`Access`]; only what merely moves between a register and memory is a [`Load`](Class::Load) or a
-/// [`Store`](Class::Store).
+/// An embedder that cannot tell the class uses [`Simple`](Class::Simple). An access to memory is not a class of its own: an addition that
+/// reads memory is [`Simple`](Class::Simple) with an [`Access`]. Only a plain move between a register and memory is a [`Load`](Class::Load)
+/// or a [`Store`](Class::Store).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum Class {
-    /// Integer arithmetic, logic, comparison or move that takes a cycle, apart from accesses.
+    /// Integer arithmetic, logic, comparison or move that takes one cycle, apart from accesses.
     #[default]
     Simple,
     /// A division of unsigned integers.
     Divide,
-    /// One that waits until the stores before it are done.
+    /// An instruction that waits until the stores before it are done.
     Fence,
-    /// One that waits until everything before it is done, and restarts the pipeline.
+    /// An instruction that waits until everything before it is done, and restarts the pipeline.
     Serializing,
     /// Not an instruction: an interrupt or exception that is taken.
     Exception,
-    /// It does nothing.
+    /// A no-op.
     Nop,
-    /// It reads memory into a register.
+    /// A load of a register from memory.
     Load,
-    /// It writes a register to memory.
+    /// A store of a register to memory.
     Store,
-    /// It pushes a value onto the stack.
+    /// A push of a value onto the stack.
     Push,
-    /// It pops a value from the stack.
+    /// A pop of a value from the stack.
     Pop,
     /// A jump.
     Branch,
@@ -101,9 +101,9 @@ pub enum Class {
     Call,
     /// A return from a procedure.
     Return,
-    /// The address of a memory operand, of two sources without scaling at most.
+    /// Computation of the address of a memory operand, from at most two sources without scaling.
     Address,
-    /// The address of a memory operand, of three sources or with scaling.
+    /// Computation of the address of a memory operand, from three sources or with scaling.
     AddressScaled,
     /// A shift or rotation.
     Shift,
@@ -111,27 +111,27 @@ pub enum Class {
     RotateThroughCarry,
     /// A shift of two registers.
     DoubleShift,
-    /// It tests and changes one bit.
+    /// A test and change of one bit.
     BitTest,
-    /// It looks for the first or last bit that is set, or counts zeros.
+    /// A search for the first or last set bit, or a count of zeros.
     BitScan,
-    /// It counts the bits that are set.
+    /// A count of the set bits.
     PopulationCount,
-    /// It exchanges two operands.
+    /// An exchange of two operands.
     Exchange,
-    /// It compares, and exchanges if equal; or a conditional store of a reservation.
+    /// A compare and exchange, or a conditional store of a reservation.
     CompareExchange,
     /// A multiplication of integers.
     Multiply,
-    /// A multiplication of integers whose product has both halves.
+    /// A multiplication of integers that returns both halves of the product.
     WideMultiply,
     /// A division of signed integers.
     SignedDivide,
     /// An iteration of a string instruction.
     String,
-    /// One of the system: registers of control, tables, translations.
+    /// A system instruction: control registers, tables, translations.
     System,
-    /// One in microcode that no other class describes.
+    /// A microcoded instruction that no other class describes.
     Microcode,
     /// Addition or subtraction of floating-point numbers.
     FloatAdd,
@@ -157,7 +157,7 @@ pub enum Class {
     Vector,
     /// Vector multiplication of integers.
     VectorMultiply,
-    /// It moves elements within vectors.
+    /// A move of elements within vectors.
     VectorPermute,
     /// A step of encryption or of a checksum.
     Crypto,
@@ -167,38 +167,38 @@ pub enum Class {
     FromVector,
     /// Extension of a narrower integer by its sign or by zeros.
     Extend,
-    /// A move that a condition decides on.
+    /// A conditional move.
     ConditionalMove,
-    /// Addition or subtraction of integers with a carry or borrow from before.
+    /// Addition or subtraction of integers with a carry or borrow as input.
     AddWithCarry,
-    /// It orders accesses, and waits for none.
+    /// A fence that orders accesses and waits for none.
     LightFence,
-    /// It orders accesses to devices, and waits until the stores before it are done.
+    /// A fence that orders accesses to devices, and waits until the stores before it are done.
     DeviceFence,
-    /// It invalidates translations in every processor.
+    /// An invalidation of translations in every processor.
     TranslationInvalidation,
-    /// It invalidates segments in every processor, or waits until that is done.
+    /// An invalidation of segments in every processor, or a wait until that is done.
     SegmentInvalidation,
-    /// It pastes a line to an accelerator.
+    /// A paste of a line to an accelerator.
     Paste,
-    /// It begins a transaction.
+    /// The beginning of a transaction.
     TransactionBegin,
-    /// It begins a transaction within another.
+    /// The beginning of a transaction within another.
     NestedTransactionBegin,
-    /// It ends the outermost transaction.
+    /// The end of the outermost transaction.
     TransactionEnd,
-    /// It ends a transaction within another.
+    /// The end of a transaction within another.
     NestedTransactionEnd,
-    /// It writes the floating-point status and control register.
+    /// A write of the floating-point status and control register.
     StatusWrite,
-    /// It cleans or invalidates a line of a cache.
+    /// A clean or an invalidation of a cache line.
     CacheBlock,
-    /// It reads a special register of the load/store unit.
+    /// A read of a special register of the load/store unit.
     MemoryRegister,
 }
 
 impl Class {
-    /// Every class, in their order.
+    /// Every class, in order.
     pub const ALL: [Class; Class::MemoryRegister as usize + 1] = [
         Class::Simple,
         Class::Divide,
@@ -262,14 +262,14 @@ impl Class {
         Class::MemoryRegister,
     ];
 
-    /// Whether it waits for something of its own, or is no instruction.
+    /// Whether it writes out the write-combining buffers first.
     #[inline]
     pub(super) fn writes_out(self) -> bool {
         matches!(self, Class::Fence | Class::Serializing | Class::Exception)
     }
 }
 
-/// A register. Its number is the embedder's choice, so long as two instructions that give the same number mean the same register.
+/// A register. The embedder chooses its number; two instructions that give the same number mean the same register.
 ///
 /// Flags, condition fields and predicates are registers too. A register that always reads the same, such as IA-64's r0, is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -277,15 +277,15 @@ impl Class {
 pub struct Register(pub u16);
 
 impl Register {
-    /// How many registers are distinguished. A greater number is taken modulo this one.
+    /// Number of registers that are distinguished. A greater number is taken modulo this one.
     pub const COUNT: usize = 512;
 }
 
-/// What the elements of an operand of the floating-point or vector unit are.
+/// The type of the elements of a floating-point or vector operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum Elements {
-    /// The embedder does not tell.
+    /// The embedder does not report it.
     #[default]
     Untold,
     /// Integers, of whatever width.
@@ -297,12 +297,12 @@ pub enum Elements {
 }
 
 impl Elements {
-    /// Every kind, in their order.
+    /// Every type, in order.
     pub const ALL: [Elements; Elements::Doubles as usize + 1] =
         [Elements::Untold, Elements::Integers, Elements::Singles, Elements::Doubles];
 }
 
-/// What an instruction works on: the width of its operands and the registers that it reads and writes.
+/// The operands of an instruction: their width and the registers that it reads and writes.
 ///
 /// ```
 /// use vm_pmu::companion::{Class, Instruction, Operation, Register};
@@ -315,22 +315,21 @@ impl Elements {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Operation<'a> {
-    /// The width of its operands in bytes: of the whole vector where there are several elements, 10 for x87's extended numbers; 0 if it
-    /// has none.
+    /// Width of its operands in bytes: of the whole vector if there are several elements, 10 for x87's extended numbers; 0 if it has none.
     pub width: u8,
     /// Whether it works on several elements at once.
     pub packed: bool,
-    /// What the elements of its result are, or of its sources if it has none: those that its name says, also of a move or of logic.
+    /// Type of the elements of its result, or of its sources if it has none: the type in its name, even for a move or for logic.
     pub elements: Elements,
-    /// Whether it writes the upper half of a vector register, and keeps the lower one.
+    /// Whether it writes the upper half of a vector register and keeps the lower one.
     pub upper: bool,
-    /// Whether the floating-point unit has to see whether it raises an exception, as an operand's exponent is near the end of its range.
+    /// Whether the floating-point unit must check if it raises an exception, because an operand's exponent is near the end of its range.
     pub may_trap: bool,
-    /// How many legacy prefixes it has, on x86, those that belong to its operation among them.
+    /// Number of legacy prefixes, on x86, including those that belong to its operation.
     pub prefixes: u8,
     /// The registers that addresses are computed from.
     pub addresses: &'a [Register],
-    /// The other registers that it reads. A write of a part of a register reads the register too, where the rest is kept.
+    /// The other registers that it reads. A write of part of a register reads the register too, if the rest is kept.
     pub reads: &'a [Register],
     /// The registers that it writes.
     pub writes: &'a [Register],
@@ -341,9 +340,9 @@ pub struct Operation<'a> {
 pub struct Transfer {
     /// Its kind.
     pub kind: BranchKind,
-    /// Whether it left the next sequential address.
+    /// Whether execution left the sequential path.
     pub taken: bool,
-    /// Where it went, or would have gone.
+    /// The address that it went to, or would have gone to.
     pub target: u64,
 }
 
@@ -364,24 +363,24 @@ pub struct Instruction<'a> {
     pub physical: u64,
     /// Its length in bytes; 0 if nothing was fetched.
     pub length: u8,
-    /// The physical address of the next page, if the instruction crosses into it and it does not follow in physical memory.
+    /// Physical address of the next page, if the instruction crosses into it and it is not physically contiguous.
     pub next_page: Option<u64>,
-    /// How many slots of a cycle it takes.
+    /// Number of slots of a cycle that it takes.
     pub micro_ops: u8,
-    /// What it does.
+    /// Its class.
     pub class: Class,
-    /// What it works on. Without it, it is taken to need the result of the instruction before, and its own to be ready a cycle later.
+    /// Its operation. Without one, it is assumed to need the result of the instruction before it, and to have its own result a cycle later.
     pub operation: Option<Operation<'a>>,
-    /// Whether it is one of the floating-point or vector unit.
+    /// Whether it belongs to the floating-point or vector unit.
     pub floating_point: bool,
-    /// How many segment registers it loads.
+    /// Number of segment registers that it loads.
     pub segment_loads: u8,
-    /// What it accesses, in order.
+    /// Its accesses, in order.
     pub accesses: &'a [Access],
     /// Its control transfer, if it is one.
     pub transfer: Option<Transfer>,
-    /// Its bundle, on IA-64. Without it branches are predicted by their kind alone, and signals of bundles stay at zero. Where only
-    /// [branches are followed](super::Follower::follows_accesses), it is reported of `brp` too.
+    /// Its bundle, on IA-64. Without it, branches are predicted by their kind alone, and signals of bundles stay at zero. Where only
+    /// [branches are followed](super::Follower::follows_accesses), it is reported for `brp` too.
     pub bundle: Option<Bundle>,
 }
 

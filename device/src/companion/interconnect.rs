@@ -1,19 +1,19 @@
-//! What joins the clusters of a package with each other, with its memory, and with other packages.
+//! The interconnect of a package's clusters with each other, with its memory, and with other packages.
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::reach::Reach;
 
-/// The ports at which requests begin: consecutive lines go to them in turn.
+/// Number of ports at which requests begin; consecutive lines go to them in turn.
 pub const PORTS: usize = 4;
-/// The links of a package to others of its group that are counted.
+/// Number of a package's links to others of its group that are counted.
 pub const LINKS: usize = 3;
-/// The channels of memory of a package that count what they are asked for.
+/// Number of a package's memory channels whose requests are counted.
 pub const CHANNELS: usize = 8;
 
-/// What the interconnect of a package did since it was last taken.
+/// The counts of a package's interconnect since they were last taken.
 ///
-/// A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache. It is sent
-/// as far as something for it can be: to the package that has the memory of the line, or whose cache had the line. Where that is
+/// A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache. It is
+/// sent as far as necessary: to the package that has the line's memory, or whose cache had the line. Where that distance is
 /// [predicted](super::Mesh::scopes), a request that was sent too near is sent again, farther, and counts each time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interconnect {
@@ -29,11 +29,11 @@ pub struct Interconnect {
     pub lines_beyond: u64,
     /// The links to other packages of the group.
     pub links: [Link; LINKS],
-    /// What each channel of memory is asked for, in the order of [`Place::Channel`](super::Place::Channel).
+    /// The requests to each memory channel, in the order of [`Place::Channel`](super::Place::Channel).
     pub channels: [Asked; CHANNELS],
 }
 
-/// What a link carried, in either direction, by its halves: the first has the even lines, the second the odd ones.
+/// The traffic of a link, in both directions, by halves: the first carries the even lines, the second the odd ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Link {
     /// To the other package.
@@ -42,10 +42,10 @@ pub struct Link {
     pub received: [Carried; 2],
 }
 
-/// What half of a link carried in one direction.
+/// The traffic of half a link in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Carried {
-    /// Commands, which each package shows its caches and its memory.
+    /// Commands, which each package shows to its caches and its memory.
     pub commands: u64,
     /// Answers of a package to commands.
     pub answers: u64,
@@ -53,23 +53,23 @@ pub struct Carried {
     pub lines: u64,
 }
 
-/// What a channel of memory is asked for, whoever gives the data in the end.
+/// The requests to a memory channel, whoever gives the data in the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Asked {
     /// Reads of lines that are to be written.
     pub owned: u64,
     /// Reads of lines by the prefetchers of data.
     pub prefetched: u64,
-    /// Writes of a part of a line by devices.
+    /// Writes of part of a line by devices.
     pub partly_written: u64,
     /// Atomic operations, done at the memory.
     pub atomics: u64,
-    /// Rows of DRAM that were opened, on parts whose lines go to channels in turn.
+    /// DRAM rows that were opened, on parts whose lines go to channels in turn.
     pub activations: u64,
 }
 
 impl Interconnect {
-    /// A request for `line` is sent as far as `reach`.
+    /// Counts a request for `line` that is sent as far as `reach`.
     pub(super) fn request(&mut self, line: u64, reach: Reach) {
         let requests = match reach {
             Reach::Chip => &mut self.requests_within,
@@ -81,18 +81,16 @@ impl Interconnect {
         }
     }
 
-    /// A line moves.
     pub(super) fn line(&mut self, beyond: bool) {
         let count = if beyond { &mut self.lines_beyond } else { &mut self.lines_within };
         *count = count.wrapping_add(1);
     }
 
-    /// Whether it did anything.
     pub(super) fn is_busy(&self) -> bool {
         *self != Interconnect::default()
     }
 
-    /// Does `work` with each count, always in the same order.
+    /// Calls `work` on each count, always in the same order.
     fn each(&mut self, mut work: impl FnMut(&mut u64)) {
         for requests in [&mut self.requests_within, &mut self.requests_to_group, &mut self.requests_beyond] {
             requests.iter_mut().for_each(&mut work);

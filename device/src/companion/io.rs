@@ -1,4 +1,4 @@
-//! Which package has which I/O, and uncached accesses of cores.
+//! The I/O of each package, and uncached accesses of cores.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -9,21 +9,20 @@ use super::sized::{self, Piece};
 use super::system::System;
 use super::tally::Tally;
 
-/// Ranges that a map can have: the K8's address map has as many pairs of base and limit.
+/// Number of ranges that a map can have: the K8's address map has as many pairs of base and limit.
 const RANGES: usize = 8;
 
-/// Physical addresses that belong to I/O of a package.
+/// Physical addresses that are I/O of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct IoRange {
     /// The package that its devices are behind.
     pub package: usize,
     /// The first address.
     pub first: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// The ranges of I/O of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct IoMap {
     ranges: [IoRange; RANGES],
@@ -31,7 +30,7 @@ pub(super) struct IoMap {
 }
 
 impl IoMap {
-    /// The same map with one range more, if there is room.
+    /// Returns this map with one more range, if there is room.
     pub(super) fn with(mut self, range: IoRange) -> IoMap {
         if let Some(place) = self.ranges.get_mut(self.count) {
             *place = range;
@@ -40,7 +39,6 @@ impl IoMap {
         self
     }
 
-    /// The package that has `physical` as I/O.
     fn package(&self, physical: u64) -> Option<usize> {
         let ranges = self.ranges.get(..self.count).unwrap_or(&[]);
         ranges.iter().find(|range| physical.wrapping_sub(range.first) < range.bytes).map(|range| range.package)
@@ -48,24 +46,23 @@ impl IoMap {
 }
 
 impl System {
-    /// The package whose I/O a device's access goes to, unless it goes to memory.
+    /// Returns the package whose I/O a device's access goes to, unless it goes to memory.
     pub(super) fn io_of_device(&self, physical: u64) -> Option<usize> {
         self.layout.io.package(physical).map(|package| package.min(self.layout.packages.saturating_sub(1)))
     }
 
-    /// The package whose I/O an uncached access goes to, unless it goes to memory. Without any range all of them go to I/O of the first
-    /// package.
+    /// Returns the package whose I/O an uncached access goes to, unless it goes to memory. Without any range, all of them go to I/O of the
+    /// first package.
     fn io_of_core(&self, physical: u64) -> Option<usize> {
         if self.layout.io.count == 0 { Some(0) } else { self.io_of_device(physical) }
     }
 
-    /// A core of `package` sends requests to the memory that has line `outer`.
+    /// Counts requests of a core of `package` to the memory that has line `outer`.
     pub(super) fn count_memory_requests(&self, package: usize, outer: u64, requests: u64, tally: &mut Tally) {
         let is_local = self.home(outer) == package;
         tally.add(if is_local { Signal::MemoryRequestsLocal } else { Signal::MemoryRequestsRemote }, requests);
     }
 
-    /// Cluster `from` makes an uncached access.
     pub(super) fn uncached(&self, from: usize, physical: u64, size: u64, stores: bool, tally: &mut Tally) {
         let bits = self.profile.caches.outer_line_bits.min(63);
         let package = self.package(from);

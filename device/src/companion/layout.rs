@@ -1,4 +1,4 @@
-//! Where the clusters of a machine are, and how far apart.
+//! The placement of the clusters of a machine, and the distances between them.
 
 use vm_pmu_arch::feed::DataSource;
 
@@ -11,25 +11,24 @@ use super::system::{Shared, System};
 use super::tally::Tally;
 use crate::die::Die;
 
-/// How many of everything a machine has.
+/// The composition of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) packages: usize,
-    /// Clusters of a package with threads.
+    /// Clusters per package with threads.
     pub(super) clusters: usize,
-    /// Clusters of a package whose cores are off and whose third level is lent to the others.
+    /// Clusters per package whose cores are off and whose third level is lent to the others.
     pub(super) lent: usize,
-    /// Packages of a group; groups follow one another.
+    /// Packages per group; groups are consecutive.
     pub(super) packages_per_group: usize,
-    /// Bytes of physical memory that belong to each package; if 0, all belong to the first.
+    /// Bytes of physical memory per package; if 0, all memory belongs to the first.
     pub(super) memory_per_package: u64,
-    /// Which addresses are I/O.
     pub(super) io: IoMap,
-    /// How packages are joined by HyperTransport links, where they are.
+    /// The HyperTransport links between packages, if they are joined by such links.
     pub(super) routes: Option<Routes>,
-    /// The graphics aperture: its first address and its bytes.
+    /// The graphics aperture: its first address and its size in bytes.
     pub(super) aperture: Option<(u64, u64)>,
-    /// What is chosen of the die, where it is known.
+    /// The configuration of the die, if it is known.
     pub(super) die: Option<Die>,
 }
 
@@ -38,7 +37,6 @@ impl System {
         cluster / self.clusters_per_package
     }
 
-    /// How far package `to` is from package `from`.
     pub(super) fn reach(&self, from: usize, to: usize) -> Reach {
         let group = |package: usize| package / self.layout.packages_per_group.max(1);
         match (from == to, group(from) == group(to)) {
@@ -48,7 +46,7 @@ impl System {
         }
     }
 
-    /// What something at this distance takes longer than in the same package.
+    /// Returns the latency that this distance adds to that within a package.
     pub(super) fn farther(&self, reach: Reach) -> u32 {
         u32::from(match reach {
             Reach::Chip => 0,
@@ -57,7 +55,7 @@ impl System {
         })
     }
 
-    /// The source that a line has for a cluster of `package` when cluster `holder` gives it, out of the third level if `third`.
+    /// Returns the source of a line that cluster `holder` gives to a cluster of `package`, out of the third level if `third`.
     pub(super) fn given(&self, package: usize, holder: usize, third: bool, modified: bool) -> DataSource {
         let told_apart = matches!(self.profile.caches.third, Some((_, Fill::Victims)));
         match self.reach(package, self.package(holder)) {
@@ -69,7 +67,7 @@ impl System {
         }
     }
 
-    /// A request of cluster `from` for line `outer` had to go as far as `needed`.
+    /// Records that a request of cluster `from` for line `outer` had to go as far as `needed`. Returns how it went, if that is predicted.
     pub(super) fn went(&self, shared: &mut Shared, from: usize, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Option<Went> {
         shared.scopes.get_mut(from).map(|scopes| scopes.request(ask, outer, needed, tally))
     }

@@ -1,20 +1,19 @@
 //! A line of a cache, in one word.
 
-/// What a cache may do with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum LineState {
-    /// The line was invalidated; its place is free.
+    /// The line was invalidated; its way is free.
     Invalid = 0,
-    /// Others may have it too, and memory or an owner has its content.
+    /// Others may have it too. Memory or an owner has its content.
     Shared = 1,
-    /// The same, and this one of the holders answers.
+    /// Shared, and this holder is the one that answers.
     Forward = 2,
-    /// No other cluster has it; memory has its content.
+    /// No other cluster has it. Memory has its content.
     Exclusive = 3,
-    /// Others may have it too; memory must be written when it is displaced.
+    /// Others may have it too. It must be written back when it is evicted.
     Owned = 4,
-    /// No other cluster has it; memory must be written when it is displaced.
+    /// No other cluster has it. It must be written back when it is evicted.
     Modified = 5,
 }
 
@@ -30,7 +29,7 @@ impl LineState {
         }
     }
 
-    /// Whether memory must be written when the line is displaced.
+    /// Whether the line must be written back when it is evicted.
     pub(super) fn dirty(self) -> bool {
         matches!(self, LineState::Owned | LineState::Modified)
     }
@@ -40,12 +39,12 @@ impl LineState {
         matches!(self, LineState::Exclusive | LineState::Modified)
     }
 
-    /// Whether its holder passes it on, if the protocol passes clean lines on.
+    /// Whether its holder forwards it, if the protocol forwards clean lines.
     pub(super) fn passed_on(self) -> bool {
         matches!(self, LineState::Exclusive | LineState::Forward)
     }
 
-    /// The state after another reader has got the line.
+    /// Returns the state after another reader has got the line.
     pub(super) fn shared(self) -> LineState {
         match self {
             LineState::Modified | LineState::Owned => LineState::Owned,
@@ -55,12 +54,12 @@ impl LineState {
     }
 }
 
-/// A line's number, its state, and whether it leaves for memory instead of the next level: 60, 3 and 1 bits. Zero is an empty place.
+/// A line's number (60 bits), its state (3 bits), and whether it leaves for memory instead of the next level (1 bit). Zero is an empty way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Line(pub(super) u64);
 
 const BYPASS: u64 = 8;
-/// In place of the state: exclusive, brought by the prefetcher and not used since. POWER calls the state Mepf.
+/// A value in place of the state: exclusive, brought in by the prefetcher and not used since. POWER calls this state Mepf.
 const PREFETCHED: u64 = 6;
 
 impl Line {
@@ -80,12 +79,12 @@ impl Line {
         Line(self.0 & !7 | state as u64)
     }
 
-    /// The next level does not keep it when it is displaced.
+    /// Marks the line so that the next level does not keep it when it is evicted.
     pub(super) fn bypassing(self) -> Line {
         Line(self.0 | BYPASS)
     }
 
-    /// The prefetcher brought it, and nobody has used it. Only of an exclusive line this is known.
+    /// Marks the line as brought in by the prefetcher and not used yet. Only an exclusive line can be marked.
     pub(super) fn prefetched(self) -> Line {
         if self.state() == LineState::Exclusive { Line(self.0 & !7 | PREFETCHED) } else { self }
     }

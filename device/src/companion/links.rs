@@ -1,17 +1,16 @@
-//! Which links requests, answers and lines take between packages.
+//! The links that requests, answers and lines take between packages.
 //!
-//! The packages of a group are joined each with each, one link apart. A package has the place in its group that its number gives. The link
-//! between two places has as its number the exclusive or of both, less one: so three links join four packages, and each has the same number
-//! at both ends. What is between places that are farther apart than that goes by links that are not counted.
+//! Each package of a group is joined with every other, one link apart. The number of a package gives its place in its group. The link
+//! between two places has as its number the exclusive or of both, less one. So three links join four packages, and each has the same number
+//! at both ends. Traffic between places that are farther apart takes links that are not counted.
 //!
-//! Of two groups, packages with the same place are joined; where the other group is smaller, its last package stands in. A command goes to
-//! the other group first, and there to the packages of that group. Answers and lines come back on the same way.
+//! Between two groups, packages with the same place are joined; if the other group is smaller, its last package stands in. A command goes
+//! to the other group first, and there to the packages of that group. Answers and lines return the same way.
 
 use super::interconnect::{Carried, LINKS};
 use super::reach::Reach;
 use super::system::{Shared, System};
 
-/// What goes over a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cargo {
     Command,
@@ -19,7 +18,7 @@ pub(super) enum Cargo {
     Line,
 }
 
-/// The number of the link between two places of a group, if it is counted.
+/// Returns the number of the link between two places of a group, if it is counted.
 const fn between(from: usize, to: usize) -> Option<usize> {
     match (from ^ to).checked_sub(1) {
         Some(link) if link < LINKS => Some(link),
@@ -28,25 +27,24 @@ const fn between(from: usize, to: usize) -> Option<usize> {
 }
 
 impl System {
-    /// Packages of a group, the last of which may have fewer.
+    /// Returns the number of packages per group. The last group may have fewer.
     fn group_size(&self) -> usize {
         self.layout.packages_per_group.clamp(1, self.layout.packages.max(1))
     }
 
-    /// The packages of the group that `package` is in.
     fn group_of(&self, package: usize) -> core::ops::Range<usize> {
         let size = self.group_size();
         let first = package / size * size;
         first..(first + size).min(self.layout.packages)
     }
 
-    /// The package of the group of `to` that is joined with `from`, which is in another group.
+    /// Returns the package of the group of `to` that is joined with `from`, which is in another group.
     fn entry(&self, from: usize, to: usize) -> usize {
         let group = self.group_of(to);
         (group.start + from % self.group_size()).min(group.end.saturating_sub(1))
     }
 
-    /// Something goes from one package to another of its group, for line `outer`.
+    /// Counts a transfer for line `outer` from one package to another of its group.
     fn hop(&self, shared: &mut Shared, from: usize, to: usize, outer: u64, cargo: Cargo) {
         let size = self.group_size();
         let Some(link) = between(from % size, to % size) else { return };
@@ -67,7 +65,7 @@ impl System {
         count(to, false);
     }
 
-    /// `package` sends a request for line `outer` as far as `reach`, and every package that it comes to answers.
+    /// Counts a request for line `outer` that `package` sends as far as `reach`, and the answer of every package that it reaches.
     pub(super) fn broadcast(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
         if reach == Reach::Chip {
             return;
@@ -82,7 +80,7 @@ impl System {
         }
     }
 
-    /// `package` shows the others of its group a command for line `outer`, and they answer.
+    /// Counts a command for line `outer` that `package` sends to the others of its group, and their answers.
     fn show(&self, shared: &mut Shared, package: usize, outer: u64) {
         for other in self.group_of(package).filter(|other| *other != package) {
             self.hop(shared, package, other, outer, Cargo::Command);
@@ -90,7 +88,7 @@ impl System {
         }
     }
 
-    /// Line `outer` goes from one package to another.
+    /// Counts line `outer` on its way from one package to another.
     pub(super) fn send_line(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
         let within = if self.reach(from, to) == Reach::System { self.entry(to, from) } else { to };
         if within != from {

@@ -1,4 +1,4 @@
-//! What others did to a cluster.
+//! Events that others caused in a cluster.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -6,27 +6,27 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::line::LineState;
 use super::tally::Tally;
 
-/// What others did to the cluster, for the totals of the next of its threads that makes an access.
+/// Events that others caused in the cluster, for the totals of the next of its threads that makes an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mail {
     pub(super) snoops: u64,
     pub(super) data_invalidations: u64,
     pub(super) code_invalidations: u64,
-    /// Snoops of the first level of code, by its lines, and those that found a line in a second level of code.
+    /// Snoops of the first level of code, in its lines, and those that found a line in a second level of code.
     pub(super) code_snoops: u64,
     pub(super) second_code_hits: u64,
-    /// The line of a second level of code that the last of them took.
+    /// The line that the last of these took from a second level of code.
     pub(super) code_taken: Option<u64>,
     pub(super) quadwords: u64,
     /// Bus clocks in which answers of others to snoops of this cluster held up the bus.
     pub(super) stalled: u64,
     /// Lines that devices put into the third level.
     pub(super) injected: u64,
-    /// What the snoops found, in the order of [`FINDINGS`].
+    /// Counts of the snoops' findings, in the order of [`FINDINGS`].
     found: [u64; FINDINGS.len()],
 }
 
-/// What snoops of the second and third level find, what the cluster answers to them, and what its package does.
+/// The findings of snoops in the second and third level, the answers of the cluster, and the answers of its package.
 pub(super) const FINDINGS: [Signal; 12] = [
     Signal::SnoopsL2ModifiedRead,
     Signal::SnoopsL2ModifiedWrite,
@@ -41,7 +41,7 @@ pub(super) const FINDINGS: [Signal; 12] = [
     Signal::SnoopSignoffsHit,
     Signal::SnoopSignoffsModified,
 ];
-/// Where the answers of the cluster begin among them, and those of its package.
+/// Indices of the first answer of the cluster among them, and of the first answer of its package.
 pub(super) const ANSWERS: usize = 6;
 const SIGNOFFS: usize = 9;
 
@@ -51,28 +51,28 @@ impl Mail {
         self.snoops | self.stalled == 0
     }
 
-    /// The snoops that a machine of the second level worked for, and one of the third: those that found a line modified, or took it away.
+    /// Returns the snoops that a machine of the second level worked for, and one of the third: those that found a line modified, or took it
+    /// away.
     pub(super) fn worked(&self) -> (u32, u32) {
         let [read, written, shared, third, ..] = self.found;
         (read.wrapping_add(written).wrapping_add(shared) as u32, third as u32)
     }
 
-    /// The cluster answers a snoop.
     pub(super) fn answer(&mut self, strongest: LineState) {
         self.count(ANSWERS, strongest);
     }
 
-    /// Its package answers a snoop.
+    /// Counts the answer of its package to a snoop.
     pub(super) fn sign_off(&mut self, strongest: LineState) {
         self.count(SIGNOFFS, strongest);
     }
 
-    /// What the last snoop found does not count; `before` is the mail before it.
+    /// Drops the findings of the last snoop; `before` is the mail before it.
     pub(super) fn forget_findings(&mut self, before: &Mail) {
         self.found = before.found;
     }
 
-    /// Counts a miss, a hit or a hit of a modified line among the three answers that begin there.
+    /// Counts a miss, a hit or a hit of a modified line among the three answers from `begin` on.
     fn count(&mut self, begin: usize, strongest: LineState) {
         let answer = match strongest {
             LineState::Invalid => 0,
@@ -83,7 +83,7 @@ impl Mail {
         }
     }
 
-    /// A snoop, which takes the line away or not, found it in this state in the second level or in the third.
+    /// Counts the finding of a snoop, which takes the line away if `take`, in the second or the third level.
     pub(super) fn find(&mut self, third: bool, take: bool, state: LineState) {
         let shared = matches!(state, LineState::Shared | LineState::Forward);
         let signals = match (third, take, state) {
@@ -100,7 +100,6 @@ impl Mail {
         }
     }
 
-    /// Adds what was done.
     pub(super) fn report(&self, tally: &mut Tally) {
         tally.add(Signal::L2RequestsSnoop, self.snoops);
         tally.add(Signal::SnoopRequests, self.snoops);

@@ -11,7 +11,6 @@ use super::profile::{Costs, MemoryGeometry};
 use super::tally::Tally;
 use crate::die::Spread;
 
-/// The most pages that can be open.
 const MOST_PAGES: usize = 64;
 
 /// An open page: its bank and its row.
@@ -22,43 +21,40 @@ struct Page {
     row: u64,
 }
 
-/// The memory of one package.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     geometry: MemoryGeometry,
     line_bits: u8,
-    /// The page used last comes first.
+    /// The most recently used page comes first.
     pages: [Page; MOST_PAGES],
-    /// Whether the last access wrote, and its chip select.
+    /// Whether the last access was a write, and its chip select.
     wrote: bool,
     select: u64,
     /// One word per line of the memory-side cache: its tag, bit 1 if it is newer than DRAM, bit 0 if it is present.
     near: Box<[u64]>,
-    /// Which place of it a line has.
+    /// The distribution of lines among its places.
     spread: Spread,
-    /// What each place did while it was watched.
+    /// The counts of each place while it was watched.
     pub(super) places: Places,
 }
 
-/// The result of moving a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Moved {
-    /// How long the core waits for it.
+    /// Cycles that the core waits for it.
     pub(super) latency: u32,
     pub(super) near: Near,
 }
 
-/// What the memory-side cache did for a line that was moved.
+/// The outcome of moving a line in the memory-side cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Near {
-    /// It had the line, or near memory that is no cache has it.
+    /// Whether it had the line, or near memory that is not a cache has it.
     pub(super) hit: bool,
-    /// The line that it gave up.
     pub(super) displaced: Option<u64>,
 }
 
-/// What counts an access to a place of the memory-side cache: whether a line is there, whether it is the one asked for, and whether it is
-/// newer than DRAM.
+/// Returns the signal of an access to a place of the memory-side cache, by whether a line is there, whether it is the one asked for, and
+/// whether it is newer than DRAM.
 const fn found(there: bool, hit: bool, newer: bool) -> Signal {
     match (there, hit, newer) {
         (false, ..) => Signal::MemorySideCacheMissesInvalid,
@@ -69,12 +65,11 @@ const fn found(there: bool, hit: bool, newer: bool) -> Signal {
     }
 }
 
-/// What is done to a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traffic {
     /// A line is read for a cache.
     Read,
-    /// A line displaced from a cache is written.
+    /// A line evicted from a cache is written.
     WriteBack,
     /// A line is written by streaming stores.
     Stream,
@@ -94,7 +89,7 @@ impl Memory {
         }
     }
 
-    /// Moves a line. What its places did for it is kept if they are `watched`.
+    /// Moves a line. The counts of its places are kept if they are `watched`.
     pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
         if self.spread.is_flat(line) {
             let signal = if traffic == Traffic::Read { Signal::NearMemoryReads } else { Signal::NearMemoryWrites };
@@ -137,8 +132,8 @@ impl Memory {
         Moved { latency, near: Near { hit, displaced } }
     }
 
-    /// Moves a line through the buffer of its channel, which looks it up while DRAM begins to read. The buffers together are one array: the
-    /// lowest bits of a line's number choose its channel, so that each has its own part.
+    /// Moves a line through the buffer of its channel, which is looked up while DRAM begins to read. The buffers together are one array:
+    /// the lowest bits of a line's number select its channel, so each channel has its own part.
     fn buffer(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
         let lines = self.near.len() as u64;
         let (place, tag) = ((line % lines) as usize, line / lines);
@@ -176,7 +171,7 @@ impl Memory {
         }
     }
 
-    /// Moves a line to or from DRAM; returns the cycles that the state of its page adds.
+    /// Moves a line to or from DRAM. Returns the cycles that the state of its page adds.
     fn dram(&mut self, line: u64, writes: bool, watched: bool, tally: &mut Tally) -> u32 {
         let signal = if writes { Signal::MemoryWrites } else { Signal::MemoryReads };
         tally.add(signal, 1);
@@ -205,7 +200,7 @@ impl Memory {
         };
         let mut cost = cost;
         let place = known.or_else(|| pages.iter().position(|page| !page.open)).unwrap_or_else(|| {
-            // The table is full: the page used longest ago is closed for this one.
+            // The table is full: the least recently used page is closed for this one.
             tally.add(Signal::DramPageTableOverflows, 1);
             cost = u32::from(geometry.open) + u32::from(geometry.close);
             most - 1
@@ -229,7 +224,7 @@ impl Memory {
         self.places.save(writer);
     }
 
-    /// Returns whether places, and the interconnect, have something to report.
+    /// Loads the state. Returns whether places, and the interconnect, have something to report.
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for page in &mut self.pages {
             *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
@@ -274,7 +269,7 @@ mod tests {
         assert_eq!(cost(0x8000), 30);
         // A fourth bank, and three pages at most.
         assert_eq!(cost(0xC000), 60);
-        // The page used longest ago was closed.
+        // The least recently used page was closed.
         assert_eq!(cost(0x4000), 0);
         assert_eq!(cost(0x1_0000), 60);
     }
@@ -309,7 +304,7 @@ mod tests {
         let costs = super::super::parts::KNL.costs;
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);
-        // 64 places, and a second line for the last of them. What is written back is not looked up.
+        // 64 places, and a second line for the last of them. Writebacks are not looked up.
         for line in 63..=127 {
             memory.access(line, Traffic::Read, &costs, false, &mut tally);
         }
@@ -325,7 +320,7 @@ mod tests {
         let mut memory = k8();
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);
-        // Two banks of 16 KiB a chip select: to the second one, within it, and back; then a write, and a read.
+        // Two banks of 16 KiB per chip select: to the second one, within it, and back; then a write, and a read.
         for (address, writes) in [(0x8000u64, false), (0xC000, false), (0x4000, false), (0x4000, true), (0x4000, false)] {
             memory.dram(address >> 6, writes, false, &mut tally);
         }

@@ -1,12 +1,12 @@
 //! The companion: signals that an emulator does not have.
 //!
 //! An emulator knows instructions, branches and addresses. Half of the events of every PMU count caches, translation buffers, predictors,
-//! stalls and latencies. A [`Companion`] derives these from what the emulator knows: each thread's [`Follower`] takes what the thread
-//! executes, models caches, buffers and predictor of a CPU ([`Profile`]), and adds their events to the thread's totals.
+//! stalls and latencies. A [`Companion`] derives these from what the emulator knows: each thread's [`Follower`] receives what the thread
+//! executes, models the caches, buffers and predictor of a CPU ([`Profile`]), and adds their events to the thread's totals.
 //!
 //! It is deterministic and bounded: nothing is allocated after construction, and no access loops beyond the number of sets, levels and
-//! clusters. Random replacement draws from a seeded generator. Everything that it remembers can be saved and restored. A follower whose
-//! signals no counter counts is not [active](Follower::is_active) and costs one comparison.
+//! clusters. Random replacement draws from a seeded generator. All of its state can be saved and restored. A follower whose signals no
+//! counter counts is not [active](Follower::is_active) and costs one comparison.
 //!
 //! ```
 //! use vm_pmu::companion::{Access, Builder, Clock, Instruction, Untranslated};
@@ -28,13 +28,13 @@
 //!     let accesses = [Access { address, physical: address, size: 8, ..Access::default() }];
 //!     let load = Instruction { address: 0x1000, physical: 0x1000, length: 4, accesses: &accesses, ..Instruction::default() };
 //!     follower.execute(&load, &mut Untranslated(12));
-//!     // What the emulator itself knows is added within the call.
+//! // The emulator adds its own events within the call.
 //!     follower.deliver(&pmu, &[], |_| { pmu.totals().add(Signal::InstructionsRetired, 1); });
 //! }
 //! assert_eq!(pmu.rdpmc(0).unwrap(), 1);
 //! ```
 //!
-//! The book's chapter on the companion says what is modelled, what is approximated and what is not.
+//! The book's chapter on the companion lists what is modelled, approximated and left out.
 
 mod accesses;
 mod answers;
@@ -133,7 +133,7 @@ use layout::Layout;
 use predictor::Tables;
 use system::System;
 
-/// How a [`Companion`] is built.
+/// A builder of a [`Companion`].
 ///
 /// ```
 /// use vm_pmu::companion::{Builder, Clock};
@@ -161,7 +161,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A companion for one package with one thread of the part of this name.
+    /// Returns a builder for one package with one thread of the named part.
     ///
     /// # Errors
     /// [`UnknownPart`] when no part of this build has the name.
@@ -169,7 +169,7 @@ impl Builder {
         parts::named(name).map(Builder::of).ok_or_else(|| UnknownPart::new(name))
     }
 
-    /// A companion for one package with one thread of this CPU. Impossible numbers, such as a cache without ways, are brought to the
+    /// Returns a builder for one package with one thread of this CPU. Impossible numbers, such as a cache without ways, are replaced by the
     /// nearest possible ones.
     #[must_use]
     pub fn of(profile: &Profile) -> Builder {
@@ -190,20 +190,20 @@ impl Builder {
         }
     }
 
-    /// How many packages: 1 to 65,535; any other number is brought into this range.
+    /// Sets the number of packages, clamped to 1 to 65,535.
     #[must_use]
     pub fn packages(self, packages: usize) -> Builder {
         Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
-    /// How many threads a package has: 1 to 65,535; any other number is brought into this range. They fill one core after the other.
+    /// Sets the number of threads per package, clamped to 1 to 65,535. They fill one core after the other.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
-    /// How many threads a core has, where it has fewer than it could; any number is brought into the range from 1 to the part's own, which
-    /// is the default. Threads that a core does not have take no numbers.
+    /// Sets the number of threads per core, if it has fewer than it could. It is clamped to 1 to the part's own number, which is the
+    /// default. Threads that a core does not have take no numbers.
     ///
     /// ```
     /// use vm_pmu::companion::Builder;
@@ -219,42 +219,42 @@ impl Builder {
         self
     }
 
-    /// Whose clock counts.
+    /// Sets whose clock counts.
     #[must_use]
     pub fn clock(self, clock: Clock) -> Builder {
         Builder { clock, ..self }
     }
 
-    /// Follows every thread even while nothing that the companion supplies is counted: caches are then always as warm as they should be,
-    /// and with [`Clock::Companion`] time keeps the same pace. By default threads are followed on demand only.
+    /// Follows every thread even while nothing that the companion supplies is counted. Caches are then always as warm as they should be,
+    /// and with [`Clock::Companion`] time keeps the same pace. By default, threads are followed only on demand.
     #[must_use]
     pub fn always(self) -> Builder {
         Builder { always: true, ..self }
     }
 
-    /// The seed of random replacement.
+    /// Sets the seed of random replacement.
     #[must_use]
     pub fn seed(self, seed: u64) -> Builder {
         Builder { seed, ..self }
     }
 
-    /// How many bytes of physical memory belong to each package, from address 0 up; memory beyond the last belongs to the last. By default
-    /// all memory belongs to the first.
+    /// Sets the bytes of physical memory per package, from address 0 up. Memory beyond that of the last package belongs to the last. By
+    /// default all memory belongs to the first.
     #[must_use]
     pub fn memory_per_package(self, bytes: u64) -> Builder {
         Builder { memory_per_package: bytes, ..self }
     }
 
-    /// Physical addresses that are I/O behind a package, where a part counts I/O by package: the K8, whose address map has eight such ranges;
-    /// further ones are left out. Uncached accesses outside of them then go to memory. Without any, all uncached accesses go to I/O of the
-    /// first package.
+    /// Adds physical addresses that are I/O behind a package, on a part that counts I/O per package: the K8, whose address map has eight
+    /// such ranges. Further ones are ignored. Uncached accesses outside these ranges go to memory. Without any range, all uncached accesses
+    /// go to I/O of the first package.
     #[must_use]
     pub fn io_range(self, range: IoRange) -> Builder {
         Builder { io: self.io.with(range), ..self }
     }
 
-    /// How packages are joined by HyperTransport links, on a part that has such links: the K8. By default they are a [ladder](Routes::ladder). More
-    /// than [`NODES`] packages have no links that are counted.
+    /// Sets how packages are joined by HyperTransport links, on a part that has such links: the K8. The default is a
+    /// [ladder](Routes::ladder). With more than [`NODES`] packages, no links are counted.
     #[must_use]
     pub fn routes(self, routes: Routes) -> Builder {
         Builder { routes: Some(routes), ..self }
@@ -265,8 +265,8 @@ impl Builder {
         joined.then(|| self.routes.unwrap_or_else(|| Routes::ladder(self.packages)))
     }
 
-    /// Which tiles the die has, how lines are shared among agents and memory, and what MCDRAM is used as, on a part with a mesh: Knights Landing.
-    /// By default clusters fill the quadrants one after the other, and the near memory of the profile is a cache.
+    /// Sets which tiles the die has, how lines are spread over agents and memory, and how MCDRAM is used, on a part with a mesh: Knights
+    /// Landing. By default, clusters fill the quadrants one after the other, and the near memory of the profile is a cache.
     ///
     /// ```
     /// use vm_pmu::companion::Builder;
@@ -282,7 +282,7 @@ impl Builder {
         Builder { die: Some(die), ..self }
     }
 
-    /// The graphics aperture begins at `first` and has so many bytes, on a part that has one: the K8. By default there is none.
+    /// Sets the first address and the size of the graphics aperture, on a part that has one: the K8. By default there is none.
     ///
     /// ```
     /// use vm_pmu::companion::{Builder, DeviceRequest};
@@ -301,30 +301,30 @@ impl Builder {
         Builder { aperture: Some((first, bytes)), ..self }
     }
 
-    /// How many packages make a group, at least 1: the first group has the first packages, and so on. Packages of other groups are farther
-    /// away than those of the own. By default all packages are one group. Six chips make one on POWER9, by table A-6 of its guide.
+    /// Sets the number of packages per group, at least 1. Groups consist of consecutive packages. Packages of other groups are farther away
+    /// than those of the same group. By default all packages form one group. On POWER9 six chips form a group, by table A-6 of its guide.
     #[must_use]
     pub fn packages_per_group(self, packages: usize) -> Builder {
         Builder { packages_per_group: packages.max(1), ..self }
     }
 
-    /// Memory has a buffer with a cache on each channel, a fourth level, on a part that has such buffers: POWER9, with 16 MiB each. By
-    /// default it has none.
+    /// Gives each memory channel a buffer with a cache, a fourth level, on a part that has such buffers: POWER9, with 16 MiB each. By
+    /// default there are none.
     #[must_use]
     pub fn buffered(mut self) -> Builder {
         self.profile.memory = self.profile.memory.buffered();
         self
     }
 
-    /// How many further clusters each package has whose cores are off, up to 255, and whose third level takes in what those of the others
-    /// give up, on a part whose third level is one of victims: POWER9, which calls it the extended cache option. By default there are none.
+    /// Adds up to 255 clusters per package whose cores are off, and whose third level takes in lines that the third levels of the others
+    /// evict, on a part with a victim third level: POWER9, which calls this the extended cache option. By default there are none.
     #[must_use]
     pub fn lent_clusters(self, clusters: usize) -> Builder {
         let victims = matches!(self.profile.caches.third, Some((_, Fill::Victims)));
         Builder { lent: if victims { clusters.min(255) } else { 0 }, ..self }
     }
 
-    /// The signals that the companion supplies, in addition to those of the emulator. It can be called before the machine is built.
+    /// Returns the signals that the companion supplies, in addition to those of the emulator. It can be called before the machine is built.
     ///
     /// ```
     /// use vm_pmu::{Signal, SignalSet, companion, topology};
@@ -379,19 +379,19 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// The modelled CPU.
+    /// Returns the modelled CPU.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.system.profile
     }
 
-    /// How many threads it can follow.
+    /// Returns the number of threads that it can follow.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.packages * self.per_package
     }
 
-    /// Whose clock counts.
+    /// Returns whose clock counts.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.clock
@@ -403,22 +403,22 @@ impl Companion {
         signals::supplies(&self.system.profile, self.clock, signal)
     }
 
-    /// Whether an access that a device makes adds to `signal`.
+    /// Whether an access by a device adds to `signal`.
     #[must_use]
     pub fn supplies_of_devices(&self, signal: Signal) -> bool {
         signals::of_devices(signal) && self.supplied().contains(signal)
     }
 
-    /// All signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).
+    /// Returns all signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).
     #[must_use]
     pub fn supplied(&self) -> SignalSet {
         signals::supplied(&self.system.profile, self.clock)
     }
 
-    /// Turns on or off that controllers and channels of memory, and interconnects, count separately, for
-    /// [`take_places`](Companion::take_places) and [`take_interconnects`](Companion::take_interconnects). While they do, every follower is
-    /// active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] returns whether that is due. Counts that have not been
-    /// taken when this changes are dropped.
+    /// Turns separate counts of memory controllers, memory channels and interconnects on or off, for
+    /// [`take_places`](Companion::take_places) and [`take_interconnects`](Companion::take_interconnects). While they are on, every follower
+    /// is active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] returns whether that is due. A change drops pending
+    /// counts.
     pub fn watch_places(&self, on: bool) {
         self.system.watch(on);
     }
@@ -461,20 +461,20 @@ impl Companion {
         self.system.has_interconnects()
     }
 
-    /// Reports what the interconnect of each package did since the last call, package after package, without those that did nothing. As
-    /// with places, it is kept while they are [watched](Companion::watch_places), and dropped when that changes.
+    /// Reports what the interconnect of each package did since the last call, in the order of packages, without idle ones. As with places,
+    /// it is kept while they are [watched](Companion::watch_places), and dropped when that changes.
     pub fn take_interconnects(&self, report: impl FnMut(usize, &Interconnect)) {
         self.system.take_interconnects(report);
     }
 
-    /// The agent that orders accesses to the line with this physical address: on Knights Landing the number of one of 38 CHAs, 0 on other
-    /// parts.
+    /// Returns the agent that orders accesses to the line with this physical address: the number of one of 38 CHAs on Knights Landing, 0 on
+    /// other parts.
     #[must_use]
     pub fn home(&self, physical: u64) -> u16 {
         self.system.agent(physical >> self.system.profile.caches.outer_line_bits.min(63))
     }
 
-    /// A new follower for thread `number`, counted through all packages; `None` if there are fewer threads.
+    /// Creates a follower for thread `number`, counted through all packages; `None` if there are fewer threads.
     #[must_use]
     pub fn follower(&self, number: usize) -> Option<Follower<'_>> {
         if number >= self.threads() {

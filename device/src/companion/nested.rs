@@ -9,8 +9,8 @@ use super::follower::Follower;
 use super::signals;
 use super::translation::{CODE, Guest, PageTables, Translations, Walk};
 
-/// How many steps a follower keeps between two deliveries: an instruction whose code, and each of two accesses, crosses pages makes six
-/// translations, of at most six steps each.
+/// Number of steps that a follower keeps between two deliveries: an instruction whose code, and each of two accesses, crosses pages makes
+/// six translations, of at most six steps each.
 pub(super) const MOST: usize = 48;
 
 /// The levels of the guest's tables, root first.
@@ -19,10 +19,10 @@ const LEVELS: [GuestLevel; 4] = [GuestLevel::Level1, GuestLevel::Level2, GuestLe
 /// The steps of nested translations since they were last reported.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
-    /// Each with the number of what needed the translation: 0 for the code of the instruction, its accesses from 1 on.
+    /// Each step with the number of what needed the translation: 0 for the code of the instruction, its accesses from 1 on.
     list: [(NestedStep, u8); MOST],
     count: usize,
-    /// Those before this one have their walker.
+    /// Number of steps whose walker is set.
     settled: usize,
     lost: u64,
 }
@@ -42,7 +42,7 @@ impl Steps {
         }
     }
 
-    /// The instruction has been executed. Bit n of `second` says that walker 1 had the walk that place n needed.
+    /// Sets the walkers of the steps of an executed instruction. Bit n of `second` says that walker 1 had the walk that place n needed.
     pub(super) fn settle(&mut self, second: u32) {
         for (step, place) in self.list.iter_mut().take(self.count).skip(self.settled) {
             if let NestedStep::Walk(walk) = step {
@@ -71,7 +71,7 @@ impl Steps {
 }
 
 impl Follower<'_> {
-    /// Does something with the core's translation buffers.
+    /// Calls `act` with the core's translation buffers.
     pub(super) fn buffers<T>(&mut self, act: impl FnOnce(&mut Translations, u8) -> T) -> Option<T> {
         let home = self.home?;
         let mut cluster = home.lock_for(self.core, self.finder);
@@ -87,7 +87,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Translates `address`, which the first level lacks; returns where the translation was found, and its cost in cycles.
+    /// Translates `address`, which missed the first level. Returns where the translation was found, and its cost in cycles.
     pub(super) fn translate_nested(
         &mut self,
         side: usize,
@@ -119,7 +119,7 @@ impl Follower<'_> {
         }
         let last = self.translate_real(side, GuestLevel::Final, guest.real, page.is_none(), tables);
         bits = bits.min(last.bits);
-        // What a walk takes beside its reads ends it.
+        // The time that a walk takes beside its reads comes at its end.
         let beside = u32::from(self.system.profile.costs.walk);
         let mut walk = last.walk;
         let phases = walk.cycles.get_mut(..NestedWalk::ENTRY).unwrap_or(&mut []);
@@ -141,7 +141,7 @@ impl Follower<'_> {
         (Translation::Walk, cost)
     }
 
-    /// Reads the guest's tables from the entry on that the page-walk cache does not know.
+    /// Reads the guest's tables from the first entry that the page-walk cache lacks.
     fn walk_guest(&mut self, side: usize, guest: &Guest, tables: &mut impl PageTables) -> u32 {
         let begin = self.buffers(|buffers, _| buffers.shorten(&guest.walk, true)).unwrap_or(0);
         self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && guest.walk.levels > 1));
@@ -163,7 +163,7 @@ impl Follower<'_> {
         cost
     }
 
-    /// Reads an entry of the guest's, once its address is translated.
+    /// Reads an entry of the guest's tables, once its address is translated.
     fn read_guest(
         &mut self,
         side: usize,
@@ -181,7 +181,7 @@ impl Follower<'_> {
         translated.walk.cycles.iter().sum()
     }
 
-    /// A walker translates a guest real address; it looks it up first unless the access did so.
+    /// Translates a guest real address in a walker, which looks it up first unless the access did so.
     fn translate_real(&mut self, side: usize, level: GuestLevel, real: u64, looks_up: bool, tables: &mut impl PageTables) -> Translated {
         let mut walk = NestedWalk { looked_up: looks_up, ..NestedWalk::of(level) };
         let told = tables.host(real);
@@ -208,7 +208,7 @@ impl Follower<'_> {
         Translated { physical: told.physical, bits, walk }
     }
 
-    /// Counts an access that the first level did not have, whether the tables were `walked` for it or not.
+    /// Counts an access that missed the first level, and whether the tables were `walked` for it.
     pub(super) fn count_translation(&mut self, side: usize, bits: u8, walked: bool) {
         let code = side == CODE;
         signals::count_page(code, bits, walked, &mut self.tally);
@@ -223,7 +223,7 @@ impl Follower<'_> {
         counted.iter().for_each(|signal| self.tally.add(*signal, 1));
     }
 
-    /// Reads an entry of page tables; its place is its depth below the root and whether it is the last, if it is part of a tree. Returns the
+    /// Reads a page-table entry. `place` is its depth below the root and whether it is the last, if it is part of a tree. Returns the
     /// cycles.
     pub(super) fn read_entry(&mut self, side: usize, place: Option<(usize, bool)>, physical: u64) -> u32 {
         let line_bits = self.system.profile.caches.line_bits.min(63);
@@ -245,7 +245,6 @@ impl Follower<'_> {
     }
 }
 
-/// A guest real address, translated.
 struct Translated {
     physical: u64,
     /// The binary logarithm of the size of the host's page.

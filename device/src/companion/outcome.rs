@@ -1,4 +1,4 @@
-//! What the companion tells of an instruction.
+//! The outcome of an instruction, as the companion reports it.
 
 use vm_pmu_arch::feed::{
     DataSource, Fabric, FabricCommand, Fetch, FetchSource, Flush, Prediction, Record, Sample, Stages, StoreOutcome, Traits, Translation,
@@ -7,62 +7,62 @@ use vm_pmu_arch::feed::{
 /// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Outcome {
-    /// How its transfer was predicted.
+    /// The prediction of its control transfer.
     pub prediction: Prediction,
-    /// From issue to data, in cycles: the longest of its accesses.
+    /// Cycles from issue to data, of the access that took longest.
     pub latency: u32,
-    /// Where the data of that access came from.
+    /// The source of that access's data.
     pub source: DataSource,
-    /// What the translation of its first access cost.
+    /// The place where the translation of its first access was found.
     pub translation: Translation,
-    /// The binary logarithm of the size of that page in bytes, if the first level of the translation buffers did not have it; else 0. Of a
-    /// page that the second level holds in pieces it is 21, 24, 30 or 34, whichever is nearest.
+    /// The binary logarithm of that page's size in bytes, if it missed the first level of the translation buffers; else 0. For a page that
+    /// the second level holds in pieces, the nearest of 21, 24, 30 and 34.
     pub page_bits: u8,
-    /// Where the last page-table entry for it was read; [`DataSource::Unknown`] if none was.
+    /// The source of the last page-table entry for it; [`DataSource::Unknown`] if none was read.
     pub walk_source: DataSource,
-    /// Where its code came from; of two lines the first that the first level did not have.
+    /// The source of its code; of two lines, the first that missed the first level.
     pub fetch_source: FetchSource,
-    /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines the first that did. The latency is
-    /// that of translation and line together, in cycles.
+    /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines, the first that missed. The latency
+    /// covers translation and line together, in cycles.
     pub fetch: Option<Fetch>,
-    /// Its cycles, known from its delivery on; `None` if the companion does not keep time. With a
-    /// [pipeline](super::Profile::pipeline) those that dispatch took since the last delivery.
+    /// Its cycles, known once it is delivered; `None` if the companion does not keep time. With a [pipeline](super::Profile::pipeline), the
+    /// cycles that dispatch took since the last delivery.
     pub cycles: Option<u32>,
-    /// Whether the line of that access had been brought by the prefetcher, and this is its first use: on POWER9 it had the state Mepf.
+    /// Whether that access is the first use of a line that the prefetcher brought in: on POWER9, a line in state Mepf.
     pub prefetched: bool,
-    /// The same of the line that the last page-table entry was read from.
+    /// Whether the last page-table entry was read from such a line.
     pub walk_prefetched: bool,
-    /// Whether it is a load of a line that the second level was getting for an older store of the core, if the pipeline of POWER9 keeps time.
+    /// Whether it loads a line that the second level was getting for an older store of the core, if the POWER9 pipeline keeps time.
     pub behind_store: bool,
-    /// The same for a fetch of code, by another thread.
+    /// Like `behind_store`, for a code fetch of another thread.
     pub behind_fetch: bool,
-    /// What its cluster asked the other caches and memory for, for the access whose latency is told.
+    /// The command that its cluster sent to the other caches and memory, for the access whose latency is reported.
     pub command: FabricCommand,
-    /// How far that went, and how far it had to go, where the part predicts it: POWER9's SIER\[EXT], 0 if it was not asked of others.
+    /// How far the command went and how far it had to go, on a part that predicts it: POWER9's SIER\[EXT]. 0 if nothing was sent.
     pub scope: u8,
-    /// How often it was repeated, each time farther.
+    /// Number of times that it was repeated, each time farther.
     pub retries: u8,
-    /// What became of its store in the second level, if that took it.
+    /// The outcome of its store in the second level, if the second level took the store.
     pub store_outcome: StoreOutcome,
-    /// When it went through the stages of the pipeline, in cycles from its decoding on. Stages after its dispatch lie ahead: they are known
-    /// when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the demand asks for
-    /// records. So it is with the two fields that follow.
+    /// The cycles, counted from its decoding, in which it went through the stages of the pipeline. Stages after dispatch are in the future:
+    /// they are known when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the
+    /// demand asks for records. This also applies to the next two fields.
     pub stages: Option<Stages>,
-    /// Cycles after its issue in which it was the oldest that had not finished.
+    /// Cycles after its issue in which it was the oldest unfinished instruction.
     pub stall: u32,
-    /// The reason of its stall: POWER9's SIER\[FIN_STALL_REASON].
+    /// The reason for its stall: POWER9's SIER\[FIN_STALL_REASON].
     pub stall_reason: u8,
-    /// Further properties: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds, [`Traits::STORE_FORWARDED`],
+    /// Further traits: [`Traits::WEAKLY_PREDICTED`], and those that the pipeline finds: [`Traits::STORE_FORWARDED`],
     /// [`Traits::LOAD_MERGED`], [`Traits::AFTER_EMPTY`] and [`Traits::DECIMAL`].
     pub traits: Traits,
-    /// Why its first attempt was flushed, with `stages`.
+    /// The reason why its first attempt was flushed, if `stages` are known.
     pub flush: Flush,
     /// Whether it has made an access already.
     pub(super) accessed: bool,
 }
 
 impl Outcome {
-    /// Adds it to the instruction's record, in which the embedder has set addresses, and what only the embedder knows.
+    /// Adds it to the instruction's record, in which the embedder has set the addresses and everything that only the embedder knows.
     pub fn refine(&self, record: &mut Record) {
         record.cycles = self.cycles.unwrap_or(record.cycles);
         record.fetch = self.fetch;
@@ -95,7 +95,8 @@ impl Outcome {
         };
     }
 
-    /// POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), of the state Mepf, or of a conflict with a store or a fetch.
+    /// Returns POWER9's code of what reloaded the data cache: that of [`source`](Outcome::source), of the state Mepf, or of a conflict with
+    /// a store or a fetch.
     #[must_use]
     pub fn reload_code(&self) -> Option<u8> {
         const SECOND_BEHIND_STORE: u8 = 0x02;
@@ -109,20 +110,20 @@ impl Outcome {
         code(self.source, self.prefetched)
     }
 
-    /// Whether a cache that had the line in state T gave it: one of another chip, which had it clean.
+    /// Whether the line came from a cache that had it in state T: a clean copy in another chip.
     #[must_use]
     pub fn tagged_intervention(&self) -> bool {
         self.command == FabricCommand::Read && self.source.is_of_another_packages_cache() && !self.source.was_modified()
     }
 
-    /// The same code of the line that the last page-table entry was read from.
+    /// Returns POWER9's code of the source of the last page-table entry.
     #[must_use]
     pub fn walk_code(&self) -> Option<u8> {
         code(self.walk_source, self.walk_prefetched)
     }
 }
 
-/// POWER9's code of a source (table A-6 of its guide).
+/// Returns POWER9's code of a source (table A-6 of its guide).
 fn code(source: DataSource, prefetched: bool) -> Option<u8> {
     const SECOND_PREFETCHED: u8 = 0x01;
     const THIRD_PREFETCHED: u8 = 0x05;

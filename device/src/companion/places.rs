@@ -1,4 +1,4 @@
-//! The places of memory: controllers, channels and homes of lines, and what each of them did.
+//! The places of memory: controllers, channels and homes of lines, and the counts of each.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -15,22 +15,22 @@ use crate::untile::{Kind, UnitId};
 /// A place of memory that is counted separately. Numbers begin with 0 and continue through all packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// A controller of near memory: on Knights Landing an EDC. Where channels of DRAM have [buffers](super::Builder::buffered), the buffer of
-    /// a channel, counted through the controllers.
+    /// A controller of near memory: on Knights Landing an EDC. If DRAM channels have [buffers](super::Builder::buffered), the buffer of a
+    /// channel, numbered through the controllers.
     NearMemory(u16),
     /// A channel of DRAM.
     Channel {
         /// Its controller.
         controller: u16,
-        /// Its number there.
+        /// Its number within the controller.
         channel: u8,
     },
 }
 
 #[cfg(feature = "knl")]
 impl Place {
-    /// The box of Knights Landing's untile that counts `signal` of this place, with the select and the unit mask of its event (tables 3-1 to
-    /// 3-3 and 4-1 of the manual). `None` for what no box counts.
+    /// Returns the box of Knights Landing's untile that counts `signal` of this place, with the select and the unit mask of its event
+    /// (tables 3-1 to 3-3 and 4-1 of the manual). `None` if no box counts it.
     ///
     /// ```
     /// use vm_pmu::Signal;
@@ -64,11 +64,11 @@ impl Place {
     }
 }
 
-/// Channels of a controller of DDR on Knights Landing.
+/// DDR channels per controller on Knights Landing.
 #[cfg(feature = "knl")]
 const CHANNELS_OF_CONTROLLER: u16 = 3;
 
-/// What a controller of near memory counts, in accesses.
+/// Signals of a near-memory controller, counted in accesses.
 const OF_NEAR_MEMORY: [Signal; 7] = [
     Signal::NearMemoryReads,
     Signal::NearMemoryWrites,
@@ -79,13 +79,13 @@ const OF_NEAR_MEMORY: [Signal; 7] = [
     Signal::MemorySideCacheMissesInvalid,
 ];
 
-/// What a channel of DRAM counts, in accesses.
+/// Signals of a DRAM channel, counted in accesses.
 const OF_CHANNEL: [Signal; 2] = [Signal::MemoryReads, Signal::MemoryWrites];
 
 /// Banks of a channel: DDR4 has four groups of four (JESD79-4).
 const BANKS: usize = 16;
 
-/// What the places of a package did since it was last taken.
+/// The counts of a package's places since they were last taken.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     near: Box<[[u64; OF_NEAR_MEMORY.len()]]>,
@@ -94,13 +94,12 @@ pub(super) struct Places {
     controllers: u8,
     per_controller: u8,
     in_turn: bool,
-    /// Where lines are that do not go there in turn.
+    /// The distribution of lines that do not go to places in turn.
     pub(super) spread: Spread,
-    /// Lines of a row of DRAM, as a power of two.
+    /// Lines per DRAM row, as a power of two.
     row_bits: u32,
-    /// The row that each bank of each channel has open, plus one; 0 if none. Empty where lines do not go to channels in turn.
+    /// The open row of each bank of each channel, plus one; 0 if none is open. Empty if lines do not go to channels in turn.
     rows: Box<[u64]>,
-    /// What joins the package's clusters.
     pub(super) interconnect: Interconnect,
 }
 
@@ -122,7 +121,7 @@ impl Places {
         }
     }
 
-    /// The controller and the channel that `line` belongs to.
+    /// Returns the controller and the channel that `line` belongs to.
     fn channel_of(&self, line: u64) -> (u64, u64) {
         let (controllers, per_controller) = (u64::from(self.controllers.max(1)), u64::from(self.per_controller.max(1)));
         if self.in_turn {
@@ -132,9 +131,9 @@ impl Places {
         }
     }
 
-    /// The controller of near memory that has `line` did `signal`.
+    /// Counts `signal` for the near-memory controller that has `line`.
     pub(super) fn near_memory(&mut self, line: u64, signal: Signal) {
-        // Buffers are those of the channels.
+        // The buffers belong to the channels.
         let place = if self.in_turn && self.near.len() == self.channels.len() {
             let (controller, channel) = self.channel_of(line);
             (controller * u64::from(self.per_controller) + channel) as usize
@@ -148,7 +147,6 @@ impl Places {
         }
     }
 
-    /// The channel that has `line` read or wrote it.
     pub(super) fn channel(&mut self, line: u64, signal: Signal) {
         let (controller, channel) = self.channel_of(line);
         let place = controller * u64::from(self.per_controller) + channel;
@@ -160,8 +158,8 @@ impl Places {
         self.open(line, place as usize);
     }
 
-    /// Opens the row of `line` in its bank of channel `place`, where it is not open. The lines of a channel fill row after row, and rows in a
-    /// row are in the banks in turn.
+    /// Opens the row of `line` in its bank of channel `place`, if it is not open. The lines of a channel fill row after row. Consecutive
+    /// rows are in the banks in turn.
     fn open(&mut self, line: u64, place: usize) {
         let row = (line / (self.channels.len() as u64).max(1)) >> self.row_bits;
         let Some(open) = self.rows.get_mut(place * BANKS + row as usize % BANKS) else { return };
@@ -172,14 +170,14 @@ impl Places {
         }
     }
 
-    /// What the channel that has `line` is asked for.
+    /// Returns the counts of requests to the channel that has `line`.
     pub(super) fn asked(&mut self, line: u64) -> Option<&mut Asked> {
         let (controller, channel) = self.channel_of(line);
         let place = controller * u64::from(self.per_controller) + channel;
         self.interconnect.channels.get_mut((place as usize).min(CHANNELS - 1))
     }
 
-    /// Takes the counts of the next place that did something, from the `from`th on: near memory first. This is package `package`.
+    /// Takes the counts of the next place that has some, from the `from`th on: near memory first. `package` is the number of this package.
     pub(super) fn take_next(&mut self, package: usize, from: usize) -> Option<Taken> {
         let number = |place: usize, of: usize| u16::try_from(package.saturating_mul(of).saturating_add(place)).unwrap_or(u16::MAX);
         let near = self.near.len();
@@ -220,7 +218,7 @@ impl Places {
         writer.words(&self.rows);
     }
 
-    /// Returns whether there is anything, of places and of the interconnect.
+    /// Loads the counts. Returns whether places, and the interconnect, have any.
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for counts in &mut self.near {
             reader.words(counts)?;
@@ -235,17 +233,16 @@ impl Places {
     }
 }
 
-/// What one place did, taken from its package.
+/// The counts of one place, taken from its package.
 pub(super) struct Taken {
     place: Place,
     signals: &'static [Signal],
     counts: [u64; OF_NEAR_MEMORY.len()],
-    /// Where to go on.
     pub(super) next: usize,
 }
 
 impl Taken {
-    /// Reports what it did, in the order of the place's signals.
+    /// Reports the counts, in the order of the place's signals.
     pub(super) fn report(&self, report: &mut impl FnMut(Place, Signal, u64)) {
         for (signal, count) in self.signals.iter().zip(&self.counts).filter(|(_, count)| **count != 0) {
             report(self.place, *signal, *count);

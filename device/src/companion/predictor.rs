@@ -10,21 +10,20 @@ use super::bundle_predictor::Place;
 use super::bytes::{Damaged, Reader, Writer};
 use super::profile::{Bundles, Direction, PredictorGeometry};
 
-/// The most entries of a return address stack.
 const MOST_RETURNS: usize = 64;
 
-/// Where two-bit counters start.
+/// Initial values of two-bit counters.
 pub(super) const WEAKLY_NOT_TAKEN: u8 = 1;
 pub(super) const WEAKLY_TAKEN: u8 = 2;
 const STRONGLY_TAKEN: u8 = 3;
-/// In a cell of histories: the branch was here before.
+/// A flag in a cell of histories: the branch was here before.
 const KNOWN: u16 = 1 << 8;
 
-/// What the threads of a core share. Its cells are relaxed atomics: threads that run in parallel need no lock, and an access costs only a
-/// plain load and store.
+/// The state that the threads of a core share. Its cells are relaxed atomics: threads that run in parallel need no lock, and an access
+/// costs only a plain load and store.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// Outcomes that choose a counter: their number, and their mask.
+    /// The outcomes that select a counter: their number, and their mask.
     history: u32,
     outcomes: u64,
     /// The masks of the indices of counters, histories and targets.
@@ -32,9 +31,9 @@ pub(super) struct Tables {
     kept: u64,
     place: u64,
     target_bits: u32,
-    /// Counters, one more than their values; 0 if a counter was not used yet.
+    /// Counters, as their values plus one; 0 if a counter has not been used yet.
     counters: Box<[AtomicU8]>,
-    /// Last outcomes of single branches, where they are kept.
+    /// Last outcomes of single branches, if they are kept.
     histories: Box<[AtomicU16]>,
     /// Targets: the low 48 bits of one, and 16 of the branch's address.
     targets: Box<[AtomicU64]>,
@@ -63,7 +62,7 @@ impl Tables {
         }
     }
 
-    /// The index of an address, whose lowest bit carries no information.
+    /// Returns the index of an address, whose lowest bit carries no information.
     fn fold(address: u64) -> u64 {
         address >> 1
     }
@@ -72,7 +71,7 @@ impl Tables {
     /// branch had an entry, and whether the counter was in one of its two weak states.
     #[inline]
     pub(super) fn direction(&self, address: u64, taken: bool, last: &mut u64, start: u8) -> (bool, bool, bool) {
-        // Without histories of single branches the thread's history decides, and a counter that was used is the entry.
+        // Without histories of single branches, the thread's history decides, and a counter that was used is the entry.
         let (outcomes, known) = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
             None => (*last & self.outcomes, false),
             Some(cell) => {
@@ -93,7 +92,7 @@ impl Tables {
         (value > WEAKLY_NOT_TAKEN, known || before != 0, matches!(value, WEAKLY_NOT_TAKEN | WEAKLY_TAKEN))
     }
 
-    /// The lowest 48 bits of the remembered target of the branch at `address`.
+    /// Returns the lowest 48 bits of the remembered target of the branch at `address`.
     pub(super) fn remembered(&self, address: u64) -> Option<u64> {
         let place = Tables::fold(address);
         let word = self.targets.get((place & self.place) as usize)?.load(Relaxed);
@@ -134,19 +133,19 @@ impl Tables {
     }
 }
 
-/// How a branch was predicted.
+/// The prediction of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) prediction: Prediction,
-    /// What came after the branch was discarded.
+    /// Whether the instructions after the branch were discarded.
     pub(super) flush: bool,
-    /// The fetcher got the target from decoding.
+    /// Whether the fetcher got the target from decoding.
     pub(super) bubble: bool,
-    /// A return took its address from the stack.
+    /// Whether a return took its address from the stack.
     pub(super) stack_hit: bool,
-    /// A call pushed the oldest entry off the stack.
+    /// Whether a call pushed the oldest entry off the stack.
     pub(super) stack_overflow: bool,
-    /// The counter that decided was in one of its two weak states.
+    /// Whether the counter that decided was in one of its two weak states.
     pub(super) weak: bool,
 }
 
@@ -155,15 +154,15 @@ impl Verdict {
         Verdict { prediction: Prediction::Right, flush: false, bubble: false, stack_hit: false, stack_overflow: false, weak: false };
 }
 
-/// What a call left for its return.
+/// The return address and state that a call leaves for its return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) address: u64,
-    /// The function state that it saved, where it is told.
+    /// The function state that it saved, if that is reported.
     pub(super) state: Option<u64>,
 }
 
-/// The state of a thread: its last outcomes, its return address stack, and where it is within a bundle.
+/// The state of a thread: its last outcomes, its return address stack, and its position within a bundle.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) outcomes: u64,
@@ -191,7 +190,7 @@ impl Path {
         }
     }
 
-    /// Pushes a return address, and drops the oldest if there is no room. Returns whether it did.
+    /// Pushes a return address, and drops the oldest one if there is no room. Returns whether one was dropped.
     pub(super) fn push(&mut self, frame: Frame) -> bool {
         if let Some(place) = self.returns.get_mut(usize::from(self.top)) {
             *place = frame;
@@ -355,7 +354,7 @@ mod tests {
         let tables = Tables::new(&local);
         let mut path = Path::new(&local);
         let mut wrong = 0;
-        // One branch alternates, the other one comes with it at random.
+        // One branch alternates, the other one is random.
         let mut noise = 0x1234_5678u64;
         for turn in 0..2000u64 {
             noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -1,11 +1,11 @@
 //! The description of a modelled CPU: sizes, ways, policies, latencies.
 
-/// How a set chooses the entry to replace.
+/// The policy by which a set chooses the entry to replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Replacement {
-    /// The entry that was used longest ago.
+    /// The least recently used entry.
     LeastRecentlyUsed,
-    /// A binary tree of pointers away from the entries used last; the ways are a power of two, at most 32.
+    /// A binary tree of pointers away from the most recently used entries; the number of ways is a power of two, at most 32.
     Tree,
     /// The first entry not used since all others were; at most 32 ways.
     NotRecentlyUsed,
@@ -16,43 +16,43 @@ pub enum Replacement {
 /// A cache's size and shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CacheGeometry {
-    /// Bytes that it holds.
+    /// Capacity in bytes.
     pub bytes: u64,
-    /// Ways of a set.
+    /// Ways per set.
     pub ways: u32,
-    /// How a set chooses the entry to replace.
+    /// The replacement policy.
     pub replacement: Replacement,
 }
 
 impl CacheGeometry {
-    /// The geometry of a cache that replaces the least recently used entry.
+    /// Returns the geometry of a cache that replaces the least recently used entry.
     #[must_use]
     pub const fn lru(bytes: u64, ways: u32) -> CacheGeometry {
         CacheGeometry { bytes, ways, replacement: Replacement::LeastRecentlyUsed }
     }
 
-    /// The same cache with another replacement.
+    /// Returns this geometry with another replacement policy.
     #[must_use]
     pub const fn replaced(self, replacement: Replacement) -> CacheGeometry {
         CacheGeometry { replacement, ..self }
     }
 }
 
-/// How a level beyond the first gets its lines.
+/// The way in which a level beyond the first is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Only lines that the level before displaces; a line that moves up leaves.
+    /// Only with lines that the previous level evicts; a line that moves up leaves.
     Victims,
-    /// Every line on its way up; a line displaced here leaves the levels before too.
+    /// With every line on its way up; a line evicted here leaves the previous levels too.
     Inclusive,
 }
 
-/// What a store does to the first-level data cache.
+/// The effect of a store on the first-level data cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WritePolicy {
-    /// The line is brought in and written there.
+    /// The line is brought in and written in the cache.
     Back,
-    /// The second level is written. The first is updated if it has the line, and does not bring it in otherwise.
+    /// The second level is written. The first is updated on a hit, and not filled on a miss.
     Through,
 }
 
@@ -73,35 +73,35 @@ pub enum SecondLevel {
 /// The states that a line can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Modified, exclusive, shared: a modified line that another cluster reads is written to memory.
+    /// Modified, exclusive, shared. A modified line that another cluster reads is written back to memory.
     Mesi,
-    /// Also forward: of the clusters that have a clean line, the one that read it last passes it on. A modified line that another cluster
-    /// reads is written to memory.
+    /// Also forward: of the clusters that have a clean line, the one that read it last forwards it. A modified line that another cluster
+    /// reads is written back to memory.
     Mesif,
-    /// Also owned: a modified line that another cluster reads stays, and is written when it is displaced.
+    /// Also owned: a modified line that another cluster reads stays, and is written back when it is evicted.
     Moesi,
 }
 
 /// The caches of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Caches {
-    /// Bits of an address within a piece that the fetcher reads at once.
+    /// Bits of an address within the piece that one fetch reads.
     pub fetch_bits: u8,
     /// Bits of an address within a line of the first level.
     pub line_bits: u8,
-    /// Bits of an address within a line of the further levels, which is what moves between clusters and memory.
+    /// Bits of an address within a line of the further levels. Such lines move between clusters and memory.
     pub outer_line_bits: u8,
     /// The first-level instruction cache of each core.
     pub instruction: CacheGeometry,
     /// The first-level data cache of each core.
     pub data: CacheGeometry,
-    /// What a store does to the data cache.
+    /// The write policy of the data cache.
     pub data_write: WritePolicy,
     /// The second level of the cluster.
     pub second: SecondLevel,
-    /// How the second level gets its lines.
+    /// The way in which the second level is filled.
     pub second_fill: Fill,
-    /// The third level of the cluster, if it has one, and how it gets its lines.
+    /// The third level of the cluster, if it has one, and the way in which it is filled.
     pub third: Option<(CacheGeometry, Fill)>,
     /// The states of a line.
     pub protocol: Protocol,
@@ -110,13 +110,13 @@ pub struct Caches {
 /// A translation buffer, or a part of one, for some page sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferGeometry {
-    /// How many translations it holds.
+    /// Number of translations that it holds.
     pub entries: u32,
-    /// Ways of a set; as many as entries where it is fully associative.
+    /// Ways per set; equal to `entries` if it is fully associative.
     pub ways: u32,
-    /// The page sizes that it holds, as bits of an address within the page, ascending, at most four.
+    /// Page sizes that it holds, as bits of an address within the page, ascending, at most four.
     pub page_bits: &'static [u8],
-    /// It holds larger pages too, in pieces of the largest of these sizes.
+    /// Whether it holds larger pages too, in pieces of the largest of these sizes.
     pub pieces: bool,
 }
 
@@ -127,14 +127,14 @@ pub struct Translation {
     pub instruction: [&'static [BufferGeometry]; 2],
     /// For data: first and second level.
     pub data: [&'static [BufferGeometry]; 2],
-    /// Code uses the second level of data.
+    /// Whether code uses the second level of data.
     pub shared_second: bool,
-    /// How many upper-level table entries are remembered for walks; 0 for none.
+    /// Number of upper-level table entries that are cached for walks; 0 for none.
     pub walk_entries: u32,
 }
 
 impl Translation {
-    /// Whether tables are radix trees as POWER has them: with pages of 64 KiB, and a cache of their directories.
+    /// Whether page tables are radix trees as on POWER: with pages of 64 KiB, and a cache of their directories.
     pub(super) fn is_radix(&self) -> bool {
         self.walk_entries > 0 && self.data[0].iter().any(|buffer| buffer.page_bits.contains(&16))
     }
@@ -143,20 +143,20 @@ impl Translation {
 /// How the direction of a conditional branch is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Two-bit counters, chosen by the outcomes of the last branches and by the address.
+    /// Two-bit counters, selected by the outcomes of the last branches and by the address.
     Global {
-        /// Outcomes of the core's last conditional branches that choose.
+        /// Number of the core's last conditional branches whose outcomes select a counter.
         history: u8,
-        /// Bits of the index, the history's among them: 2 to that power counters.
+        /// Bits of the index, including the history's: there are 2 to that power counters.
         index: u8,
     },
-    /// Two-bit counters, chosen by the branch's own last outcomes and by the address.
+    /// Two-bit counters, selected by the branch's own last outcomes and by the address.
     Local {
-        /// Outcomes of the branch that choose.
+        /// Number of the branch's last outcomes that select a counter.
         history: u8,
-        /// Bits of the address that choose the branch's history.
+        /// Bits of the address that select the branch's history.
         histories: u8,
-        /// Bits of the index, the history's among them.
+        /// Bits of the index, including the history's.
         index: u8,
     },
 }
@@ -166,11 +166,11 @@ pub enum Direction {
 pub enum Bundles {
     /// The processor has no bundles.
     Absent,
-    /// One predictor. The branches behind the one of a bundle that it predicts taken are not predicted.
+    /// One predictor. Branches of a bundle behind the one that it predicts taken are not predicted.
     Single,
     /// Three stages: target address registers; tables, remembered targets and the return stack; and the branch's own encoding.
     Stages {
-        /// Target address registers, at most 8.
+        /// Number of target address registers, at most 8.
         registers: u8,
     },
 }
@@ -180,35 +180,36 @@ pub enum Bundles {
 pub struct PredictorGeometry {
     /// How directions are predicted.
     pub direction: Direction,
-    /// 2 to this power targets are remembered.
+    /// Binary logarithm of the number of targets that are remembered.
     pub target_bits: u8,
     /// Entries of the return address stack, at most 64.
     pub return_stack: u8,
-    /// A return without a remembered target is found by the decoder, which then asks the stack.
+    /// Whether the decoder finds a return without a remembered target and then asks the return stack.
     pub decoded_returns: bool,
     /// How the branches of bundles are predicted.
     pub bundles: Bundles,
 }
 
-/// A pipeline that the companion has a model of. Sizes, units and latencies are part of the model. A build has those of its parts.
+/// A pipeline that the companion models. Sizes, units and latencies are part of the model. A build has only those of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Microarchitecture {
     /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
     #[cfg(feature = "k8")]
     K8,
-    /// Intel Knights Landing: two micro-operations a cycle, stations for two integer, two vector ports and memory, out of order. Four threads
-    /// of a core compete.
+    /// Intel Knights Landing: two micro-operations per cycle, reservation stations for two integer ports, two vector ports and memory, out
+    /// of order. The four threads of a core compete.
     #[cfg(feature = "knl")]
     Knl,
-    /// IBM POWER9: six internal operations a cycle to four slices, out of order. Four threads of a core compete.
+    /// IBM POWER9: six internal operations per cycle to four slices, out of order. The four threads of a core compete.
     #[cfg(feature = "power9")]
     Power9,
-    /// Intel Montecito: groups of six instructions in two bundles, in order. Two threads of a core take turns. It needs the [bundle](super::Instruction::bundle) of every instruction, and the numbers of
-    /// [`ia64_register`](super::ia64_register) in its operations.
+    /// Intel Montecito: groups of six instructions in two bundles, in order. The two threads of a core take turns. It needs the
+    /// [bundle](super::Instruction::bundle) of every instruction, and the numbers of [`ia64_register`](super::ia64_register) in its
+    /// operations.
     #[cfg(feature = "montecito")]
     Montecito,
-    /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs what Montecito's needs.
+    /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs the same as Montecito.
     #[cfg(feature = "itanium")]
     Itanium,
 }
@@ -217,7 +218,7 @@ macro_rules! parts {
     ($( $feature:literal $variant:ident: $is:ident; )+) => {
         impl Microarchitecture {
             $(
-                /// Whether it is the part's; no pipeline is that of a part that the build leaves out.
+                /// Whether it is this part's pipeline; false for a part that the build leaves out.
                 #[inline]
                 pub(super) fn $is(self) -> bool {
                     #[cfg(feature = $feature)]
@@ -240,28 +241,28 @@ parts! {
 }
 
 impl Microarchitecture {
-    /// Whether it has local APICs.
+    /// Whether the part has local APICs.
     pub(super) fn is_x86(self) -> bool {
         self.is_k8() || self.is_knl()
     }
 
-    /// Whether it is that of an Itanium.
     pub(super) fn is_ia64(self) -> bool {
         self.is_montecito() || self.is_itanium()
     }
 }
 
-/// What caches, memory and translation cost, in cycles. What units cost is part of the [pipeline](Microarchitecture).
+/// The costs of caches, memory and translation, in cycles. The costs of units are part of the [pipeline](Microarchitecture).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Costs {
-    /// From a load to the use of its data: first level.
+    /// First level: from a load to the use of its data.
     pub first: u16,
     /// Second level.
     pub second: u16,
-    /// Second level of code, if that takes another time; else 0.
+    /// Second level of code, if that differs; else 0.
     pub second_code: u16,
-    /// Second level, to a load of a floating-point register, if the first level serves none of them; else 0. Such a load is known from the
-    /// numbers of [`ia64_register`](super::ia64_register). Its outcome has this latency; caches and time go as with other loads.
+    /// Second level, for a load of a floating-point register, if the first level does not serve such loads; else 0. The numbers of
+    /// [`ia64_register`](super::ia64_register) identify such a load. Its outcome has this latency; caches and time behave as for other
+    /// loads.
     pub second_floating: u16,
     /// Third level.
     pub third: u16,
@@ -269,15 +270,15 @@ pub struct Costs {
     pub other_cluster: u16,
     /// The package's memory, if the page is open.
     pub memory: u16,
-    /// What another package adds.
+    /// Additional cost of another package.
     pub remote: u16,
-    /// What a package of another group adds, where packages are in [groups](super::Builder::packages_per_group).
+    /// Additional cost of a package of another group, if packages are in [groups](super::Builder::packages_per_group).
     pub distant: u16,
-    /// The package's near memory, where it has some.
+    /// The package's near memory, if it has any.
     pub near_memory: u16,
-    /// What a translation of the second level adds.
+    /// Additional cost of a translation from the second level.
     pub second_translation: u16,
-    /// A page-table walk, in addition to the entries that it reads.
+    /// A page-table walk, in addition to reading its entries.
     pub walk: u16,
     /// A taken branch that the predictor did not know.
     pub bubble: u16,
@@ -286,13 +287,13 @@ pub struct Costs {
 /// The memory of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryGeometry {
-    /// Bits of an address within an open page of DRAM, all of its channels together.
+    /// Bits of an address within an open DRAM page, across all channels.
     pub page_bits: u8,
-    /// Bits that choose the bank: those above the page's.
+    /// Number of bits that select the bank: those above the page's.
     pub bank_bits: u8,
-    /// How many of them, from the lowest up, choose among the banks of one chip select.
+    /// Number of those bits, from the lowest up, that select a bank within one chip select.
     pub select_bits: u8,
-    /// Pages that can be open at once.
+    /// Number of pages that can be open at once.
     pub open_pages: u8,
     /// Cycles of the core's clock to open a page.
     pub open: u16,
@@ -300,36 +301,37 @@ pub struct MemoryGeometry {
     pub close: u16,
     /// Bytes of a direct-mapped memory-side cache, a power of two; 0 for none.
     pub near_bytes: u64,
-    /// Controllers of that cache's memory, among which lines are spread; at most 64.
+    /// Number of controllers of that cache's memory, among which lines are spread; at most 64.
     pub near_controllers: u8,
-    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](super::Builder::buffered); 0 for a part without
-    /// such buffers.
+    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](super::Builder::buffered); 0 for a part
+    /// without such buffers.
     pub buffer_bytes: u64,
-    /// Controllers of DRAM, among which lines are spread; at most 16.
+    /// Number of DRAM controllers, among which lines are spread; at most 16.
     pub controllers: u8,
-    /// Channels of each of them; at most 16.
+    /// Channels per controller; at most 16.
     pub channels: u8,
-    /// Consecutive lines go to controllers and channels in turn: the lowest bits of a line's number choose its controller, those above its
-    /// channel. Otherwise they are spread by a hash of the whole address.
+    /// Whether consecutive lines go to controllers and channels in turn: the lowest bits of a line's number select its controller, those
+    /// above select its channel. Otherwise a hash of the whole address spreads them.
     pub in_turn: bool,
 }
 
-/// How the clusters of a package are joined: lines, memory and clusters belong to quadrants, and each line to an agent that orders accesses
-/// to it.
+/// The mesh that joins the clusters of a package. Lines, memory and clusters belong to quadrants. Each line belongs to an agent that orders
+/// accesses to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mesh {
-    /// Quadrants of the mesh: anything in another quadrant than the requester is far. 1 for a package without quadrants.
+    /// Number of quadrants. Anything in another quadrant than the requester is far. 1 for a package without quadrants.
     pub quadrants: u8,
-    /// Agents among which lines are spread.
+    /// Number of agents among which lines are spread.
     pub agents: u16,
-    /// Requests are broadcast to the package, to its group or to all packages, and how far the next one goes is predicted.
+    /// Whether requests are broadcast to the package, to its group or to all packages. How far the next one goes is then predicted.
     pub scopes: bool,
-    /// Packages are nodes with a northbridge each, joined by HyperTransport links, which sees sized commands and accesses of devices.
+    /// Whether packages are nodes joined by HyperTransport links, each with a northbridge, which sees sized commands and accesses of
+    /// devices.
     pub hypertransport: bool,
 }
 
 impl MemoryGeometry {
-    /// The same memory with a buffer on each channel.
+    /// Returns this memory with a buffer on each channel.
     pub(super) fn buffered(self) -> MemoryGeometry {
         if self.buffer_bytes == 0 {
             return self;
@@ -338,37 +340,37 @@ impl MemoryGeometry {
         MemoryGeometry { near_bytes: self.buffer_bytes.saturating_mul(u64::from(channels)), near_controllers: channels, ..self }
     }
 
-    /// Whether what is in front of DRAM are the buffers of its channels.
+    /// Whether the cache in front of DRAM consists of the buffers of its channels.
     pub(crate) fn is_buffered(&self) -> bool {
         self.buffer_bytes != 0 && self.near_bytes != 0
     }
 }
 
-/// The prefetcher of data: it follows adjacent lines that missed one after the other, and fetches into the second level.
+/// The data prefetcher. It follows adjacent lines that missed one after the other, and fetches into the second level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefetcher {
-    /// Adjacent missed lines, ascending or descending, that begin a stream.
+    /// Number of adjacent missed lines, ascending or descending, that begin a stream.
     pub after: u8,
-    /// How many lines beyond the last of them it fetches.
+    /// Number of lines that it fetches beyond the last of them.
     pub ahead: u8,
-    /// Streams that it follows, at most 16.
+    /// Number of streams that it follows, at most 16.
     pub streams: u8,
-    /// Bits of an address within a block: it stops at the end of the block.
+    /// Bits of an address within a block; a stream stops at the end of the block.
     pub within_bits: u8,
 }
 
 /// A modelled CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Profile {
-    /// The name of the part, as the registry and `pmulab` have it.
+    /// The name of the part, as in the registry and in `pmulab`.
     pub name: &'static str,
-    /// The CPU in words.
+    /// A description of the CPU.
     pub title: &'static str,
-    /// Where the numbers come from.
+    /// The sources of the numbers.
     pub sources: &'static [&'static str],
-    /// Cores that share a second level.
+    /// Number of cores that share a second level.
     pub cores: u8,
-    /// Threads of a core.
+    /// Threads per core.
     pub threads: u8,
     /// The caches.
     pub caches: Caches,
@@ -376,17 +378,17 @@ pub struct Profile {
     pub translation: Translation,
     /// The branch predictor.
     pub predictor: PredictorGeometry,
-    /// What accesses and translations cost.
+    /// The costs of accesses and translations.
     pub costs: Costs,
     /// The pipeline that keeps time with [`Clock::Companion`](super::Clock::Companion).
     pub pipeline: Microarchitecture,
     /// The memory of a package.
     pub memory: MemoryGeometry,
-    /// What joins the clusters of a package.
+    /// The mesh that joins the clusters of a package.
     pub mesh: Mesh,
-    /// The prefetcher of data, if there is one.
+    /// The data prefetcher, if there is one.
     pub prefetcher: Option<Prefetcher>,
-    /// Write-combining buffers of a thread, at most 16.
+    /// Write-combining buffers per thread, at most 16.
     pub write_combining: u8,
 }
 
@@ -400,13 +402,13 @@ impl CacheGeometry {
 }
 
 impl Profile {
-    /// The profile with every number brought to a possible one, so that an embedder's own profile is bounded, whatever its numbers.
+    /// Clamps every number to a possible one, so that an embedder's own profile is bounded, whatever its numbers.
     pub(super) fn in_range(mut self) -> Profile {
         self.cores = self.cores.clamp(1, 64);
         self.threads = self.threads.clamp(1, 64);
         let caches = &mut self.caches;
         caches.line_bits = caches.line_bits.clamp(4, 12);
-        // A second level of victims has the lines of the first.
+        // A second level of victims has the line size of the first.
         let most = if caches.second_fill == Fill::Victims { caches.line_bits } else { caches.line_bits + 3 };
         caches.outer_line_bits = caches.outer_line_bits.clamp(caches.line_bits, most);
         caches.fetch_bits = caches.fetch_bits.min(caches.line_bits);
@@ -418,7 +420,7 @@ impl Profile {
             }
             (_, SecondLevel::Unified(geometry) | SecondLevel::Split { data: geometry, .. }) => SecondLevel::Unified(geometry.in_range()),
         };
-        // After a second level of victims there is none.
+        // No third level follows a second level of victims.
         let third = caches.third.filter(|_| caches.second_fill == Fill::Inclusive);
         caches.third = third.map(|(geometry, fill)| (geometry.in_range(), fill));
         let predictor = &mut self.predictor;

@@ -1,4 +1,4 @@
-//! How far requests go beyond the caches of a cluster, and how that is predicted.
+//! The distance that requests go beyond the caches of a cluster, and its prediction.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -6,7 +6,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::Ask;
 use super::tally::Tally;
 
-/// How far from a cluster something is, and so how far a request for it has to go.
+/// The distance of something from a cluster, and so the distance that a request for it has to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Reach {
     /// In the same package.
@@ -22,7 +22,7 @@ impl Reach {
     const ALL: [Reach; 3] = [Reach::Chip, Reach::Group, Reach::System];
 }
 
-/// How a request went: how far it was sent at first, and how far it had to go.
+/// The course of a request: how far it was sent at first, and how far it had to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Went {
     pub(super) first: Reach,
@@ -30,22 +30,21 @@ pub(super) struct Went {
 }
 
 impl Went {
-    /// Sent at once as far as it had to go.
+    /// Returns the course of a request that was sent at once as far as it had to go.
     pub(super) const fn at_once(needed: Reach) -> Went {
         Went { first: needed, needed }
     }
 
-    /// Every scope in which it was sent: if the first was too small, the larger ones in turn.
+    /// Returns every scope in which it was sent: if the first was too small, the larger ones in turn.
     pub(super) fn sent(self) -> impl Iterator<Item = Reach> {
         Reach::ALL.into_iter().filter(move |reach| (self.first..=self.needed.max(self.first)).contains(reach))
     }
 
-    /// How often it was repeated.
     pub(super) fn retries(self) -> u8 {
         (self.needed as u8).saturating_sub(self.first as u8)
     }
 
-    /// POWER9's code of how it went (table A-7 of its guide).
+    /// Returns POWER9's code of how it went (table A-7 of its guide).
     pub(super) fn code(self) -> u8 {
         match (self.first, self.needed) {
             (Reach::Chip, Reach::Chip) => 1,
@@ -58,7 +57,7 @@ impl Went {
         }
     }
 
-    /// Which of seven signals, in the order of the codes, says how it went.
+    /// Returns the one of seven signals, in the order of the codes, that counts how it went.
     fn of(self, signals: &[Signal; 7]) -> Option<Signal> {
         usize::from(self.code()).checked_sub(1).and_then(|place| signals.get(place)).copied()
     }
@@ -94,11 +93,11 @@ const WALKS: [Signal; 7] = [
     Signal::WalkScopeSystemWide,
 ];
 
-/// Repeated requests of the prefetcher, by the port of the fabric: lines go to four in turn.
+/// Repeated requests of the prefetcher, by the port of the fabric: lines go to four ports in turn.
 const RETRIES: [Signal; 4] =
     [Signal::PrefetchRetriesPort0, Signal::PrefetchRetriesPort1, Signal::PrefetchRetriesPort2, Signal::PrefetchRetriesPort3];
 
-/// The kinds of requests whose scopes are predicted apart.
+/// The kinds of requests whose scopes are predicted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Load,
@@ -129,7 +128,7 @@ pub(super) struct Scopes {
 }
 
 impl Scopes {
-    /// A request for line `outer` had to go as far as `needed`: how it went is counted and remembered.
+    /// Counts and remembers how a request for line `outer` went, which had to go as far as `needed`.
     pub(super) fn request(&mut self, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Went {
         let kind = Kind::of(ask);
         let Some(last) = self.last.get_mut(kind as usize) else { return Went::default() };
@@ -213,12 +212,12 @@ fn count_prefetch(went: Went, outer: u64, tally: &mut Tally) {
     }
 }
 
-/// Whether a line belongs to the second of two ports of a third level, to which lines go by turns.
+/// Whether a line belongs to the second of a third level's two ports, to which lines go in turn.
 pub(super) fn is_odd(outer: u64) -> bool {
     outer & 1 == 1
 }
 
-/// What every cluster with predicted scopes supplies.
+/// Whether every cluster with predicted scopes supplies `signal`.
 pub(super) fn supplies(signal: Signal) -> bool {
     const OTHERS: [Signal; 27] = [
         Signal::LoadScopeWrong,

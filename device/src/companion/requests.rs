@@ -5,11 +5,11 @@ use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 use super::cluster::Ask;
 use super::line::LineState;
 
-/// How many requests a follower keeps between two deliveries.
+/// Number of requests that a follower keeps between two deliveries.
 ///
 /// No instruction of two accesses makes more, whatever it misses. Its code is in two lines and pages, and so is each access: six walks of
-/// at most five entries, six lines, four prefetches, and each of these 40 drives at most one line out. A locked one that crosses lines adds
-/// the lock of the bus, and all write-combining buffers, 16 at most, are written out: 97 in all.
+/// at most five entries, six lines, four prefetches, and each of these 40 evicts at most one line. A locked access that crosses lines adds
+/// the bus lock, and all write-combining buffers, at most 16, are written out: 97 in all.
 pub(super) const MOST: usize = 128;
 
 /// A list of a fixed size.
@@ -17,9 +17,7 @@ pub(super) const MOST: usize = 128;
 pub(super) struct Requests {
     list: [Request; MOST],
     count: usize,
-    /// Whether they are wanted.
     pub(super) wanted: bool,
-    /// How many did not fit.
     lost: u64,
 }
 
@@ -41,7 +39,7 @@ impl Requests {
         }
     }
 
-    /// The lines of code among the requests from number `first` on were fetched ahead.
+    /// Marks the lines of code among the requests from number `first` on as fetched ahead.
     pub(super) fn fetched_ahead(&mut self, first: usize) {
         for request in self.list.iter_mut().take(self.count).skip(first).filter(|request| request.kind == RequestKind::Code) {
             request.kind = RequestKind::CodeReadPrefetch;
@@ -68,7 +66,7 @@ impl Requests {
     }
 }
 
-/// The kind of a request for a line, by its reason.
+/// Returns the kind of a request for a line, by its reason.
 pub(super) fn kind(ask: Ask) -> RequestKind {
     match ask {
         // A walk reads its tables as a load does.
@@ -82,7 +80,7 @@ pub(super) fn kind(ask: Ask) -> RequestKind {
     }
 }
 
-/// The supplier if the own cluster had the line in this state.
+/// Returns the supplier if the own cluster had the line in this state.
 pub(super) fn own(state: LineState) -> Supplier {
     Supplier::OwnCluster(match state {
         LineState::Modified | LineState::Owned => HeldAs::Modified,
@@ -92,7 +90,7 @@ pub(super) fn own(state: LineState) -> Supplier {
     })
 }
 
-/// The snoop of other caches if another cluster, or memory, supplied: section 1.2.4 of the Knights Landing manual.
+/// Returns the snoop of other caches if another cluster, or memory, supplied: section 1.2.4 of the Knights Landing manual.
 pub(super) fn snoop(supplier: Supplier, modified: bool) -> Snoop {
     match supplier {
         Supplier::OtherCluster { .. } if modified => Snoop::Modified,

@@ -1,4 +1,4 @@
-//! How requests, probes and their answers are counted.
+//! The counting of requests, probes and their answers.
 
 use vm_pmu_arch::feed::{DataSource, Signal};
 
@@ -9,19 +9,18 @@ use super::reach::Reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
 
-/// The result of probing all clusters for a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     /// The package of a cluster that had it dirty.
     pub(super) dirty: Option<usize>,
-    /// How far from the requester the farthest cluster was that had it.
+    /// The distance from the requester to the farthest cluster that had it.
     pub(super) farthest: Reach,
-    /// Whether any but the requester had it dirty.
+    /// Whether any cluster but the requester had it dirty.
     pub(super) dirty_elsewhere: bool,
 }
 
 impl Found {
-    /// A cluster of `package`, as far from the requester as `reach`, answered.
+    /// Records the answer of a cluster of `package`, as far from the requester as `reach`.
     pub(super) fn take(&mut self, package: usize, reach: Reach, had: bool, dirty: bool) {
         if had {
             self.farthest = self.farthest.max(reach);
@@ -49,7 +48,7 @@ pub(super) fn count_request(ask: Ask, request: Request, outer: u64, tally: &mut 
     tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));
 }
 
-/// The signal of a probe that found the line in this state, and that of the bus transaction that it answers.
+/// Returns the signal of a probe that found the line in this state, and the signal of the bus transaction that it answers.
 pub(super) fn of_probe(found: LineState, request: Request) -> (Signal, Option<Signal>) {
     match (found, request) {
         (LineState::Invalid, _) => (Signal::ProbeMisses, None),
@@ -95,7 +94,7 @@ pub(super) fn count_response(ask: Ask, state: LineState, source: DataSource, cle
     count_fetch(loads, source, tally);
 }
 
-/// Counts a line of code that a cache elsewhere gave, however near and in whatever state.
+/// Counts a line of code that another cache supplied, however near and in whatever state.
 fn count_fetch(loads: bool, source: DataSource, tally: &mut Tally) {
     if !loads {
         tally.add(Signal::FetchesFromOtherCore, u64::from(source.is_of_another_core()));

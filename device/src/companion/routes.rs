@@ -1,14 +1,14 @@
-//! How the nodes of a machine are joined, and which way what one sends to another goes.
+//! The links between the nodes of a machine, and the ways that packets take.
 
-/// The most nodes that are joined by HyperTransport links: the K8's routing table has as many entries.
+/// Maximum number of nodes that are joined by HyperTransport links: the K8's routing table has as many entries.
 pub const NODES: usize = 8;
-/// HyperTransport links of a node.
+/// HyperTransport links per node.
 pub const NODE_LINKS: usize = 3;
 
 /// One end of a link: a node, and the number of the link there.
 pub type LinkEnd = (usize, usize);
 
-/// The links between the packages of a machine, and the way from each to each other.
+/// The links between the packages of a machine, and the way from each package to each other one.
 ///
 /// ```
 /// use vm_pmu::companion::{Builder, Routes};
@@ -16,20 +16,20 @@ pub type LinkEnd = (usize, usize);
 /// // Four nodes in a square, in place of the ladder with rungs that is the default.
 /// let square = Routes::of(&[((0, 0), (1, 0)), ((1, 1), (2, 1)), ((2, 0), (3, 0)), ((3, 1), (0, 1))]);
 /// assert_eq!(square.distance(0, 2), Some(2));
-/// // What node 0 sends to node 2 goes by node 3.
+/// // Packets from node 0 to node 2 go by node 3.
 /// let companion = Builder::new("k8").unwrap().packages(4).routes(square.by(0, 2, 1)).build();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Routes {
-    /// What each link of each node leads to.
+    /// The other end of each link of each node.
     ends: [[Option<LinkEnd>; NODE_LINKS]; NODES],
-    /// The link that each node takes to each other.
+    /// The link that each node takes to each other one.
     table: [[Option<usize>; NODES]; NODES],
 }
 
 impl Routes {
-    /// Nodes in a ladder, at most eight: nodes 2n and 2n + 1 are joined by link 0, and link 2 of a node leads to link 1 of the node two numbers
-    /// on. So two nodes are joined by link 0.
+    /// Returns the routes of up to eight nodes in a ladder: nodes 2n and 2n + 1 are joined by link 0, and link 2 of a node leads to link 1
+    /// of the node two numbers on. So two nodes are joined by link 0.
     #[must_use]
     pub fn ladder(nodes: usize) -> Routes {
         let mut ends = [[None; NODE_LINKS]; NODES];
@@ -44,8 +44,8 @@ impl Routes {
         Routes { ends, table: [[None; NODES]; NODES] }.shortest()
     }
 
-    /// Nodes that are joined by these links, each of which is told by its two ends: node and number. Ends that do not exist or are taken already
-    /// are left out. What is sent takes a shortest way, and of several the one by the link of the smallest number.
+    /// Returns the routes of nodes joined by these links, each given by its two ends: node and number. Links with an end that does not
+    /// exist or is taken already are left out. Packets take a shortest way; of several, the one by the link of the smallest number.
     #[must_use]
     pub fn of(links: &[(LinkEnd, LinkEnd)]) -> Routes {
         let mut ends = [[None; NODE_LINKS]; NODES];
@@ -53,7 +53,7 @@ impl Routes {
         Routes { ends, table: [[None; NODES]; NODES] }.shortest()
     }
 
-    /// The same links, and what node `from` has for node `to` leaves by `link`. It is ignored if that link leads nowhere.
+    /// Returns the same links, where packets from node `from` to node `to` leave by `link`. It is ignored if that link leads nowhere.
     #[must_use]
     pub fn by(mut self, from: usize, to: usize, link: usize) -> Routes {
         let leads = self.end((from, link)).is_some();
@@ -63,7 +63,7 @@ impl Routes {
         self
     }
 
-    /// How many links are on the way from one node to another; `None` if no way leads there.
+    /// Returns the number of links on the way from one node to another; `None` if no way leads there.
     #[must_use]
     pub fn distance(&self, from: usize, to: usize) -> Option<usize> {
         let (mut at, mut hops) = (from, 0);
@@ -74,29 +74,28 @@ impl Routes {
         (at == to).then_some(hops)
     }
 
-    /// What the link leads to.
     pub(super) fn end(&self, (node, link): LinkEnd) -> Option<LinkEnd> {
         self.ends.get(node)?.get(link).copied().flatten()
     }
 
-    /// The link on which `from` sends what is for `to`.
+    /// Returns the link by which `from` sends packets for `to`.
     pub(super) fn link(&self, from: usize, to: usize) -> Option<usize> {
         self.table.get(from)?.get(to).copied().flatten()
     }
 
-    /// The link that leads to devices: the first that leads to no node.
+    /// Returns the link that leads to devices: the first that leads to no node.
     pub(super) fn devices_link(&self, node: usize) -> Option<usize> {
         self.ends.get(node)?.iter().position(Option::is_none)
     }
 
-    /// Fills the table.
+    /// Fills the table with shortest ways.
     fn shortest(mut self) -> Routes {
         for to in 0..NODES {
             let mut far = [usize::MAX; NODES];
             if let Some(here) = far.get_mut(to) {
                 *here = 0;
             }
-            // No way is longer than there are nodes.
+            // No way is longer than the number of nodes.
             for _ in 1..NODES {
                 for from in 0..NODES {
                     let hops = |link: usize| {

@@ -1,4 +1,4 @@
-//! Sets of entries: what caches and translation buffers are made of.
+//! Sets of entries, of which caches and translation buffers consist.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -9,12 +9,12 @@ use super::profile::Replacement;
 /// Bits below an entry's key: flags that belong to its owner.
 const FLAGS: u32 = 4;
 
-/// The way with `key`. Words whose lowest three flags are clear count as absent.
+/// Returns the way with `key`. Words whose lowest three flags are clear count as absent.
 #[inline]
 fn find(set: &[u64], key: u64) -> Option<usize> {
     let there = |word: &u64| word >> FLAGS == key && word & 7 != 0;
-    // A key that is present is mostly among the first. The others are compared eight at a time without branches, as mostly none of them
-    // matches.
+    // A key that is present is mostly among the first. The others are compared eight at a time without branches, because mostly none of
+    // them matches.
     let Some((first, others)) = set.split_at_checked(8) else { return set.iter().position(there) };
     first.iter().position(there).or_else(|| find_in_eights(others, key))
 }
@@ -31,9 +31,9 @@ fn find_in_eights(set: &[u64], key: u64) -> Option<usize> {
     rest.iter().position(there).map(|way| 8 * (eights.len() + 1) + way)
 }
 
-/// The pointers of a tree over `ways` that the use of `way` leaves as they are, and those that it sets.
+/// Returns the pointers of a tree over `ways` that a use of `way` leaves unchanged, and those that it sets.
 fn path(way: usize, ways: usize) -> (u32, u32) {
-    // Each node on the way points to the half that was not used: 1 is the right half.
+    // Each node on the path points to the half that was not used: 1 is the right half.
     let (mut kept, mut set) = (u32::MAX, 0);
     let (mut node, mut low, mut span) = (1u32, 0, ways);
     while span > 1 {
@@ -47,10 +47,10 @@ fn path(way: usize, ways: usize) -> (u32, u32) {
     (kept, set)
 }
 
-/// How many changes are told apart.
+/// Number of changes that are recorded separately.
 const CHANGES: usize = 4;
 
-/// The keys of the words that have been taken out or given other flags, or that there were more than are told apart.
+/// The keys of words that have been removed or given other flags, unless there were more than are recorded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Changed {
     keys: [u64; CHANGES],
@@ -70,32 +70,31 @@ impl Changed {
         self.count = (self.count + 1).min(Changed::TOO_MUCH.count);
     }
 
-    /// The keys, unless there were too many.
     pub(super) fn keys(&self) -> Option<&[u64]> {
         self.keys.get(..self.count)
     }
 }
 
-/// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty place.
+/// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty way.
 ///
-/// A set that replaces the least recently used keeps its words in the order of their use, so that the one looked up is mostly the first.
+/// A set that replaces the least recently used word keeps its words in the order of their use, so that a lookup mostly hits the first.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     words: Box<[u64]>,
     /// Pointers of the tree, or marks of use: one word per set.
     marks: Box<[u32]>,
-    /// Where there is a tree: the pointers that the use of each way leaves as they are, and those that it sets.
+    /// For a tree: the pointers that a use of each way leaves unchanged, and those that it sets.
     paths: Box<[(u32, u32)]>,
     ways: usize,
     mask: u64,
     replacement: Replacement,
     random: u64,
-    /// What has changed since somebody last asked.
+    /// The changes since this was last taken.
     pub(super) changed: Changed,
 }
 
 impl Sets {
-    /// Empty sets: `entries` in sets of `ways`, brought to possible numbers.
+    /// Creates empty sets: `entries` in sets of `ways`, clamped to possible numbers.
     pub(super) fn new(entries: u64, ways: u32, replacement: Replacement, seed: u64) -> Sets {
         let ways = ways.clamp(1, 128);
         let sets = (entries / u64::from(ways)).max(1);
@@ -130,13 +129,13 @@ impl Sets {
         self.words.get_mut(first..first + self.ways).unwrap_or(&mut [])
     }
 
-    /// The word of `key`, without marking it as used. Words whose lowest three flags are clear count as absent.
+    /// Returns the word of `key`, without marking it as used. Words whose lowest three flags are clear count as absent.
     pub(super) fn peek(&self, index: u64, key: u64) -> Option<u64> {
         let set = self.set(index);
         set.get(find(set, key)?).copied()
     }
 
-    /// The word of `key`, marked as used.
+    /// Returns the word of `key`, and marks it as used.
     #[inline]
     pub(super) fn touch(&mut self, index: u64, key: u64) -> Option<u64> {
         let first = self.first(index);
@@ -159,18 +158,16 @@ impl Sets {
         Some(word)
     }
 
-    /// How many sets there are.
     pub(super) fn count(&self) -> u64 {
         self.mask + 1
     }
 
-    /// The number of the set of an index.
     #[inline]
     pub(super) fn number(&self, index: u64) -> u64 {
         index & self.mask
     }
 
-    /// The second word of a set that replaces the least recently used is used, and so becomes the first.
+    /// Uses the second word of a set that replaces the least recently used word. It becomes the first.
     #[inline]
     pub(super) fn swap_first(&mut self, index: u64) {
         if let [first, second, ..] = self.set_mut(index) {
@@ -178,7 +175,6 @@ impl Sets {
         }
     }
 
-    /// Gives the word of `key` other flags.
     pub(super) fn change(&mut self, index: u64, key: u64, flags: u64) {
         self.changed.push(key);
         let set = self.set_mut(index);
@@ -187,7 +183,7 @@ impl Sets {
         }
     }
 
-    /// Takes the word of `key` out; its place is the next to be filled.
+    /// Removes the word of `key`. Its way is the next to be filled.
     pub(super) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
         self.changed.push(key);
         let set = self.set_mut(index);
@@ -195,7 +191,7 @@ impl Sets {
         Some(core::mem::take(set.get_mut(way)?))
     }
 
-    /// Inserts `word`, whose key is absent, as the one used last. Returns the word that it replaces: 0 for an empty place.
+    /// Inserts `word`, whose key is absent, as the most recently used. Returns the word that it replaces: 0 for an empty way.
     pub(super) fn insert(&mut self, index: u64, word: u64) -> u64 {
         let replacement = self.replacement;
         let set = self.set_mut(index);
@@ -225,7 +221,7 @@ impl Sets {
         victim
     }
 
-    /// Inserts `word`, over one with the same key if there is one, and returns the word that it replaces.
+    /// Inserts `word`, over one with the same key if there is one. Returns the word of another key that it replaces, or 0.
     pub(super) fn put(&mut self, index: u64, word: u64) -> u64 {
         if self.touch(index, word >> FLAGS).is_some() {
             self.change(index, word >> FLAGS, word);
@@ -234,7 +230,7 @@ impl Sets {
         self.insert(index, word)
     }
 
-    /// Empties every place for whose word `gone` returns true.
+    /// Empties every way for whose word `gone` returns true.
     pub(super) fn discard(&mut self, gone: impl Fn(u64) -> bool) {
         self.changed = Changed::TOO_MUCH;
         let ordered = self.replacement == Replacement::LeastRecentlyUsed;
@@ -254,7 +250,7 @@ impl Sets {
         }
     }
 
-    /// A use of `way`, for the policies that keep marks.
+    /// Marks a use of `way`, for the policies that keep marks.
     fn mark(&mut self, index: u64, way: usize) {
         let ways = self.ways;
         let set = (index & self.mask) as usize;
@@ -275,7 +271,7 @@ impl Sets {
         }
     }
 
-    /// The way that the tree of a set points to.
+    /// Returns the way that the tree of a set points to.
     fn tree(&self, index: u64) -> usize {
         let marks = self.marks.get((index & self.mask) as usize).copied().unwrap_or(0);
         let (mut node, mut low, mut span) = (1u32, 0, self.ways);
@@ -288,13 +284,13 @@ impl Sets {
         low
     }
 
-    /// The first way of a set that is not marked.
+    /// Returns the first way of a set that is not marked.
     fn unused(&self, index: u64) -> usize {
         let marks = self.marks.get((index & self.mask) as usize).copied().unwrap_or(0);
         (marks.trailing_ones() as usize).min(self.ways - 1)
     }
 
-    /// The next of the seeded generator's numbers (xorshift).
+    /// Draws the next number of the seeded generator (xorshift).
     fn draw(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -302,7 +298,6 @@ impl Sets {
         self.random >> 8
     }
 
-    /// Every word that is present.
     #[cfg(test)]
     pub(super) fn words(&self) -> impl Iterator<Item = u64> {
         self.words.iter().copied().filter(|word| word & 7 != 0)

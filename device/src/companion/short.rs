@@ -1,9 +1,8 @@
 //! The short way of an instruction that hits everywhere.
 //!
-//! The first level has the line and the translation of its code, and those of its only access, if it makes one; or a store is written through
-//! to the second, which has its line. So nobody but its own thread
-//! learns of it, and nothing has to be looked up but that it hits. Everything is afterwards as if it had gone the long way, which a
-//! test compares. Most instructions are of this kind.
+//! The first level has the line and the translation of the instruction's code, and those of its only access, if it makes one; or a store is
+//! written through to the second level, which has its line. So no other thread is affected, and the only lookup needed is that it hits.
+//! Afterwards the state is the same as after the long way; a test compares both. Most instructions are of this kind.
 
 use vm_pmu_arch::feed::{DataSource, StoreOutcome, Translation};
 
@@ -18,22 +17,21 @@ use super::outcome::Outcome;
 use super::pipeline::Source;
 use super::profile::WritePolicy;
 
-/// What the outcome says.
+/// The content of the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// Nothing.
     Nothing,
-    /// That an access hit the first level.
+    /// An access hit the first level.
     Hit,
-    /// That a store hit the second, to which it was written through.
+    /// A store hit the second level, to which it was written through.
     Stored,
     /// Something else.
     Other,
 }
 
 impl Follower<'_> {
-    /// [`execute`](Follower::execute), of an instruction that only computes and lies in the line of the one before, of a thread alone. Returns
-    /// whether it is one; if not, nothing has been done.
+    /// Executes an instruction that only computes and lies in the line of the one before, of a thread that is alone. Returns whether it is
+    /// such an instruction; if not, nothing has been done.
     #[inline]
     pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
         if !computes(instruction) || !self.is_alone() {
@@ -45,7 +43,7 @@ impl Follower<'_> {
         self.takes_plain_time(instruction)
     }
 
-    /// The same of one that begins another piece.
+    /// Executes such an instruction that begins another piece.
     #[inline(never)]
     fn execute_plain_of_another_piece(&mut self, instruction: &Instruction<'_>) -> bool {
         let done = self.goes_on_in_line(instruction) && self.takes_plain_time(instruction);
@@ -55,7 +53,7 @@ impl Follower<'_> {
         done
     }
 
-    /// Whether the pipeline takes an instruction that only computes the shortest way; then it has.
+    /// Passes an instruction that only computes through the pipeline in the shortest way. Returns whether the pipeline took it.
     #[inline]
     fn takes_plain_time(&mut self, instruction: &Instruction<'_>) -> bool {
         let done = self.pipeline.as_mut().is_some_and(|pipeline| pipeline.execute_plain(instruction, &mut self.tally));
@@ -66,13 +64,11 @@ impl Follower<'_> {
         done
     }
 
-    /// An instruction has gone a short way, or not.
     #[cfg(test)]
     pub(super) fn count_short(&mut self, short: bool) {
         self.shorts += usize::from(short);
     }
 
-    /// The outcome says nothing.
     #[inline]
     pub(super) fn tell_nothing(&mut self) {
         if self.told != Told::Nothing {
@@ -81,8 +77,8 @@ impl Follower<'_> {
         }
     }
 
-    /// [`execute_short`](Follower::execute_short) while time is not kept, of an instruction outside bundles that only makes one access, whose line
-    /// is known to be in the first level, or in the second if it is stored through to that. Returns whether it is one; if not, nothing has been done.
+    /// Executes, while time is not kept, an instruction outside bundles that only makes one access, whose line is known to be in the first
+    /// level, or in the second if it is stored through. Returns whether it is such an instruction; if not, nothing has been done.
     #[inline(never)]
     pub(super) fn execute_again(&mut self, instruction: &Instruction<'_>) -> bool {
         let [access] = instruction.accesses else { return false };
@@ -118,8 +114,8 @@ impl Follower<'_> {
         true
     }
 
-    /// Follows an instruction while no records are asked for. Returns whether it goes the short way; if not, the long way does the same as if
-    /// it had not been tried.
+    /// Follows an instruction while no records are asked for. Returns whether it took the short way. If not, the long way has the same
+    /// effect as if this had not been tried.
     #[inline(never)]
     pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
         let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());
@@ -179,7 +175,7 @@ impl Follower<'_> {
         true
     }
 
-    /// Whether nothing is under way that comes with the next instruction, and it asks for no code ahead.
+    /// Whether nothing pending arrives with the next instruction, and the instruction requests no code ahead.
     #[inline]
     pub(super) fn is_quiet(&self, instruction: &Instruction<'_>) -> bool {
         if !self.system.profile.pipeline.is_ia64() {
@@ -189,7 +185,7 @@ impl Follower<'_> {
         !presages && self.stream == CodeStream::Off && self.tally.carried.is_none()
     }
 
-    /// The line of an access that lies in one.
+    /// Returns the line of an access that lies within one line.
     #[inline]
     fn line_of(&self, access: &Access) -> Option<u64> {
         let line_bits = self.system.profile.caches.line_bits.min(63);
@@ -198,7 +194,7 @@ impl Follower<'_> {
         (end >> line_bits == line).then_some(line)
     }
 
-    /// The level that an access hits, if it is of those that most are.
+    /// Returns the level that an access hits, if it is a usual one.
     #[inline(always)]
     fn hits(&mut self, access: &Access) -> Option<Level> {
         let writes = access.kind == AccessKind::Store;
@@ -213,7 +209,7 @@ impl Follower<'_> {
         self.look_up(local, writes, line, access.address)
     }
 
-    /// The same of a store that may be written through to the second level.
+    /// Returns the level that a store hits, which may be written through to the second level.
     #[inline(never)]
     fn stores_through(&mut self, local: &Local, line: u64, address: u64) -> Option<Level> {
         let Some(first) = self.found.stores_again(local, line, address) else {
@@ -223,14 +219,14 @@ impl Follower<'_> {
         Some(Level::Second)
     }
 
-    /// [`hits`](Follower::hits), with the lock of the cluster.
+    /// Looks up the level that an access hits, with the lock of the cluster.
     #[inline(never)]
     fn look_up(&mut self, local: &Local, writes: bool, line: u64, address: u64) -> Option<Level> {
         let cluster = self.home.filter(|_| self.found.seeks())?;
         let mut caches = cluster.lock_for(self.core, self.finder);
         let find = caches.hits(self.core, writes, line, (self.thread, address), &mut self.tally);
         if matches!(find, Some(Find::Second { .. })) && caches.storer != self.core {
-            // The second level is another core's too.
+            // Other cores use the second level too.
             caches.storer = self.core;
             cluster.change();
         }
@@ -242,14 +238,15 @@ impl Follower<'_> {
         find.map(Find::level)
     }
 
-    /// Whether an instruction loads and stores what the first level has and may be written. Then both are counted, and told of.
+    /// Whether an instruction loads and stores data that the first level has and may write. If so, both accesses are counted and added to
+    /// the outcome.
     #[inline(never)]
     fn modifies(&mut self, instruction: &Instruction<'_>, load: &Access, store: &Access) -> bool {
         let same = load.kind == AccessKind::Load
             && store.kind == AccessKind::Store
             && (load.address, load.physical, load.size) == (store.address, store.physical, store.size);
         let back = self.system.profile.caches.data_write == WritePolicy::Back;
-        // Whoever writes it may read it.
+        // A line that may be written may be read too.
         let hits = same && back && !load.locked && !load.uncached && self.hits(store) == Some(Level::First);
         if hits {
             // Neither takes longer than the other.
@@ -261,7 +258,7 @@ impl Follower<'_> {
         hits
     }
 
-    /// Counts an access that hits a level, and tells of it.
+    /// Counts an access that hits a level, and adds it to the outcome.
     #[inline(always)]
     fn tell_hit(&mut self, instruction: &Instruction<'_>, access: &Access, level: Level) {
         self.count_access(access, u64::from(access.size.max(1)), access.kind == AccessKind::Store);
@@ -286,7 +283,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The pipeline, if time is kept, learns of an access that hits a level.
+    /// Tells the pipeline, if time is kept, about an access that hits a level.
     fn keep_access(&mut self, access: &Access, level: Level) {
         let profile = &self.system.profile;
         if let Some(pipeline) = &mut self.pipeline {
@@ -297,7 +294,7 @@ impl Follower<'_> {
         }
     }
 
-    /// An instruction that hits everywhere goes through the pipeline, which other threads of the core use too.
+    /// Passes an instruction that hits everywhere through the pipeline, which other threads of the core use too.
     fn take_time_beside(&mut self, instruction: &Instruction<'_>) {
         let Some(pipeline) = &mut self.pipeline else { return };
         let thread = usize::from(self.thread);
@@ -306,7 +303,7 @@ impl Follower<'_> {
         pipeline.execute_beside(instruction, thread, together, &mut self.tally);
     }
 
-    /// The instruction goes through the pipeline, which other threads of the core may use too.
+    /// Passes the instruction through the pipeline, which other threads of the core may use too.
     pub(super) fn take_time(&mut self, instruction: &Instruction<'_>) {
         let Some(pipeline) = &mut self.pipeline else { return };
         let thread = usize::from(self.thread);
@@ -320,7 +317,7 @@ impl Follower<'_> {
     }
 }
 
-/// Whether an access is of those that most are.
+/// Whether an access is a plain cached load or store, as most are.
 #[inline]
 fn is_usual(access: &Access) -> bool {
     matches!(access.kind, AccessKind::Load | AccessKind::Store) && !access.locked && !access.uncached

@@ -1,4 +1,4 @@
-//! Which signals the companion supplies.
+//! The signals that the companion supplies.
 
 use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
@@ -13,7 +13,7 @@ use super::reach;
 use super::sources::{self, Purpose};
 use super::tally::Tally;
 
-/// What every profile supplies from fetches and accesses.
+/// Signals that every profile supplies from fetches and accesses.
 const ALWAYS: &[Signal] = &[
     Signal::InstructionFetches,
     Signal::InstructionCacheHits,
@@ -137,17 +137,17 @@ const ALWAYS: &[Signal] = &[
 const OWNED: &[Signal] =
     &[Signal::DataCacheRefillsL2Owned, Signal::DataCacheRefillsSystemOwned, Signal::DataCacheEvictionsOwned, Signal::ProbeHitsDirty];
 
-/// With clean lines that are passed on.
+/// With clean lines that are forwarded.
 const PASSED_ON: &[Signal] = &[Signal::LoadsFromOtherPackageClean];
 
-/// With a data cache that brings in stored lines.
+/// With a data cache that allocates lines on stores.
 const WRITE_BACK: &[Signal] =
     &[Signal::DataCacheRefillsSystemModified, Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
 
 /// With a second level of victims, or with no third level.
 const WRITES_BACK_SECOND: &[Signal] = &[Signal::L2Writebacks];
 
-/// With a second level that every line passes through.
+/// With an inclusive second level.
 const INCLUSIVE: &[Signal] = &[
     Signal::DataCacheReadMisses,
     Signal::L2DataReads,
@@ -166,7 +166,7 @@ const INCLUSIVE: &[Signal] = &[
     Signal::InstructionCacheFills,
 ];
 
-/// With several cores that write to their own first levels, and a second level that every line passes through.
+/// With several cores that write to their own first levels, and an inclusive second level.
 const SIBLINGS: &[Signal] = &[Signal::LoadsFromSiblingCoreModified];
 
 /// With a second level of translation buffers, for data and for code.
@@ -255,7 +255,7 @@ const PREFETCHER: &[Signal] = &[
 ];
 /// With a prefetcher and a third level.
 const PREFETCHER_OF_THIRD: &[Signal] = &[Signal::DataPrefetchesFromL3];
-/// With a prefetcher, a second level that every line passes through, and a third level of victims: lines whose first use this is.
+/// With a prefetcher, an inclusive second level and a third level of victims: first uses of prefetched lines.
 const PREFETCHED: &[Signal] = &[
     Signal::LoadsFromL2Prefetched,
     Signal::LoadsFromL3Prefetched,
@@ -269,7 +269,7 @@ const PREFETCHED: &[Signal] = &[
 ];
 const WALK_CACHE: &[Signal] = &[Signal::WalkCacheMisses];
 
-/// With pages of 64 KiB in the first level and a page-walk cache: radix tables as POWER has them.
+/// With pages of 64 KiB in the first level and a page-walk cache: radix tables as on POWER.
 const RADIX: &[Signal] = &[
     Signal::WalkCacheHitsLevel1,
     Signal::WalkCacheHitsLevel2,
@@ -330,7 +330,7 @@ const NEAR_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesInvalid,
 ];
 
-/// What a package's memory and its probes supply, for any requester.
+/// Signals that a package's memory and its probes supply, for any requester.
 pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::ProbeMisses,
     Signal::ProbeHitsClean,
@@ -358,7 +358,7 @@ pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesInvalid,
 ];
 
-/// What cores make a northbridge do.
+/// Signals of a northbridge that cores cause.
 const OF_NORTHBRIDGE: &[Signal] = &[
     Signal::MemoryRequestsLocal,
     Signal::MemoryRequestsRemote,
@@ -377,7 +377,7 @@ const OF_NORTHBRIDGE: &[Signal] = &[
     Signal::ApertureMisses,
 ];
 
-/// What only devices make a northbridge do.
+/// Signals of a northbridge that only devices cause.
 const OF_DEVICES: &[Signal] = &[
     Signal::UpstreamDisplayReads,
     Signal::DeviceApertureAccesses,
@@ -391,7 +391,7 @@ const OF_DEVICES: &[Signal] = &[
     Signal::SizedReadsOf64,
 ];
 
-/// What the northbridge of a package does for requesters of others, apart from its memory.
+/// Signals of a package's northbridge for requesters in other packages, apart from its memory.
 const FOR_OTHERS: &[Signal] = &[
     Signal::IoRequestsFromRemote,
     Signal::DeviceIoRequestsFromRemote,
@@ -401,12 +401,12 @@ const FOR_OTHERS: &[Signal] = &[
     Signal::SizedReadsOf64,
 ];
 
-/// What a package can do for requesters of others.
+/// Returns the signals that a package can supply for requesters in other packages.
 pub(super) fn abroad() -> impl Iterator<Item = Signal> {
     OF_MEMORY.iter().chain(FOR_OTHERS).chain(OF_LINKS.as_flattened()).copied()
 }
 
-/// What an access by a device supplies on every part, apart from memory.
+/// Signals that an access by a device supplies on every part, apart from memory.
 const ON_THE_BUS: [Signal; 9] = [
     Signal::BusDataCycles,
     Signal::BusTransactions,
@@ -424,7 +424,7 @@ pub(super) fn of_devices(signal: Signal) -> bool {
     [&ON_THE_BUS, OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES, OF_LINKS.as_flattened()].iter().any(|signals| signals.contains(&signal))
 }
 
-/// Whether a thread reports `signal`, which it supplies or which devices of other packages make its own do.
+/// Whether a thread reports `signal`: it supplies the signal, or devices of other packages cause it in the thread's own package.
 pub(super) fn reports(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     supplies(profile, clock, signal) || profile.mesh.hypertransport && FOR_OTHERS.contains(&signal)
 }
@@ -474,17 +474,17 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     supplied || links || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
-/// All that a companion of this profile and with this clock supplies, for threads and for devices.
+/// Returns all signals that a companion of this profile and with this clock supplies, for threads and for devices.
 pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
     let of_devices = OF_DEVICES.iter().copied().filter(|_| profile.mesh.hypertransport);
     Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(ON_THE_BUS).chain(of_devices).collect()
 }
 
-/// Walks that began below an entry of the walk cache, by its level.
+/// Walks that began below an entry of the walk cache, by the entry's level.
 pub(super) const WALK_CACHE_HITS: [Signal; 3] = [Signal::WalkCacheHitsLevel1, Signal::WalkCacheHitsLevel2, Signal::WalkCacheHitsLevel3];
 
-/// Counts a miss of the first level of translations, and of the second if the tables were `walked`, by the size of the page.
+/// Counts a miss of the first level of translation buffers, and one of the second if the tables were `walked`, by page size.
 pub(super) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Tally) {
     let (first, second) = match (page_bits, code) {
         (..16, true) => (Signal::InstructionTlbMisses4k, None),
@@ -501,8 +501,8 @@ pub(super) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Ta
     }
 }
 
-/// Counts a read of page tables, by where the entry was found; its place is its depth below the root and whether it is the last, if it is
-/// part of a tree. Returns that source.
+/// Counts a read of page tables by the source of the entry. `place` is the entry's depth below the root and whether it is the last, if it
+/// is part of a tree. Returns the source.
 pub(super) fn count_read(
     code: bool,
     place: Option<(usize, bool)>,
@@ -552,7 +552,7 @@ fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: 
         (false, source) if last => sources::signal(Purpose::DataLeaf, source),
         (false, _) => None,
     };
-    // What the manuals tell apart: which levels, and which places of each.
+    // The distinctions that the manuals make: some levels, and some sources for each.
     let level = match (depth, last, source) {
         (0, false, DataSource::Cache(2)) => Some(Signal::WalkDirectoriesLevel1FromL2),
         (0, false, DataSource::Cache(3)) => Some(Signal::WalkDirectoriesLevel1FromL3),
@@ -577,7 +577,7 @@ fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: 
     }
 }
 
-/// Counts a line that the prefetcher of data asked for and that the second level did not have.
+/// Counts a line that the data prefetcher requested and that missed the second level.
 pub(super) fn count_prefetch(source: DataSource, tally: &mut Tally) {
     let signal = match source {
         DataSource::Cache(_) => Signal::DataPrefetchesFromL3,

@@ -1,17 +1,16 @@
 //! Sized commands: reads and writes of less than a line, or of a whole one past the caches (BIOS and Kernel Developer's Guide for the K8,
 //! section 10.2.1.7, events E5h and EBh).
 //!
-//! A read takes one command, of bytes if it stays within a doubleword, of doublewords otherwise. A write of bytes takes 32 bytes at most, so
-//! each half of a line that is written in part takes a command.
+//! A read takes one command: of bytes if it stays within a doubleword, otherwise of doublewords. A write of bytes covers at most 32 bytes,
+//! so each half of a line that is written in part takes a command.
 
 use vm_pmu_arch::feed::Signal;
 
 use super::tally::Tally;
 
 const DOUBLEWORD: u64 = 4;
-/// Half a line, the most that a write of bytes takes.
+/// Half a line: the most that a write of bytes covers.
 pub(super) const HALF: u64 = 32;
-/// A line.
 pub(super) const LINE: u64 = 64;
 
 /// Bytes within one line.
@@ -23,7 +22,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// What `size` bytes from `physical` on have of each line of `1 << bits` bytes.
+    /// Returns the piece of each line of `1 << bits` bytes among `size` bytes from `physical` on.
     pub(super) fn of(physical: u64, size: u64, bits: u8) -> impl Iterator<Item = Piece> {
         let bits = bits.min(63);
         let last = physical.saturating_add(size.max(1) - 1);
@@ -33,17 +32,15 @@ impl Piece {
         })
     }
 
-    /// Whether it is in one doubleword.
     fn is_within_doubleword(self) -> bool {
         self.physical % DOUBLEWORD + self.size <= DOUBLEWORD
     }
 
-    /// The doublewords that it touches.
     pub(super) fn doublewords(self) -> u64 {
         (self.physical % DOUBLEWORD + self.size).div_ceil(DOUBLEWORD)
     }
 
-    /// The doublewords with which it is stored: bytes have a mask of one more.
+    /// Returns the number of doublewords with which it is stored: bytes have a mask of one more.
     pub(super) fn stored_doublewords(self) -> u64 {
         self.doublewords() + u64::from(!self.is_of_doublewords())
     }
@@ -52,19 +49,19 @@ impl Piece {
         self.physical.is_multiple_of(DOUBLEWORD) && self.size.is_multiple_of(DOUBLEWORD)
     }
 
-    /// Which bytes of its line it has.
+    /// Returns the mask of its bytes in its line.
     pub(super) fn mask(self, line: u64) -> u128 {
         let all = if self.size >= 128 { u128::MAX } else { (1 << self.size) - 1 };
         all << (self.physical % line.clamp(1, 128))
     }
 }
 
-/// A sized read is counted where it begins.
+/// Counts a sized read where it begins.
 pub(super) fn count_read(piece: Piece, tally: &mut Tally) {
     tally.add(if piece.is_within_doubleword() { Signal::SizedReadsBytes } else { Signal::SizedReadsDoublewords }, 1);
 }
 
-/// A sized read is counted where the memory is.
+/// Counts a sized read where the memory is.
 pub(super) fn count_read_target(piece: Piece, tally: &mut Tally) {
     match (piece.size, piece.physical % HALF) {
         (LINE, _) => tally.add(Signal::SizedReadsOf64, 1),
@@ -73,24 +70,24 @@ pub(super) fn count_read_target(piece: Piece, tally: &mut Tally) {
     }
 }
 
-/// An uncached store is counted where it begins: its writes are answered.
+/// Counts an uncached store where it begins. Its writes are answered.
 pub(super) fn count_store(piece: Piece, tally: &mut Tally) {
     tally.add(if piece.is_of_doublewords() { Signal::SizedWritesNonPostedDoublewords } else { Signal::SizedWritesNonPostedBytes }, 1);
 }
 
-/// The commands that write a line or a part of it, and are not answered.
+/// The commands that write a line or a part of it without an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SizedWrites {
-    /// Of a whole line.
+    /// Writes of a whole line.
     pub(super) lines: u64,
-    /// Of a whole half.
+    /// Writes of a whole half.
     pub(super) halves: u64,
-    /// Of a part of a half.
+    /// Writes of a part of a half.
     pub(super) parts: u64,
 }
 
 impl SizedWrites {
-    /// Of a line that is written `whole`, or else of its bytes in `mask`.
+    /// Returns the writes of a line that is written `whole`, or else of its bytes in `mask`.
     pub(super) fn posted(whole: bool, mask: u128) -> SizedWrites {
         const ALL: u128 = (1 << HALF) - 1;
         if whole {
@@ -107,12 +104,12 @@ impl SizedWrites {
         sized
     }
 
-    /// Of a device that writes a piece of a line of so many bytes.
+    /// Returns the writes of a device that writes a piece of a line of `line` bytes.
     pub(super) fn of(piece: Piece, line: u64) -> SizedWrites {
         SizedWrites::posted(piece.size == line, piece.mask(line))
     }
 
-    /// The doublewords of data of each command. One of bytes has their mask, and the doublewords from the first to the last.
+    /// Returns the doublewords of data of each command. A command of bytes has their mask, and the doublewords from the first to the last.
     pub(super) fn data(whole: bool, mask: u128) -> impl Iterator<Item = u64> {
         const ALL: u128 = (1 << HALF) - 1;
         let halves = (0..4).map(move |half| if whole { 0 } else { mask >> (HALF * half) & ALL }).filter(|half| *half != 0);
@@ -130,13 +127,13 @@ impl SizedWrites {
         self.lines + self.halves + self.parts
     }
 
-    /// They are counted where they begin.
+    /// Counts them where they begin.
     pub(super) fn count(self, tally: &mut Tally) {
         tally.add(Signal::SizedWritesPostedDoublewords, self.lines + self.halves);
         tally.add(Signal::SizedWritesPostedBytes, self.parts);
     }
 
-    /// They are counted where the memory is.
+    /// Counts them where the memory is.
     pub(super) fn count_target(self, tally: &mut Tally) {
         tally.add(Signal::SizedWritesOf64, self.lines);
         tally.add(Signal::SizedWritesOf32, self.halves);

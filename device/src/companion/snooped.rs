@@ -3,10 +3,10 @@
 use super::bytes::{Damaged, Reader, Writer};
 use super::line::{Line, LineState};
 
-/// How many are kept: of more, the last ones.
+/// Maximum number of snoops that are kept: the last ones.
 pub(super) const MOST: usize = 16;
 
-/// Who begins a transaction that is no cluster's.
+/// The origin of a transaction that no cluster began.
 const NO_CLUSTER: u16 = u16::MAX;
 
 /// A snoop, and the answer of the cluster.
@@ -30,17 +30,17 @@ impl Snoop {
         self.found.state().dirty()
     }
 
-    /// The cluster that began the transaction, if one did.
+    /// Returns the cluster that began the transaction, if one did.
     pub(super) fn from(self) -> Option<usize> {
         (self.from != NO_CLUSTER).then_some(usize::from(self.from))
     }
 }
 
-/// The last snoops, in their order.
+/// The last snoops, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Snooped {
     all: [Snoop; MOST],
-    /// The place of the next one, and how many there are.
+    /// The place of the next snoop, and the number of snoops.
     next: usize,
     count: usize,
 }
@@ -48,7 +48,7 @@ pub(super) struct Snooped {
 impl Snooped {
     pub(super) const NONE: Snooped = Snooped { all: [Snoop::NONE; MOST], next: 0, count: 0 };
 
-    /// The cluster has answered a snoop of `line`, of which the strongest copy was in this state.
+    /// Records a snoop of `line` that the cluster has answered; its strongest copy was in state `found`.
     pub(super) fn note(&mut self, line: u64, found: LineState) {
         if let Some(place) = self.all.get_mut(self.next) {
             *place = Snoop { found: Line::new(line, found), from: NO_CLUSTER };
@@ -57,7 +57,7 @@ impl Snooped {
         self.count = (self.count + 1).min(MOST);
     }
 
-    /// The last snoop is of a transaction of cluster `from`.
+    /// Records that the last snoop belongs to a transaction of cluster `from`.
     pub(super) fn begun_by(&mut self, from: usize) {
         if self.count != 0
             && let Some(last) = self.all.get_mut((self.next + MOST - 1) % MOST)
@@ -66,7 +66,7 @@ impl Snooped {
         }
     }
 
-    /// The snoops, the oldest first.
+    /// Returns the snoops, oldest first.
     pub(super) fn all(&self) -> impl Iterator<Item = Snoop> + '_ {
         let first = self.next + MOST - self.count;
         (first..first + self.count).filter_map(|place| self.all.get(place % MOST)).copied()

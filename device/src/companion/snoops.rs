@@ -1,4 +1,4 @@
-//! What asks every cache for a line: flushes, and reads and writes of devices.
+//! Requests that ask every cache for a line: flushes, and reads and writes of devices.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -14,7 +14,7 @@ use super::system::System;
 use super::tally::Tally;
 
 impl System {
-    /// The answer to a snoop of cluster `from` held up the bus for so many of its clocks.
+    /// Records that the answer to a snoop of cluster `from` held up the bus for `clocks` bus clocks.
     pub(super) fn stall(&self, from: usize, clocks: u64) {
         if let Some(cluster) = self.clusters.get(from) {
             let mail = &mut cluster.lock().mail;
@@ -22,7 +22,7 @@ impl System {
         }
     }
 
-    /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
+    /// Flushes line `outer` from every cache, for cluster `from`. Returns whether it was written to memory.
     pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
@@ -45,7 +45,7 @@ impl System {
         written
     }
 
-    /// Every cluster answers a read of line `outer` by a device of `package`, which keeps the line unless it reads all of it.
+    /// Reads line `outer` for a device of `package`: every cluster answers. The device keeps the line unless it reads all of it.
     pub(super) fn read_everywhere(&self, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         let mut answers = Answers::NONE;
@@ -61,7 +61,7 @@ impl System {
         all
     }
 
-    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
+    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data, so a dirty line
     /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
     pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
         let mut all = Found::default();

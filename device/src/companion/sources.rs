@@ -1,8 +1,8 @@
-//! The signals of places that few machines have: third levels of others, fourth levels, packages of other groups.
+//! The signals of sources that few machines have: third levels of others, fourth levels, packages of other groups.
 
 use vm_pmu_arch::feed::{DataSource, Signal};
 
-/// For what a line was read.
+/// The purpose for which a line was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Load,
@@ -13,7 +13,7 @@ pub(super) enum Purpose {
     DataLeaf,
 }
 
-/// Each place, and its signals in the order of the purposes.
+/// Each source, and its signals in the order of the purposes.
 const PLACES: [(DataSource, [Signal; 4]); 10] = [
     (
         DataSource::OtherL3 { modified: false },
@@ -97,13 +97,13 @@ const PLACES: [(DataSource, [Signal; 4]); 10] = [
     ),
 ];
 
-/// The signal of a line that was read from one of these places.
+/// Returns the signal of a line that was read from one of these sources.
 pub(super) fn signal(purpose: Purpose, source: DataSource) -> Option<Signal> {
     let (_, signals) = PLACES.iter().find(|(place, _)| *place == source)?;
     signals.get(purpose as usize).copied()
 }
 
-/// The signal of all fourth levels and of memory of other groups, if `source` is one of these.
+/// Returns the signal of all fourth levels and of memory of other groups, if `source` is one of these.
 pub(super) fn farther_memory(purpose: Purpose, source: DataSource) -> Option<Signal> {
     let one = matches!(source, DataSource::LocalL4 | DataSource::RemoteL4 | DataSource::DistantL4 | DataSource::DistantMemory);
     match purpose {

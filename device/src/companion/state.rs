@@ -1,17 +1,17 @@
-//! Save and restore.
+//! Saving and restoring.
 
 use alloc::vec::Vec;
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::{Companion, Follower, SecondLevel};
 
-/// The version of the saved form: it changes whenever the saved content or its meaning does.
+/// The version of the saved form. It changes whenever the saved content or its meaning does.
 pub const STATE_VERSION: u32 = 13;
 
 /// The first word of a saved companion.
 const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUCMP");
 
-/// Why saved bytes were refused. The companion is unchanged.
+/// The reason why saved bytes were refused. The companion is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -46,7 +46,7 @@ impl core::fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-/// Two sums over the bytes, which detect a changed, lost or exchanged byte (Fletcher's).
+/// Computes two sums over the bytes, which detect a changed, lost or exchanged byte (Fletcher's).
 fn checksum(bytes: &[u8]) -> u64 {
     let (low, high) = bytes.iter().fold((1u64, 0u64), |(low, high), byte| {
         let low = (low + u64::from(*byte)) % 0xFFFF_FFFB;
@@ -56,8 +56,8 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 impl Companion {
-    /// Everything that the companion and its `followers` remember, in a stable form. `followers` are those of all threads, in order,
-    /// with everything delivered and no host thread running them.
+    /// Returns the state of the companion and its `followers`, in a stable form. `followers` are those of all threads, in order, with
+    /// everything delivered and no host thread running them.
     ///
     /// # Errors
     /// [`RestoreError::Followers`] when there is not one per thread, in order.
@@ -76,10 +76,10 @@ impl Companion {
         Ok(writer.0)
     }
 
-    /// Makes the companion and its `followers` remember what was saved. Bytes that do not fit are refused.
+    /// Restores the saved state of the companion and its `followers`. Bytes that do not fit are refused.
     ///
     /// # Errors
-    /// [`RestoreError`], and nothing is changed.
+    /// [`RestoreError`]; nothing is changed then.
     pub fn restore(&self, bytes: &[u8], followers: &mut [&mut Follower<'_>]) -> Result<(), RestoreError> {
         if followers.len() != self.threads() || !followers.iter().enumerate().all(|(number, follower)| follower.number() == number) {
             return Err(RestoreError::Followers);
@@ -102,7 +102,7 @@ impl Companion {
         if checksum(body) != u64::from_le_bytes(*sum) {
             return Err(RestoreError::Damaged);
         }
-        // What is read is put in place only when all of it could be read.
+        // If not all of it can be read, the state from before is put back.
         let before = self.save(&followers.iter().map(|follower| &**follower).collect::<Vec<_>>())?;
         let result = self.load(&mut reader, followers);
         if result.is_err() {
@@ -124,7 +124,7 @@ impl Companion {
         if reader.0.len() == 8 { Ok(()) } else { Err(Damaged) }
     }
 
-    /// What must be the same: the CPU with all its sizes, packages and threads.
+    /// Returns the values that must match: the CPU with all its sizes, packages and threads.
     fn shape(&self) -> [u64; 4] {
         let profile = &self.system.profile;
         let fold = |sum: u64, number: u64| (sum ^ number).wrapping_mul(0x0100_0000_01B3).rotate_left(7);
@@ -147,7 +147,7 @@ impl Companion {
         let sizes = fold(sizes, memory.near_bytes);
         let sizes = [layout.lent as u64, (layout.packages_per_group.min(self.packages)) as u64].into_iter().fold(sizes, fold);
         let sizes = if layout.aperture.is_some() { fold(sizes, 1) } else { sizes };
-        // What of MCDRAM is a cache, where it is not that of the profile.
+        // The part of MCDRAM that is a cache, if it differs from that of the profile.
         let cached = layout.die.map_or(memory.near_bytes, |die| die.cached());
         let sizes = if cached == memory.near_bytes { sizes } else { fold(sizes, cached) };
         [name, sizes, self.packages as u64, self.per_package as u64]

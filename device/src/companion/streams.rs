@@ -1,11 +1,11 @@
-//! What each thread keeps of its stores and misses: write-combining buffers and the prefetcher's streams.
+//! Stores and misses that each thread keeps: write-combining buffers and the prefetcher's streams.
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::profile::Prefetcher;
 
 const MOST: usize = 16;
 
-/// Write-combining buffers, the oldest first: the line of each, and which of its bytes have been written.
+/// Write-combining buffers, oldest first: the line of each, and its written bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Combining {
     lines: [(u64, u128); MOST],
@@ -17,11 +17,11 @@ pub(super) struct Combining {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) line: u64,
-    /// Every byte of the line has been written.
+    /// Whether every byte of the line has been written.
     pub(super) whole: bool,
-    /// How many of its pieces of eight bytes have been written to.
+    /// Number of its pieces of eight bytes that have been written to.
     pub(super) quadwords: u64,
-    /// Which of its bytes have been written.
+    /// The bytes that have been written.
     pub(super) mask: u128,
 }
 
@@ -45,8 +45,8 @@ impl Combining {
         Some(Written { line, whole: mask == all, quadwords, mask })
     }
 
-    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is
-    /// full.
+    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`. Returns the buffers that are written out, to make room or
+    /// because they are full.
     pub(super) fn store(&mut self, line: u64, offset: u32, size: u32, bytes: u32) -> [Option<Written>; 2] {
         let mut out = [None; 2];
         let place = match self.open().iter().position(|(open, _)| *open == line) {
@@ -76,7 +76,7 @@ impl Combining {
         out
     }
 
-    /// The oldest buffer, to be written out.
+    /// Takes the oldest buffer, to be written out.
     pub(super) fn oldest(&mut self, bytes: u32) -> Option<Written> {
         self.take(0, bytes)
     }
@@ -106,7 +106,7 @@ impl Combining {
     }
 }
 
-/// A stream: the line that missed last, how many adjacent ones did, and whether they descend.
+/// A stream: the line that missed last, the number of adjacent lines that did, and whether they descend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stream {
     last: u64,
@@ -115,25 +115,25 @@ struct Stream {
 }
 
 impl Stream {
-    /// Whether a line that is not adjacent lies among the `ahead` lines that the stream has asked for.
+    /// Whether a line that is not adjacent is among the `ahead` lines that the stream has requested.
     fn has_asked_for(&self, line: u64, ahead: u8) -> bool {
         let distance = if self.down { self.last.wrapping_sub(line) } else { line.wrapping_sub(self.last) };
         (2..=u64::from(ahead)).contains(&distance)
     }
 }
 
-/// What a miss makes of the streams.
+/// The effect of a miss on the streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grown {
     /// The line to fetch.
     pub(super) target: Option<u64>,
-    /// A stream is followed from now on.
+    /// Whether a stream is followed from now on.
     pub(super) begun: bool,
-    /// It continued one that was followed already.
+    /// Whether it continued a stream that was followed already.
     pub(super) continued: bool,
-    /// One that was never continued is given up for it.
+    /// Whether a stream that was never continued is dropped for it.
     pub(super) unused: bool,
-    /// One has asked for this line, and the line before it has not been used.
+    /// Whether a stream has requested this line, and the line before it has not been used.
     pub(super) ahead: bool,
 }
 
@@ -148,7 +148,7 @@ impl Streams {
         Streams { streams: [Stream::default(); MOST] }
     }
 
-    /// Line `line` missed: what that makes of the streams. `line_bits` are the bits of an address within a line.
+    /// Records that line `line` missed, and returns the effect on the streams. `line_bits` are the bits of an address within a line.
     pub(super) fn missed(&mut self, prefetcher: &Prefetcher, line: u64, line_bits: u8) -> Grown {
         let most = usize::from(prefetcher.streams).clamp(1, MOST);
         let begins = prefetcher.after.max(2);
@@ -168,7 +168,7 @@ impl Streams {
         grown.begun = stream.length == begins;
         if place.is_none() {
             grown.ahead = streams.iter().any(|stream| stream.length >= begins && stream.has_asked_for(line, prefetcher.ahead));
-            // The stream that it takes the place of was begun, and never continued.
+            // The stream that it replaces was begun, and never continued.
             grown.unused = streams.last().is_some_and(|last| last.length == begins);
         }
         let place = place.unwrap_or(most - 1);
@@ -221,7 +221,7 @@ mod tests {
     fn a_miss_that_passes_over_a_line_of_a_stream_is_ahead_of_it() {
         let mut streams = Streams::new();
         let mut ahead = |line| streams.missed(&PREFETCHER, line, 6).ahead;
-        // 22 is asked for with 20. A single miss is no stream; 24 lies beyond what is asked for.
+        // 22 is requested with 20. A single miss is no stream; 24 lies beyond what is requested.
         assert_eq!([19, 20, 22, 40, 42].map(&mut ahead), [false, false, true, false, false]);
         let mut streams = Streams::new();
         let mut ahead = |line| streams.missed(&PREFETCHER, line, 6).ahead;

@@ -1,4 +1,4 @@
-//! What connects clusters: probes, and the path to memory.
+//! The interconnection of clusters: probes, and the path to memory.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -32,45 +32,44 @@ use super::streams::Written;
 use super::tally::Tally;
 use crate::die::{ClusterMode, Spread};
 
-/// The response of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Response {
     pub(super) state: LineState,
     pub(super) source: DataSource,
     pub(super) latency: u32,
-    /// What the memory-side cache did.
+    /// The outcome in the memory-side cache.
     pub(super) near: Near,
-    /// The cluster that passed it on.
+    /// The cluster that passed the line on.
     holder: usize,
-    /// How far the request went, where that is predicted.
+    /// How far the request went, if that is predicted.
     pub(super) went: Option<Went>,
 }
 
-/// The clusters, each behind its own lock, and what they share, behind one more.
+/// The clusters, each behind its own lock, and the state that they share, behind one more.
 ///
-/// A holder of the shared part's lock may take clusters' locks, one at a time. A holder of a cluster's lock or of a core's takes no other. So
-/// there is no deadlock.
+/// A holder of the lock of the shared state may take clusters' locks, one at a time. A holder of a cluster's or a core's lock takes no
+/// other. So there is no deadlock.
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) profile: Profile,
     pub(super) clusters: Box<[ClusterLock]>,
-    /// The cores of every cluster, one cluster after the other. Empty if no threads compete.
+    /// The cores of all clusters, cluster by cluster. Empty if no threads compete.
     pub(super) cores: Box<[Core]>,
     pub(super) shared: Mutex<Shared>,
-    /// Packages with something in [`Shared::abroad`].
+    /// Whether each package has something in [`Shared::abroad`].
     waiting: Box<[AtomicBool]>,
-    /// Whether places and interconnects are watched; whether any place has counted; and whether any interconnect has.
+    /// Whether places and interconnects are watched, whether any place has counts, and whether any interconnect has.
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
-    /// How many followers have been made.
+    /// Number of followers made so far.
     pub(super) followers: AtomicUsize,
-    /// How many followers count what links send, and how many count idle slots.
+    /// Number of followers that count link traffic, and of those that count idle slots.
     pub(super) linked: AtomicUsize,
     pub(super) idle_counted: AtomicUsize,
-    /// Where lines are.
+    /// The distribution of lines among agents and memory.
     spread: Spread,
-    /// Those that are lent are the last of each package.
+    /// Lent clusters are the last of each package.
     pub(super) clusters_per_package: usize,
     pub(super) layout: Layout,
 }
@@ -78,14 +77,14 @@ pub(super) struct System {
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
-    /// What each package's memory did for others, until one of its threads reports it. Empty if there is only one package.
+    /// Counts of each package's memory for other packages, until one of its threads reports them. Empty if there is only one package.
     pub(super) abroad: Box<[Tally]>,
-    /// Doublewords that each link of each package sent since idle slots were last counted, and what it owes of before. Empty without such
-    /// links.
+    /// Doublewords that each link of each package has sent since idle slots were last counted, plus its backlog from before. Empty without
+    /// such links.
     pub(super) sent: Box<[[u64; NODE_LINKS]]>,
-    /// What each package's aperture remembers. Empty without an aperture.
+    /// The translations that each package's aperture caches. Empty without an aperture.
     pub(super) relocated: Box<[Buffer]>,
-    /// What each cluster predicts of the scopes of its requests. Empty if they have none.
+    /// Each cluster's predictions of the scopes of its requests. Empty if requests have no scopes.
     pub(super) scopes: Box<[Scopes]>,
 }
 
@@ -130,19 +129,17 @@ impl System {
         }
     }
 
-    /// What a thread of a cluster has found that has found nothing.
     pub(super) fn nothing_found(&self, cluster: usize) -> Found {
         self.clusters.get(cluster).map(ClusterLock::nothing_found).unwrap_or_default()
     }
 
-    /// The package whose memory holds line `outer`.
+    /// Returns the package whose memory holds line `outer`.
     pub(super) fn home(&self, outer: u64) -> usize {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
-    /// The agent that line `outer` belongs to.
     pub(super) fn agent(&self, outer: u64) -> u16 {
         self.spread.agent(outer, u64::from(self.profile.mesh.agents)) as u16
     }
@@ -152,7 +149,8 @@ impl System {
         self.quadrant(cluster) != self.spread.memory(outer, u64::from(self.profile.mesh.quadrants))
     }
 
-    /// The quadrant of a cluster: that of its place on the die, if it is known. Otherwise clusters fill one quadrant after the other.
+    /// Returns the quadrant of a cluster: that of its place on the die, if it is known. Otherwise clusters fill one quadrant after the
+    /// other.
     fn quadrant(&self, cluster: usize) -> u64 {
         let place = self.layout.die.and_then(|die| die.tiles.place(u8::try_from(cluster).ok()?));
         if let Some(place) = place {
@@ -161,13 +159,14 @@ impl System {
         cluster as u64 * u64::from(self.profile.mesh.quadrants) / (self.clusters.len() as u64).max(1)
     }
 
-    /// What tells near tiles from far ones: the half of the die in SNC2, and otherwise the quadrant.
+    /// Returns the number that distinguishes near tiles from far ones: the half of the die in SNC2, otherwise the quadrant.
     fn node(&self, cluster: usize) -> u64 {
         let halves = self.layout.die.is_some_and(|die| die.cluster == ClusterMode::Snc2);
         if halves { self.quadrant(cluster) / 2 } else { self.quadrant(cluster) }
     }
 
-    /// The supplier of line `outer` to cluster `from`, which did not have it, whether it was modified there, and the cluster if it was one.
+    /// Returns the supplier of line `outer` to cluster `from`, which did not have it; whether it was modified there; and the cluster, if it
+    /// was one.
     pub(super) fn supplier(&self, from: usize, outer: u64, response: &Response) -> (Supplier, bool, Option<u16>) {
         let meshed = self.profile.mesh.quadrants > 1;
         let source = response.source;
@@ -183,19 +182,16 @@ impl System {
         (Supplier::Unknown, false, None)
     }
 
-    /// Whether places and interconnects are watched.
     #[inline]
     pub(super) fn is_watched(&self) -> bool {
         self.watched.load(Relaxed)
     }
 
-    /// Whether places have something to report.
     #[inline]
     pub(super) fn has_places(&self) -> bool {
         self.busy.load(Relaxed)
     }
 
-    /// Whether interconnects have something to report.
     #[inline]
     pub(super) fn has_interconnects(&self) -> bool {
         self.joined.load(Relaxed)
@@ -210,12 +206,12 @@ impl System {
         }
     }
 
-    /// Reports with nothing locked, package after package: `report` may call the companion.
+    /// Reports the counts of places, package after package. No lock is held during a report, so `report` may call the companion.
     pub(super) fn take_places(&self, mut report: impl FnMut(Place, Signal, u64)) {
         if !self.has_places() {
             return;
         }
-        // Lowered first: what comes while it is reported raises it again.
+        // Cleared first, so that counts that arrive during the report set it again.
         self.busy.store(false, Relaxed);
         for package in 0..self.waiting.len() {
             let mut from = 0;
@@ -230,7 +226,6 @@ impl System {
         self.shared.lock().memories.get_mut(package)?.places.take_next(package, from)
     }
 
-    /// The same.
     pub(super) fn take_interconnects(&self, mut report: impl FnMut(usize, &Interconnect)) {
         if !self.has_interconnects() {
             return;
@@ -248,7 +243,7 @@ impl System {
         self.shared.lock().memories.get_mut(package).map(|memory| core::mem::take(&mut memory.places.interconnect)).unwrap_or_default()
     }
 
-    /// Does `work` with the interconnects of these packages, if they are watched.
+    /// Calls `work` on the interconnects of these packages, if they are watched.
     fn join<const N: usize>(&self, shared: &mut Shared, packages: [usize; N], work: impl Fn(&mut Interconnect)) {
         if self.is_watched() {
             self.joined.store(true, Relaxed);
@@ -258,7 +253,7 @@ impl System {
         }
     }
 
-    /// `package` sends a request for line `outer` as far as `reach`.
+    /// Counts a request for line `outer` that `package` sends as far as `reach`.
     pub(super) fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
         if self.is_watched() {
             self.join(shared, [package], |interconnect| interconnect.request(outer, reach));
@@ -266,7 +261,7 @@ impl System {
         }
     }
 
-    /// `package` makes a request of a cluster, which went as `went` says.
+    /// Counts a request of a cluster in `package`, which went as far as `went` says.
     fn begins_predicted(&self, shared: &mut Shared, package: usize, ask: Ask, request: Request, outer: u64, went: Went) {
         if !self.is_watched() {
             return;
@@ -281,7 +276,7 @@ impl System {
         }
     }
 
-    /// Does `work` with what the channel that has line `outer` is asked for, if that is watched.
+    /// Calls `work` on the counts of requests to the channel that has line `outer`, if they are watched.
     pub(super) fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
         if !self.is_watched() {
             return;
@@ -292,7 +287,7 @@ impl System {
         }
     }
 
-    /// Line `outer` moves from one package to another, or within one.
+    /// Counts line `outer` moving from one package to another, or within one.
     pub(super) fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
@@ -302,7 +297,6 @@ impl System {
         }
     }
 
-    /// Moves line `outer`.
     pub(super) fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
         let watched = self.is_watched();
         if watched {
@@ -311,19 +305,18 @@ impl System {
         memory.access(outer, traffic, &self.profile.costs, watched, tally)
     }
 
-    /// Whether any follower of `package` is active.
     pub(super) fn is_followed(&self, package: usize) -> bool {
         let clusters = self.clusters.iter().skip(package * self.clusters_per_package).take(self.clusters_per_package);
         clusters.into_iter().any(|cluster| cluster.lock().listeners != 0)
     }
 
-    /// Whether the memory of `package` has done something for others.
+    /// Whether the memory of `package` has unreported work done for other packages.
     #[inline]
     pub(super) fn has_worked_abroad(&self, package: usize) -> bool {
         self.waiting.get(package).is_some_and(|waiting| waiting.load(Relaxed))
     }
 
-    /// Moves what the memory of `package` has done for others into `tally`, or drops it.
+    /// Moves the counts of what the memory of `package` did for other packages into `tally`, or drops them.
     pub(super) fn report_work_abroad(&self, package: usize, tally: Option<&mut Tally>) {
         let mut shared = self.shared.lock();
         if let (Some(waiting), Some(abroad)) = (self.waiting.get(package), shared.abroad.get_mut(package)) {
@@ -335,8 +328,8 @@ impl System {
         }
     }
 
-    /// Does `work` with the memory of the package that has line `outer`, and with the tally of that package: `tally`, which is that of
-    /// cluster `from`, or the one for work done for others.
+    /// Calls `work` with the memory of the package that has line `outer`, and with that package's tally: `tally`, if it is the package of
+    /// cluster `from`; otherwise the one for work done for others.
     pub(super) fn at_home<T>(
         &self,
         shared: &mut Shared,
@@ -348,8 +341,8 @@ impl System {
         self.at(shared, from / self.clusters_per_package, self.home(outer), tally, work)
     }
 
-    /// Does `work` with the memory of package `there`, and with its tally: `tally`, which is that of package `here`, or the one for work done
-    /// for others.
+    /// Calls `work` with the memory of package `there`, and with that package's tally: `tally`, if it is package `here`; otherwise the one
+    /// for work done for others.
     pub(super) fn at<T>(
         &self,
         shared: &mut Shared,
@@ -419,7 +412,6 @@ impl System {
         Ok(())
     }
 
-    /// Cluster `from` requests line `outer`.
     pub(super) fn request(&self, shared: &mut Shared, from: usize, ask: Ask, request: Request, outer: u64, tally: &mut Tally) -> Response {
         let costs = &self.profile.costs;
         let package = from / self.clusters_per_package;
@@ -458,7 +450,7 @@ impl System {
             let read = if request == Request::Upgrade { 0 } else { LINE };
             self.transact(shared, &Transaction { source: package, target: home, written: 0, read, owner }, tally);
         }
-        // Where that is not predicted, it goes to all that may have to do with the line.
+        // If that is not predicted, the request goes to all that may be concerned with the line.
         let to_all = Went::at_once(farthest.max(self.reach(package, home)));
         let state = match (takes, dirty.is_some() || clean) {
             (true, _) => LineState::Modified,
@@ -487,16 +479,16 @@ impl System {
             }
             None => self.read_memory(shared, from, outer, reach, tally),
         };
-        // Who is to write the line has to reach every other copy too.
+        // A request to write the line has to reach every other copy too.
         let went = self.went(shared, from, ask, outer, if takes { reach.max(farthest) } else { reach }, tally);
         self.begins_predicted(shared, package, ask, request, outer, went.unwrap_or(to_all));
         self.carries(shared, supplier, package, outer);
         if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
-            // Without an owned state, memory gets the modified line.
+            // Without an owned state, the modified line is written to memory.
             self.carries(shared, supplier, home, outer);
             self.write(shared, from, outer, tally);
         }
-        // A part that tells third levels apart tells what memory gave too, whoever has it clean.
+        // On a part that tells third levels apart, memory counts as the source even if a cluster has a clean copy.
         count_response(ask, state, source, clean && !self.profile.mesh.scopes, tally);
         Response { state, source, latency, near, holder: holder.map_or(from, |(holder, _)| holder), went }
     }
@@ -515,12 +507,11 @@ impl System {
         (source, latency + self.farther(reach), near)
     }
 
-    /// Line `outer` is written to memory.
     fn write(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
-    /// Lines displaced from cluster `from` are written to memory.
+    /// Writes lines evicted from cluster `from` to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         self.cast_out_laterally(from, out, tally);
         for outer in out.take() {
@@ -539,7 +530,7 @@ impl System {
         }
     }
 
-    /// Lines that the third level of cluster `from` gave up go to the lent ones of its package by turns, and what those give up in turn to
+    /// Moves lines that the third level of cluster `from` evicted to the lent clusters of its package in turn. Lines that those evict go to
     /// memory.
     fn cast_out_laterally(&self, from: usize, out: &mut Departures, tally: &mut Tally) {
         let Layout { clusters, lent, .. } = self.layout;
@@ -562,7 +553,7 @@ impl System {
         }
     }
 
-    /// Cluster `from` writes out a write-combining buffer: every cache loses the line.
+    /// Writes out a write-combining buffer of cluster `from`. Every cache loses the line.
     pub(super) fn stream(&self, from: usize, written: &Written, tally: &mut Tally) {
         let Written { line: outer, whole, quadwords, mask } = *written;
         let mut shared = self.shared.lock();

@@ -2,10 +2,10 @@
 
 use super::bytes::{Damaged, Reader, Writer};
 
-/// How many are kept apart.
+/// Maximum number of lines that are kept.
 const MOST: usize = 8;
 
-/// The lines that others took to write them since a thread of the core last looked: the first few.
+/// The first few lines that others took to write them, since a thread of the core last looked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// The number of the line in the first level, and whether it was in the instruction cache.
@@ -14,7 +14,7 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// A line was taken from the data cache or, as `code`, from the instruction cache.
+    /// Adds a line that was taken from the data cache or, with `code`, from the instruction cache.
     pub(super) fn push(&mut self, line: u64, code: bool) {
         if let Some(place) = self.lines.get_mut(self.count) {
             *place = (line, code);
@@ -22,13 +22,11 @@ impl Taken {
         }
     }
 
-    /// Whether there is none.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The lines.
     pub(super) fn all(&self) -> &[(u64, bool)] {
         self.lines.get(..self.count).unwrap_or(&[])
     }

@@ -4,16 +4,16 @@ use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 use super::bus::{Carried, Lines};
 
-/// Events since they were last added to the totals, by signal.
+/// Events that have not been added to the totals yet, by signal.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     pending: [u64; Signal::COUNT],
     /// The signals that are demanded and that the companion supplies.
     wanted: [Signal; Signal::COUNT],
     count: usize,
-    /// What the bus has carried since somebody last asked.
+    /// The work of the bus since this was last taken.
     pub(super) carried: Carried,
-    /// The lines of that.
+    /// The lines of that work.
     pub(super) lines: Lines,
 }
 
@@ -22,7 +22,6 @@ impl Tally {
         Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE, lines: Lines::NONE }
     }
 
-    /// A signal occurred `amount` times.
     #[inline(always)]
     pub(super) fn add(&mut self, signal: Signal, amount: u64) {
         if let Some(cell) = self.pending.get_mut(signal.index()) {
@@ -30,7 +29,7 @@ impl Tally {
         }
     }
 
-    /// From now on these signals are reported; events so far are dropped.
+    /// Sets the signals that are reported, and drops the events so far.
     pub(super) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
@@ -48,24 +47,22 @@ impl Tally {
         self.count == 0
     }
 
-    /// The amount of a signal that is not reported yet.
+    /// Returns the amount of a signal that is not reported yet.
     pub(super) fn get(&self, signal: Signal) -> u64 {
         self.pending.get(signal.index()).copied().unwrap_or(0)
     }
 
-    /// Moves all events of `other` here.
     pub(super) fn take_over(&mut self, other: &mut Tally) {
         for (cell, more) in self.pending.iter_mut().zip(&mut other.pending) {
             *cell = cell.wrapping_add(core::mem::take(more));
         }
     }
 
-    /// The signals that are reported.
+    /// Returns the signals that are reported.
     pub(super) fn signals(&self) -> &[Signal] {
         self.wanted.get(..self.count).unwrap_or(&[])
     }
 
-    /// Adds the events to the totals.
     #[inline]
     pub(super) fn report(&mut self, totals: &Totals) {
         for signal in self.wanted.get(..self.count).unwrap_or(&[]) {

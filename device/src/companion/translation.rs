@@ -9,12 +9,12 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::profile::{BufferGeometry, Replacement, Translation as Geometry};
 use super::sets::Sets;
 
-/// What an embedder reports for an address whose translation no buffer holds.
+/// The page-table walk that an embedder reports for an address whose translation no buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Walk {
     /// Physical addresses of the table entries that lead to the page, root first.
     pub entries: [u64; 5],
-    /// How many of them there are.
+    /// Number of these entries.
     pub levels: u8,
     /// Bits of an address within the page.
     pub page_bits: u8,
@@ -23,43 +23,43 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A page of this size for which no table is read.
+    /// Returns the walk for a page of this size for which no table is read.
     #[must_use]
     pub const fn direct(page_bits: u8) -> Walk {
         Walk { entries: [0; 5], levels: 0, page_bits, global: false }
     }
 
-    /// The physical addresses that a walk reads, root first.
+    /// Returns the physical addresses that a walk reads, root first.
     #[must_use]
     pub fn entries(&self) -> &[u64] {
         self.entries.get(..usize::from(self.levels)).unwrap_or(&self.entries)
     }
 }
 
-/// The tables of a guest whose real addresses the tables of its host translate.
+/// The tables of a guest whose real addresses are translated by the tables of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Guest {
     /// The guest real address of the entry of its process table, which a walk reads before the root; `None` if there is none.
     pub process_entry: Option<u64>,
-    /// The guest's walk: the addresses of its entries are guest real addresses. That of a guest which does not translate is
-    /// [`direct`](Walk::direct), with a page of all address bits: the page of the host then decides.
+    /// The guest's walk; the addresses of its entries are guest real addresses. For a guest that does not translate, it is
+    /// [`direct`](Walk::direct), with a page of all address bits, so that the host's page decides.
     pub walk: Walk,
-    /// The guest real address that the virtual address is translated to.
+    /// The guest real address of the virtual address.
     pub real: u64,
 }
 
 /// The translation of a guest real address by the tables of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Host {
-    /// The host's walk: the addresses of its entries are physical.
+    /// The host's walk; the addresses of its entries are physical.
     pub walk: Walk,
-    /// The physical address that the guest real address is translated to.
+    /// The physical address of the guest real address.
     pub physical: u64,
 }
 
-/// Walks the guest's page tables. Called only when no translation buffer holds an address.
+/// The guest's page tables. They are walked only when no translation buffer holds an address.
 ///
-/// An embedder whose guests have one tree implements [`walk`](PageTables::walk) alone. One that runs guests under a host tells both trees,
+/// An embedder whose guests have one tree implements only [`walk`](PageTables::walk). One that runs guests under a host reports both trees,
 /// by [`nested`](PageTables::nested) and [`host`](PageTables::host): each entry of the guest's tables then needs a translation of its own.
 ///
 /// ```
@@ -86,18 +86,18 @@ pub struct Host {
 /// assert_eq!(Tables.host(Tables.nested(0x1_2345).unwrap().real).physical, 0x1_0001_2345);
 /// ```
 pub trait PageTables {
-    /// The table entries that lead to the page of the virtual address `address`.
+    /// Returns the table entries that lead to the page of the virtual address `address`.
     fn walk(&mut self, address: u64) -> Walk;
 
-    /// The guest's tables for the virtual address `address`, if its real addresses are translated by a host's; otherwise
-    /// [`walk`](PageTables::walk) has all. Called when the first level of translation buffers lacks the address.
+    /// Returns the guest's tables for the virtual address `address`, if a host translates the guest's real addresses; otherwise
+    /// [`walk`](PageTables::walk) reports everything. Called when the first level of translation buffers misses.
     fn nested(&mut self, address: u64) -> Option<Guest> {
         let _ = address;
         None
     }
 
-    /// The host's tables for the guest real address `real`; called for what [`nested`](PageTables::nested) has told. By default each
-    /// address is its own, in pages of 4 KiB for which no table is read.
+    /// Returns the host's tables for the guest real address `real`. Called for addresses that [`nested`](PageTables::nested) returned. By
+    /// default each address maps to itself, in pages of 4 KiB for which no table is read.
     fn host(&mut self, real: u64) -> Host {
         Host { walk: Walk::direct(12), physical: real }
     }
@@ -113,7 +113,7 @@ impl PageTables for Untranslated {
     }
 }
 
-/// Translations that the processor forgets.
+/// Translations that the processor invalidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Invalidation {
     /// All of the core.
@@ -122,28 +122,28 @@ pub enum Invalidation {
     NonGlobal,
     /// The translation of the page with this virtual address.
     Page(u64),
-    /// The host's translation of the page with this guest real address, and all that was derived from those of the host.
+    /// The host's translation of the page with this guest real address, and everything derived from the host's translations.
     HostPage(u64),
 }
 
 /// Flags of an entry.
 const PRESENT: u64 = 1;
-/// It is a piece of a larger page: of less than 1 GiB, of less than 16 GiB, or of more.
+/// The entry is a piece of a larger page: of less than 1 GiB, of less than 16 GiB, or of more.
 const PIECE: u64 = 6;
 const PIECE_BELOW_1G: u64 = 2;
 const PIECE_BELOW_16G: u64 = 4;
 const PIECE_OF_16G: u64 = 6;
 const GLOBAL: u64 = 8;
 
-/// A bit of the number under which a thread's translations are kept: they are of guest real addresses.
+/// A bit of the thread number in the key of a translation: set for guest real addresses.
 const OF_HOST: u8 = 0x20;
-/// The same bit in the key of an entry of a guest's tables.
+/// A bit in the key of a page-table entry: set for a guest's tables.
 const OF_GUEST: u64 = 1 << 56;
 
-/// Bits of an address within the largest page that is held in pieces: forgetting a page forgets all pieces within this distance.
+/// Bits of an address within the largest page that is held in pieces. Invalidating a page invalidates all pieces within this distance.
 const LARGEST_CUT: u32 = 30;
 
-/// The page of a translation that the first level did not have: the binary logarithm of its size, or 0, and where its entry was read.
+/// The page of a translation that missed the first level: the binary logarithm of its size, or 0, and the source of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Page {
     pub(super) bits: u8,
@@ -151,7 +151,7 @@ pub(super) struct Page {
     pub(super) prefetched: bool,
 }
 
-/// The flags of a piece of a page of this size.
+/// Returns the flags of a piece of a page of this size.
 fn piece_of(page_bits: u8) -> u64 {
     match page_bits {
         ..30 => PIECE_BELOW_1G,
@@ -160,7 +160,7 @@ fn piece_of(page_bits: u8) -> u64 {
     }
 }
 
-/// The size of the page whose translation is held in `word` with pages of `bits`.
+/// Returns the size of the page whose translation is held in `word` with pages of `bits`.
 fn whole(word: u64, bits: u8) -> u8 {
     match word & PIECE {
         PIECE_BELOW_1G if bits < 21 => 21,
@@ -184,7 +184,7 @@ impl Buffer {
         Buffer { sets, page_bits: geometry.page_bits, pieces: geometry.pieces }
     }
 
-    /// The set's index and the key of `address` in pages of `bits`, where `size` is the number of the page size.
+    /// Returns the set index and the key of `address` in pages of `bits`, where `size` is the number of the page size.
     fn place(address: u64, bits: u8, size: usize, thread: u8) -> (u64, u64) {
         let page = address >> (bits & 63);
         (page, (page & ((1 << 52) - 1)) << 8 | u64::from(thread & 0x3F) << 2 | size as u64 & 3)
@@ -198,7 +198,7 @@ impl Buffer {
         })
     }
 
-    /// The set that has a translation, which it marks as used, and the key.
+    /// Returns the set and the key of a translation, and marks it as used.
     #[inline]
     fn find(&mut self, address: u64, thread: u8) -> Option<(u64, u64)> {
         self.page_bits.iter().enumerate().find_map(|(size, bits)| {
@@ -207,13 +207,13 @@ impl Buffer {
         })
     }
 
-    /// The size in which it holds a page: the page's own, or the largest piece.
+    /// Returns the size in which it holds a page: the page's own, or the largest piece.
     fn fitting(&self, page_bits: u8) -> Option<(usize, u8)> {
         let fits = |bits: u8| bits == page_bits || self.pieces && bits < page_bits;
         self.page_bits.iter().copied().enumerate().rev().find(|(_, bits)| fits(*bits))
     }
 
-    /// Takes in the translation of `address`, if it holds pages of that size.
+    /// Adds the translation of `address`, if it holds pages of that size.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
         if let Some((size, bits)) = self.fitting(walk.page_bits) {
             let (index, key) = Buffer::place(address, bits, size, thread);
@@ -249,18 +249,18 @@ impl Buffer {
 #[derive(Clone, Debug)]
 struct Level {
     buffers: Box<[Buffer]>,
-    /// The buffer that hit last is tried first. A translation is in only one of them, so the result is the same.
+    /// The buffer that hit last, which is tried first. A translation is in only one of them, so the result is the same.
     last: usize,
     /// The bits of an address within the smallest page.
     bits: u8,
-    /// What was found last in the buffer that hit last, and before that, until anything changes but the order of use.
+    /// The last two translations found in the buffer that hit last, until anything but the order of use changes.
     recent: [Option<Recent>; 2],
-    /// Whether anything else has changed since somebody last asked.
+    /// Whether anything else has changed since this was last read.
     changed: bool,
 }
 
-/// A translation that was found: the smallest page that was asked for, its thread, the set that it is in, and its key. The last one is the first
-/// of its set. The one before is another, which is so too, or the second if both are in the same set.
+/// A translation that was found: the smallest page that was asked for, its thread, its set, and its key. The most recent one is the first
+/// of its set. The one before is another first of its set, or the second if both are in the same set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Recent {
     page: u64,
@@ -288,7 +288,7 @@ impl Level {
         }
     }
 
-    /// Whether it has a translation, which it marks as used.
+    /// Whether it has a translation. Marks it as used.
     #[inline]
     fn finds(&mut self, address: u64, thread: u8) -> bool {
         Recent::is(self.recent[0], address >> self.bits, thread) || self.find(address, thread)
@@ -311,7 +311,7 @@ impl Level {
         }
         let buffer = self.last;
         let Some((set, key)) = self.search(|buffer| buffer.find(address, thread)) else { return false };
-        // Several of the smallest pages may have one translation.
+        // One translation may cover several of the smallest pages.
         let other = if last.is_some_and(|last| last.key == key) { before } else { last };
         self.recent = [Some(Recent { page, thread, set, key }), other.filter(|_| self.last == buffer)];
         true
@@ -322,7 +322,7 @@ impl Level {
         self.search(|buffer| buffer.touch(address, thread))
     }
 
-    /// What `find` finds in one of the buffers.
+    /// Returns the first result of `find` among the buffers.
     #[inline]
     fn search<T>(&mut self, find: impl Fn(&mut Buffer) -> Option<T>) -> Option<T> {
         if let Some(found) = self.buffers.get_mut(self.last).and_then(&find) {
@@ -335,7 +335,7 @@ impl Level {
         Some(found)
     }
 
-    /// Puts a translation into the buffer whose pages are the largest that fit.
+    /// Puts a translation into the buffer with the largest pages that fit.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
         self.recent = [None; 2];
         self.changed = true;
@@ -356,7 +356,7 @@ pub(super) struct Translations {
     upper: Option<Sets>,
 }
 
-/// The numbers of the sides: translations of code, and of data.
+/// The indices of the sides: translations of code, and of data.
 pub(super) const CODE: usize = 0;
 pub(super) const DATA: usize = 1;
 
@@ -377,65 +377,61 @@ impl Translations {
         self.second.get_mut(side)
     }
 
-    /// Whether the first level has a translation, and marks it as used.
+    /// Whether the first level has a translation. Marks it as used.
     #[inline]
     pub(super) fn find_first(&mut self, side: usize, address: u64, thread: u8) -> bool {
         self.first.get_mut(side).is_some_and(|level| level.finds(address, thread))
     }
 
-    /// The bits of an address within the smallest page of a side that the first level knows.
+    /// Returns the address bits within the smallest page that the first level of a side supports.
     pub(super) fn first_bits(&self, side: usize) -> u8 {
         self.first.get(side).map_or(0, |level| level.bits)
     }
 
-    /// Whether the translations that the first level has of a side have changed since this was last asked.
+    /// Whether the first-level translations of a side have changed since this was last called.
     pub(super) fn take_changed(&mut self, side: usize) -> bool {
         self.first.get_mut(side).is_some_and(|level| core::mem::take(&mut level.changed))
     }
 
-    /// Looks a translation up in the second level: with it comes the binary logarithm of the size of the whole page. The caller puts it into
-    /// the first by [`fill_first`](Self::fill_first).
+    /// Looks a translation up in the second level. Also returns the binary logarithm of the size of the whole page. The caller puts the
+    /// translation into the first level by [`fill_first`](Self::fill_first).
     #[inline]
     pub(super) fn find_second(&mut self, side: usize, address: u64, thread: u8) -> Option<(Walk, u8)> {
         self.second(side)?.touch(address, thread)
     }
 
-    /// The same for a guest real address.
+    /// Looks up the translation of a guest real address in the second level.
     pub(super) fn find_host(&mut self, real: u64, thread: u8) -> Option<(Walk, u8)> {
         self.find_second(DATA, real, thread | OF_HOST)
     }
 
-    /// Puts a translation into the first level.
     pub(super) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.first.get_mut(side) {
             level.fill(address, thread, walk);
         }
     }
 
-    /// Puts a translation into the second level.
     pub(super) fn fill_second(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.second(side) {
             level.fill(address, thread, walk);
         }
     }
 
-    /// Puts the translation of a guest real address into the second level.
     pub(super) fn fill_host(&mut self, real: u64, thread: u8, walk: &Walk) {
         self.fill_second(DATA, real, thread | OF_HOST, walk);
     }
 
-    /// Puts a translation into both levels.
     pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         self.fill_first(side, address, thread, walk);
         self.fill_second(side, address, thread, walk);
     }
 
-    /// The key of an entry of page tables in the page-walk cache: entries of a guest have guest real addresses.
+    /// Returns the key of a page-table entry in the page-walk cache. Entries of a guest have guest real addresses.
     fn key(entry: u64, of_guest: bool) -> u64 {
         entry >> 3 & (OF_GUEST - 1) | if of_guest { OF_GUEST } else { 0 }
     }
 
-    /// The index of the first entry of a walk that must be read: those above it are remembered. Remembers the upper entries of this walk.
+    /// Returns the index of the first entry of a walk that must be read; those above it are cached. Caches the upper entries of this walk.
     pub(super) fn shorten(&mut self, walk: &Walk, of_guest: bool) -> usize {
         let Some(upper) = self.upper.as_mut() else { return 0 };
         let above = walk.entries().split_last().map_or(&[][..], |(_, above)| above);
@@ -447,7 +443,7 @@ impl Translations {
         begin
     }
 
-    /// Remembers an entry of a table that leads to a tree; returns whether it was known.
+    /// Caches an entry of a table that leads to a tree. Returns whether it was cached already.
     pub(super) fn learn(&mut self, entry: u64, of_guest: bool) -> bool {
         let Some(upper) = self.upper.as_mut() else { return false };
         let key = Self::key(entry, of_guest);
@@ -461,7 +457,7 @@ impl Translations {
     pub(super) fn forget(&mut self, what: Invalidation, thread: u8) {
         let of_host = matches!(what, Invalidation::HostPage(_));
         for level in &mut self.first {
-            // The first level has what both trees together translate.
+            // The first level holds the combined translations of both trees.
             let what = if of_host { Invalidation::All } else { what };
             level.recent = [None; 2];
             level.changed = true;
@@ -499,7 +495,8 @@ mod tests {
     use super::super::parts;
     use super::*;
 
-    /// Buffers that look up every page, or remember the one that was found last, and what they found and hold after a stream of 20,000 accesses.
+    /// Returns what the buffers find and hold after a stream of 20,000 accesses. Without `remembers`, they look up every page instead of
+    /// reusing the last one.
     fn stream(geometry: &Geometry, remembers: bool) -> (Vec<bool>, Vec<u8>) {
         let (mut translations, mut state) = (Translations::new(geometry), 9u64);
         let mut draw = |below: u64| {

@@ -1,4 +1,4 @@
-//! The CPUs that are modelled: one file each, with the sources of its numbers.
+//! The modelled CPUs: one file each, with the sources of its numbers.
 
 #[cfg(feature = "itanium")]
 mod itanium;
@@ -30,7 +30,7 @@ parts! {
     "power9": power9::POWER9;
 }
 
-/// The CPU of this name: that of the part.
+/// Returns the modelled CPU of the part with this name.
 ///
 /// ```
 /// use vm_pmu::companion::parts;

@@ -123,7 +123,7 @@ fn the_bandwidth_of_mcdram_comes_out_of_its_controllers() {
     assert_eq!(each(AccessKind::Load), [0, 0, 1000]);
     assert_eq!(each(AccessKind::Flush), [0, 0, 0]);
     assert_eq!(each(AccessKind::Load), [1000, 0, 0]);
-    // Written in the caches, then displaced.
+    // Written in the caches, then evicted.
     assert_eq!(each(AccessKind::Store), [0, 0, 0]);
     assert_eq!(each(AccessKind::Flush), [0, 1000, 0]);
 }
