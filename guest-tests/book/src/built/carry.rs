@@ -92,7 +92,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let file = |path: &str| Some(Target::File(PathBuf::from(path)));
         assert_eq!(target(&root, "../../arch/src/layout.rs"), file("arch/src/layout.rs"));
-        assert_eq!(target(&root, "notes/house.html"), file("docs/notes/house.md"));
+        assert_eq!(target(&root, "notes/qemu.html"), file("docs/notes/qemu.md"));
         assert_eq!(target(&root, "../Cargo.toml"), file("Cargo.toml"));
         assert_eq!(target(&root, "src/litmus.html"), Some(Target::Own("litmus.html".to_owned())));
         assert_eq!(target(&root, "src/pictures/machine.svg"), Some(Target::Own("pictures/machine.svg".to_owned())));
