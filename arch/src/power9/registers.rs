@@ -270,11 +270,14 @@ power_layout! {
     }
 }
 
+/// The bits of an address that PDBAR and LDBAR keep: memory begins at a multiple of 8 KiB, below 2^50.
+pub const ADDRESS: u64 = 0x0003_FFFF_FFFF_E000;
+
 impl Ldbar {
     /// Where the memory begins, in bytes: the part of COUNTER_ADDRESS that a real address has, bits 14 to 50.
     #[must_use]
     pub const fn memory(&self) -> u64 {
-        self.0 & super::collection::ADDRESS
+        self.0 & ADDRESS
     }
 
     /// Whether the thread counts into its memory: ENABLE without TRACE.

@@ -2,8 +2,6 @@
 
 use std::cell::Cell;
 
-use crate::status::{Failure, VmPmuStatus, misuse};
-
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
@@ -27,14 +25,8 @@ impl Drop for Inside {
     }
 }
 
-/// Refuses a call out of such a function: it would wait for the lock forever.
+/// Whether such a function runs on this host thread.
 #[inline]
-pub(crate) fn refuse() -> Result<(), Failure> {
-    if INSIDE.get() { Err(refused()) } else { Ok(()) }
-}
-
-#[cold]
-fn refused() -> Failure {
-    let message = "a function of VmPmuMemory called the library, which holds a lock while it runs: note the call and make it afterwards";
-    misuse(VmPmuStatus::ErrorReentered, message)
+pub(crate) fn is_inside() -> bool {
+    INSIDE.get()
 }

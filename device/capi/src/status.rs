@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use vm_pmu::Fault;
 use vm_pmu::arch::access::Facility;
 
-use crate::reentry::refuse;
+use crate::reentry::is_inside;
 
 /// What a call returns: 0 for success, a positive number for a fault to deliver to the guest, a negative one for misuse.
 ///
@@ -132,6 +132,18 @@ fn remember(message: Cow<'static, str>) {
 /// Does `work`; a panic in it does not unwind beyond this.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(work))
+}
+
+/// Refuses a call out of a function of the embedder that runs under a lock of the library: it would wait for the lock forever.
+#[inline]
+fn refuse() -> Result<(), Failure> {
+    if is_inside() { Err(refused()) } else { Ok(()) }
+}
+
+#[cold]
+fn refused() -> Failure {
+    let message = "a function of VmPmuMemory called the library, which holds a lock while it runs: note the call and make it afterwards";
+    misuse(VmPmuStatus::ErrorReentered, message)
 }
 
 /// The wrapper of every function that can fail: turns what `work` returns into a status, keeps the message of misuse, and lets nothing

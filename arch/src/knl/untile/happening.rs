@@ -4,37 +4,12 @@ use super::boxes::Kind;
 use super::clocks::Clocks;
 use super::counter::{BoxCounter, WIDTH};
 use super::registers::{ChaFilter0, ChaFilter1};
-use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input};
+use super::selects::{
+    FILTER_LOOKUP, INGRESS_INSERTS, INGRESS_OCCUPANCY, LOOKUP_ANY, TABLE_HIT, TABLE_INSERTS, TABLE_MISS, TABLE_OCCUPANCY, goes_on, selected,
+};
+use super::setting::{Choice, Input};
 use super::transaction::Transaction;
 use super::unit::Unit;
-
-/// CHA: entries of a queue (11h), and how many came into it (13h).
-const INGRESS_OCCUPANCY: u8 = 0x11;
-const INGRESS_INSERTS: u8 = 0x13;
-/// CHA: look-ups of the snoop filter.
-const FILTER_LOOKUP: u8 = 0x34;
-/// CHA: what came into the table of requests (35h), and what is in it (36h).
-const TABLE_INSERTS: u8 = 0x35;
-const TABLE_OCCUPANCY: u8 = 0x36;
-/// The bits of their unit masks that choose requests that a cache answered, and those that memory answered.
-const TABLE_HIT: u8 = 0x10;
-const TABLE_MISS: u8 = 0x20;
-
-/// The bit of SF_LOOKUP's unit mask that means any kind.
-const LOOKUP_ANY: u8 = 0x10;
-
-/// Whether a CHA counts something by this select and unit mask that no request's own entry is: it is neither of the IRQ nor of the PRQ.
-pub(super) const fn is_of_agent(select: u8, umask: u8) -> bool {
-    const OF_REQUESTS: u8 = 0x11;
-    const OF_EVICTIONS_OR_SNOOPS: u8 = 0x0A;
-    const LOOKUP_OF_SNOOP_OR_ANY: u8 = 0x18;
-    match select {
-        INGRESS_OCCUPANCY | INGRESS_INSERTS => umask & !OF_REQUESTS != 0,
-        TABLE_INSERTS | TABLE_OCCUPANCY => umask & OF_EVICTIONS_OR_SNOOPS != 0,
-        FILTER_LOOKUP => umask & LOOKUP_OF_SNOOP_OR_ANY != 0,
-        _ => select != 0 && select < FIRST_OF_MESH,
-    }
-}
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -311,16 +286,6 @@ fn counts_lookup(chosen: u8, lookup: u8) -> bool {
 fn follows(kind: Kind, choice: &Choice, queue: (u8, u8), select: u8, umask: u8) -> bool {
     let followed = if goes_on(kind, choice, queue) { choice.of_queue(queue.0, queue.1) } else { *choice };
     followed.admits(select, umask)
-}
-
-/// Whether it is COUNTER0_OCCUPANCY and goes on with a queue that counter 0 followed.
-fn goes_on(kind: Kind, choice: &Choice, queue: (u8, u8)) -> bool {
-    choice.select == COUNTER0_OCCUPANCY && kind == Kind::Cha && queue != (0, 0)
-}
-
-/// The select of what a counter takes.
-pub(super) fn selected(kind: Kind, choice: &Choice, queue: (u8, u8)) -> u8 {
-    if goes_on(kind, choice, queue) { queue.0 } else { choice.select }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod counter;
 mod happening;
 mod held;
 mod registers;
+mod selects;
 mod setting;
 mod state;
 mod transaction;

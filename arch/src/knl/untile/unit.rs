@@ -3,12 +3,12 @@
 use super::boxes::{Domain, Kind, UnitRegister};
 use super::clocks::Clocks;
 use super::counter::{BoxCounter, Setting, WIDTH};
-use super::happening::{is_of_agent, selected};
 use super::held::Held;
 use super::registers::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, CounterControl, FixedControl, PcuCounterControl, PcuFilter, UboxCounterControl,
     UboxFilter, UboxFixedControl,
 };
+use super::selects::{is_of_agent, selected};
 use super::setting::{COUNTER0_OCCUPANCY, Choice, FIRST_OF_MESH, Input, Taking};
 use crate::access::{chosen, chosen_mut, masked};
 use crate::counter::Counter;

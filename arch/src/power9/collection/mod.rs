@@ -54,6 +54,7 @@ pub use posting::Posting;
 pub use state::{LaneState, State};
 
 use super::Ldbar;
+pub use super::registers::ADDRESS;
 use crate::event::{self, Encoded, Row};
 use crate::feed::{SignalSet, Totals};
 use lane::Lane;
@@ -66,9 +67,6 @@ pub const THREADS: usize = 4;
 
 /// The events for which a cell grows by one.
 pub const SCALE: u64 = 512;
-
-/// The bits of an address that PDBAR and LDBAR keep: memory begins at a multiple of [`SIZE`], below 2^50.
-pub const ADDRESS: u64 = 0x0003_FFFF_FFFF_E000;
 
 /// The cycles of the core from one posting to the next, unless the embedder says otherwise: 500 us at 4 GHz, as often as the nest's engine.
 pub const DEFAULT_INTERVAL: u64 = 2_000_000;
