@@ -42,6 +42,9 @@ trap 'exit 143' TERM
 # The crates that are published.
 published="--package vm-pmu-arch --package vm-pmu --package vm-pmu-capi"
 
+# quick COMMAND...: optimises release builds little. What they run here takes less time than optimising them would.
+quick() { CARGO_PROFILE_RELEASE_OPT_LEVEL=1 "$@"; }
+
 # install PACKAGES...: one that is there already costs nothing. What is listed can be older than what is installed.
 install() {
     local as_root=""
