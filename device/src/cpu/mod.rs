@@ -302,7 +302,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         made
     }
 
-    #[cfg_attr(not(feature = "companion"), expect(clippy::unused_self, reason = "without a companion nobody knows"))]
+    /// Whether a state that the companion makes holds, if it knows.
     fn follower_holds(&self, state: Signal) -> Option<bool> {
         #[cfg(feature = "companion")]
         let holds = self.follower.as_ref().and_then(|follower| follower.holds(state));

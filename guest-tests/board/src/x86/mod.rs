@@ -143,6 +143,7 @@ impl<'a> Cpu<'a> {
             trace: Recorder::default(),
             beside: None,
         };
+        cpu.report_pending();
         cpu.keep_up();
         cpu
     }
@@ -243,7 +244,11 @@ impl<'a> Cpu<'a> {
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
         self.keep_up();
+        let pending = self.signals.is_pending();
         self.signals.track(step);
+        if pending != self.signals.is_pending() {
+            self.report_pending();
+        }
         let is_delivery = self.deliver(step, cpu);
         if self.trace.is_active() {
             self.trace_step(step, is_delivery, cpu);
@@ -276,6 +281,11 @@ impl<'a> Cpu<'a> {
         if let Some((cpu_boxes, follower)) = self.cpu_boxes.as_ref().zip(self.pmu.follower()) {
             cpu_boxes.request(follower.requests());
         }
+    }
+
+    /// An interrupt is pending while RFLAGS.IF is clear, or not: for a counter of edges that starts meanwhile.
+    fn report_pending(&mut self) {
+        self.pmu.set_level(Signal::InterruptsMaskedPendingCycles, self.signals.is_pending());
     }
 
     /// Reads the demand again if this CPU's write has changed it, or another's, or a box's.
@@ -558,5 +568,18 @@ mod tests {
         machine.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_07E0).unwrap();
         halted.halted_cycles(10);
         assert!(!halted.pmu.demand().is_idle());
+    }
+
+    #[test]
+    fn an_interrupt_that_is_pending_when_a_counter_of_edges_starts_is_no_edge() {
+        let lines = Lines::new(1);
+        let machine = Builder::new("k8").unwrap().build(lines.clone()).unwrap();
+        let mut cpu = Cpu::new(machine.thread(0).unwrap(), &lines);
+        cpu.signals.go_on(true, None);
+        cpu.report_pending();
+        // PerfEvtSel0: event CEh, cycles with interrupts masked and pending, edges, OS, EN.
+        cpu.pmu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0046_00CE)).unwrap();
+        cpu.pmu.advance(3, &[Signal::Cycles, Signal::InterruptsMaskedPendingCycles]);
+        assert_eq!(cpu.pmu.access(|pmu| pmu.rdpmc(0)), Ok(0));
     }
 }

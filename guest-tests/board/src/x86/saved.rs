@@ -95,6 +95,7 @@ impl Cpu<'_> {
     pub fn go_on(&mut self, glue: &CpuGlue) {
         self.masked = glue.masked;
         self.signals.go_on(glue.pending, glue.piece);
+        self.report_pending();
         self.instructions = glue.instructions;
         self.next = glue.next;
         self.ledger.go_on(&glue.ledger);
