@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use vm_pmu_arch::feed::{Deadlines, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Signal, SignalSet, Totals};
 
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
@@ -363,16 +363,16 @@ impl Countdown {
     /// Leaves what the horizon allows but for `reserve` instructions, minus the open ones, which are subtracted already.
     #[inline]
     pub(crate) fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, (instructions, paired): (u64, u64), reserve: u64) {
-        let within = self.instructions_within(thread.deadlines(), thread.totals()).saturating_sub(reserve);
-        let left = within.saturating_sub(instructions).min(Self::MOST);
+        let left = self.room(thread).saturating_sub(reserve).saturating_sub(instructions).min(Self::MOST);
         self.left.set(left << Self::SHIFT | paired);
         self.filled.set(left + instructions);
     }
 
     /// The fewest instructions that bring the pace to the horizon: no deadline comes before the last of them.
-    fn instructions_within(&self, deadlines: &Deadlines, totals: &Totals) -> u64 {
-        let (pace, room) = (deadlines.pace().signal, deadlines.room(totals));
-        match self.amount(pace) {
+    #[inline]
+    pub(crate) fn room<L: InterruptLine>(&self, thread: Thread<'_, L>) -> u64 {
+        let room = thread.room();
+        match self.amount(thread.deadlines().pace().signal) {
             0 => 0,
             1 => room,
             amount => room.div_ceil(amount),

@@ -331,25 +331,28 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
 
     /// Brings everything up to date between two blocks or steps: what blocks have executed is in the totals, deadlines are served, and the demand is
     /// the current one. Call it before one of several pending interrupts is chosen, if nothing is [left](Countdown::left): the last instruction
-    /// may have reached a deadline. And call it when another thread has changed what this one counts: its [epoch](Thread::epoch) has moved.
+    /// may have reached a deadline. And call it when the demand [is stale](Cpu::is_stale).
     #[inline]
     pub fn sync(&mut self) {
         self.settle();
         if self.in_blocks {
             self.serve_due();
         }
-        if self.epoch != self.thread.epoch() || self.is_stale() {
+        if self.is_stale() {
             self.update_demand();
         }
     }
 
+    /// Whether the demand has changed since it was last read: a register was written, here or on another thread, or somebody watches places of
+    /// memory. A CPU that executes blocks asks at their ends, and calls [`sync`](Cpu::sync) then.
+    #[must_use]
     #[inline]
-    fn is_stale(&self) -> bool {
+    pub fn is_stale(&self) -> bool {
         #[cfg(feature = "companion")]
-        let stale = self.follower.as_ref().is_some_and(Follower::is_stale);
+        let watched = self.follower.as_ref().is_some_and(Follower::is_stale);
         #[cfg(not(feature = "companion"))]
-        let stale = false;
-        stale
+        let watched = false;
+        watched || self.epoch != self.thread.epoch()
     }
 
     // ---- Steps ----
@@ -491,16 +494,17 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             self.update_demand();
             self.thread.check();
         }
-        if !self.serve_due() && self.thread.room() < u64::from(instructions) {
+        if !self.serve_due() && self.countdown.room(self.thread) < u64::from(instructions) {
             // The deadline of a counter that was stopped for a time is nearer than it must be.
             self.thread.service();
             self.thread.check();
         }
         self.sync();
         self.fill((0, 0));
-        let room = u32::try_from(self.thread.room()).unwrap_or(u32::MAX).max(1).min(instructions);
-        if self.countdown.left() < u64::from(room) {
-            self.countdown.grant(room.into());
+        // Where nothing fits, because a deadline has been reached or the pace does not grow with instructions, they go singly.
+        let room = self.countdown.room(self.thread).max(1).min(instructions.into());
+        if self.countdown.left() < room {
+            self.countdown.grant(room);
         }
         instructions.min(u32::try_from(self.countdown.left()).unwrap_or(u32::MAX))
     }

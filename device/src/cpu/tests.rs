@@ -332,3 +332,18 @@ fn a_record_is_reported_where_one_is_wanted() {
     assert_eq!(history(0), Ok(0), "PMAE is 0: nothing is recorded");
     assert_eq!(history(0x0400_0000), Ok(0x1000));
 }
+
+#[test]
+fn blocks_whose_instructions_take_several_cycles_end_at_the_deadline() {
+    let machine = K8.machine();
+    let mut cpu = Cpu::with_countdown(machine.thread(0).unwrap(), Countdown::with([(Signal::Cycles, 3)]));
+    // PerfCtr0: cycles, OS, INT, EN, ten to go: the fourth instruction brings them.
+    for (register, value) in [(0xC001_0004, 0u64.wrapping_sub(10)), (0xC001_0000, 0x0052_0076)] {
+        cpu.access(|pmu| pmu.wrmsr(register, value)).unwrap();
+    }
+    assert_eq!(cpu.refill(100), 4);
+    assert!(cpu.enter(Countdown::takes(4, 0)));
+    cpu.sync();
+    assert!(cpu.take_interrupt());
+    assert_eq!(cpu.thread().totals().get(Signal::Cycles), 12);
+}

@@ -68,7 +68,9 @@ impl Blocks for Cpu<'_> {
 
     #[inline]
     fn enter(&mut self, instructions: u32) -> bool {
-        self.keep_up();
+        if self.pmu.is_stale() {
+            self.keep_up();
+        }
         if self.tells_each() {
             return false;
         }
