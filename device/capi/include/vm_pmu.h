@@ -3748,6 +3748,13 @@ VmPmuStatus vm_pmu_service(const VmPmuMachine *machine, uint32_t thread);
 VmPmuStatus vm_pmu_check(const VmPmuMachine *machine, uint32_t thread);
 
 /**
+ * Thread `thread` completed an instruction or another step, such as an interrupt that it took: adds one to each of the `count` signals at
+ * `signals` and `cycles` to the cycles, and services the PMU if a deadline has been reached. A signal that occurred twice is named twice.
+ * The shortest way for an interpreter; signals that are not demanded may be named too.
+ */
+VmPmuStatus vm_pmu_retire(const VmPmuMachine *machine, uint32_t thread, const uint32_t *signals, size_t count, uint64_t cycles);
+
+/**
  * Lets `cycles` go by, all of the `count` signals at `states` holding in each of them: adds to their totals and services the thread at
  * every deadline on the way. The signal of cycles is one of the states.
  */
