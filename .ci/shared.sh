@@ -2,10 +2,10 @@
 
 # limit SECONDS SCRIPT [ARGUMENTS...]: runs the script again under a limit, with all that it starts. It then ends as a failed step does.
 limit() {
-    [ -z "${LIMITED:-}" ] || return 0
+    [ -z "${RUN_LIMIT:-}" ] || return 0
     local seconds="$1"
     shift
-    LIMITED="$seconds" exec timeout --kill-after=30 "$seconds" bash "$@"
+    RUN_LIMIT="$seconds" exec timeout --kill-after=30 "$seconds" bash "$@"
 }
 
 # step NAME: begins a step, and says how long the one before took.
@@ -28,7 +28,7 @@ finish() {
     local status=$?
     trap '' TERM
     if [ "$status" = 143 ]; then
-        printf '\nthe limit of %d s was reached in this step: %s\n' "$LIMITED" "$step_name"
+        printf '\nended in this step, by the limit of %s s or from outside: %s\n' "${RUN_LIMIT:-no}" "$step_name"
     elif [ "$status" != 0 ]; then
         printf '\nthis step failed: %s\n' "$step_name"
     fi
