@@ -289,9 +289,9 @@ impl Countdown {
     /// deadlines nearer, such as a write or a change of the context, must be the last of its block.
     pub fn ask<L: InterruptLine, T>(&self, thread: Thread<'_, L>, open: u64, work: impl FnOnce(Thread<'_, L>) -> T) -> T {
         let open = self.flush(thread.totals(), open);
-        serve(thread);
+        thread.check_if_due();
         let answer = work(thread);
-        serve(thread);
+        thread.check_if_due();
         self.fill(thread, open, 0);
         answer
     }
@@ -388,13 +388,6 @@ impl Countdown {
 impl Default for Countdown {
     fn default() -> Self {
         Countdown::new()
-    }
-}
-
-#[inline]
-fn serve<L: InterruptLine>(thread: Thread<'_, L>) {
-    if thread.due() || thread.deadlines().due_between(thread.totals()) {
-        thread.check();
     }
 }
 

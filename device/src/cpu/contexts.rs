@@ -82,9 +82,9 @@ impl Contexts {
         self.current != self.reported
     }
 
-    /// Everything that was known may be out of date. The PMU is in `context`, and so is the CPU.
+    /// Forgets the known contexts, which may be out of date, with what is unreported of them. The PMU is in `context`, and so is the CPU.
     pub(super) fn forget(&mut self, context: Context) {
-        self.count = 0;
+        (self.count, self.postponed) = (0, false);
         self.enter(context, u64::MAX);
     }
 

@@ -25,7 +25,7 @@ use vm_pmu_arch::feed::{Context, Demand, Record, Records, Signal, SignalSet};
 
 #[cfg(feature = "companion")]
 use crate::companion::{Follower, Instruction, Invalidation, Outcome, PageTables};
-use crate::countdown::Countdown;
+use crate::countdown::{Countdown, Drained};
 use crate::irq::{Flags, InterruptLine};
 use crate::topology::Thread;
 use contexts::Contexts;
@@ -75,8 +75,8 @@ const MOST_STATES: usize = 48;
 
 /// A CPU of an emulator, attached to one hardware thread of a machine.
 ///
-/// Only the host thread that runs the CPU uses it. It borrows the machine, and is no part of a saved state: [`settle`](Cpu::settle) it before
-/// the machine is saved, and tell it by [`restored`](Cpu::restored) when the machine has been restored.
+/// Only the host thread that runs the CPU uses it. It borrows the machine and is not saved with it: call [`settle`](Cpu::settle) before the machine
+/// is saved, and [`restored`](Cpu::restored) after the machine has been restored.
 ///
 /// ```
 /// use vm_pmu::irq::Flags;
@@ -206,8 +206,8 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         &self.demand
     }
 
-    /// A number that changes whenever what must be reported may have changed: the demand, or what the companion makes of it. Whoever
-    /// keeps something that depends on them, such as translated blocks, compares it after [`sync`](Cpu::sync).
+    /// A number that changes whenever the demand, or the companion's part of it, may have changed. An emulator that keeps something that depends on
+    /// them, such as translated blocks, compares it after [`sync`](Cpu::sync).
     #[must_use]
     #[inline]
     pub fn edition(&self) -> u32 {
@@ -336,7 +336,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
     pub fn sync(&mut self) {
         self.settle();
         if self.in_blocks {
-            self.serve_due();
+            self.thread.check_if_due();
         }
         if self.is_stale() {
             self.update_demand();
@@ -494,7 +494,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             self.update_demand();
             self.thread.check();
         }
-        if !self.serve_due() && self.countdown.room(self.thread) < u64::from(instructions) {
+        if !self.thread.check_if_due() && self.countdown.room(self.thread) < u64::from(instructions) {
             // The deadline of a counter that was stopped for a time is nearer than it must be.
             self.thread.service();
             self.thread.check();
@@ -545,29 +545,25 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         executed
     }
 
-    /// The same without the last `open` instructions. Returns how many it added, and what is open.
-    fn settle_to(&mut self, open: u64) -> (u64, (u64, u64)) {
-        let drained = self.countdown.drain(Countdown::takes(u32::try_from(open).unwrap_or(u32::MAX), 0));
-        let totals = self.thread.totals();
-        if self.contexts.is_unreported() {
-            self.contexts.keep(drained.instructions, drained.paired, totals);
-        } else {
-            self.countdown.add(drained.instructions, drained.paired, totals);
-        }
+    /// Adds to the totals what blocks have executed, without the last `open` instructions. Returns how many it added, and the parts that are open.
+    fn settle_to(&mut self, open: u32) -> (u64, (u64, u64)) {
+        let drained = self.take_out(Countdown::takes(open, 0));
         if self.contexts.is_postponed() {
-            let countdown = &self.countdown;
+            let (countdown, totals) = (&self.countdown, self.thread.totals());
             self.contexts.report(self.thread, |amounts| countdown.add(amounts.instructions, amounts.paired, totals));
         }
         (drained.instructions, drained.open)
     }
 
-    /// Serves deadlines that the horizon announces. Returns whether there were any.
-    fn serve_due(&self) -> bool {
-        let due = self.thread.due() || self.thread.deadlines().due_between(self.thread.totals());
-        if due {
-            self.thread.check();
+    /// Takes out of the countdown what was subtracted, but for `open`: to the amounts of its context, or to the totals if the PMU is in that.
+    fn take_out(&mut self, open: u64) -> Drained {
+        let (drained, totals) = (self.countdown.drain(open), self.thread.totals());
+        if self.contexts.is_unreported() {
+            self.contexts.keep(drained.instructions, drained.paired, totals);
+        } else {
+            self.countdown.add(drained.instructions, drained.paired, totals);
         }
-        due
+        drained
     }
 
     /// Leaves what the horizon allows, without the open instructions. Where records are wanted, the instruction that reaches a deadline ends a
@@ -586,7 +582,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
     pub fn access<T>(&mut self, work: impl FnOnce(Thread<'a, L>) -> T) -> T {
         let (_, open) = self.settle_to(1);
         if self.in_blocks {
-            self.serve_due();
+            self.thread.check_if_due();
         }
         self.report_context();
         let answer = work(self.thread);
@@ -595,7 +591,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             self.update_demand();
         }
         if self.in_blocks {
-            self.serve_due();
+            self.thread.check_if_due();
             self.fill(open);
         }
         answer
@@ -619,12 +615,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             if self.thread.contexts_add_up().load(Acquire) != 0
                 && let Some(place) = self.contexts.find(&context, sensitivity)
             {
-                let drained = self.countdown.drain(0);
-                if self.contexts.is_unreported() {
-                    self.contexts.keep(drained.instructions, drained.paired, self.thread.totals());
-                } else {
-                    self.countdown.add(drained.instructions, drained.paired, self.thread.totals());
-                }
+                self.take_out(0);
                 self.contexts.postpone(place, self.thread.totals());
                 (self.context, self.is_reported) = (context, false);
                 return;
@@ -657,9 +648,11 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         self.contexts.enter(self.context, self.thread.sensitivity().load(Acquire));
     }
 
-    /// The machine has been restored, or reset, without this CPU: reads its context and its demand again.
+    /// The machine has been restored or reset: reads its context and its demand again. Instructions that blocks have executed and that were not
+    /// [settled](Cpu::settle) belong to the state before, and are discarded.
     pub fn restored(&mut self) {
-        self.countdown.settle(self.thread);
+        self.countdown.drain(0);
+        self.countdown.grant(0);
         (self.context, self.is_reported) = (self.thread.context(), true);
         self.contexts.forget(self.context);
         self.update_demand();

@@ -347,3 +347,23 @@ fn blocks_whose_instructions_take_several_cycles_end_at_the_deadline() {
     assert!(cpu.take_interrupt());
     assert_eq!(cpu.thread().totals().get(Signal::Cycles), 12);
 }
+
+#[test]
+fn what_was_executed_before_a_restore_is_not_counted_after_it() {
+    let machine = K8.machine();
+    let mut cpu = between_levels(&machine);
+    cpu.set_context(Context::x86(3, 0x202, 0));
+    cpu.sync();
+    let saved = machine.states();
+    // Ten instructions of a postponed context, and ten that are subtracted from the countdown alone.
+    for level in [0, 3] {
+        cpu.set_context(Context::x86(level, 0x202, 0));
+        cpu.refill(10);
+        assert!(cpu.enter(Countdown::takes(10, 0)));
+    }
+    machine.restore(&saved).unwrap();
+    cpu.restored();
+    cpu.sync();
+    // Of the ten that were executed in level 3 before.
+    assert_eq!(cpu.thread().peek("PerfCtr0").unwrap().value, 10);
+}

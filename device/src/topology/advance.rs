@@ -36,9 +36,7 @@ impl<L: InterruptLine> Thread<'_, L> {
         } else {
             self.advance(cycles, &[Signal::Cycles]);
         }
-        if self.due() || self.deadlines().due_between(self.totals()) {
-            self.check();
-        }
+        self.check_if_due();
     }
 
     /// Advances the thread by `cycles`, with all of `states` holding in each of them: adds to their totals and services the PMU at every

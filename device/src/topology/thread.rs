@@ -119,6 +119,16 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.deadlines().room(self.totals())
     }
 
+    /// [Checks](Thread::check) if the horizon has been reached, or the deadline of a signal that occurs between blocks. Returns whether it did.
+    #[inline]
+    pub(crate) fn check_if_due(&self) -> bool {
+        let due = self.due() || self.deadlines().due_between(self.totals());
+        if due {
+            self.check();
+        }
+        due
+    }
+
     /// The horizon has been reached: services the PMU if a deadline has been reached, and moves the horizon on.
     pub fn check(&self) {
         let look = || {

@@ -5,7 +5,7 @@ use super::clocks::Clocks;
 use super::counter::{BoxCounter, WIDTH};
 use super::registers::{ChaFilter0, ChaFilter1};
 use super::selects::{
-    FILTER_LOOKUP, INGRESS_INSERTS, INGRESS_OCCUPANCY, LOOKUP_ANY, TABLE_HIT, TABLE_INSERTS, TABLE_MISS, TABLE_OCCUPANCY, goes_on, selected,
+    RXR_INSERTS, RXR_OCCUPANCY, SF_LOOKUP, SF_LOOKUP_ANY, TOR_HIT, TOR_INSERTS, TOR_MISS, TOR_OCCUPANCY, goes_on, selected,
 };
 use super::setting::{Choice, Input};
 use super::transaction::Transaction;
@@ -69,7 +69,7 @@ impl Unit {
     /// ```
     #[inline]
     pub fn add(&mut self, select: u8, umask: u8, amount: u64) -> Option<bool> {
-        let is_lookup = self.kind == Kind::Cha && select == FILTER_LOOKUP;
+        let is_lookup = self.kind == Kind::Cha && select == SF_LOOKUP;
         if !self.is_plain || is_lookup || amount > WIDTH.mask() {
             return None;
         }
@@ -89,7 +89,7 @@ impl Unit {
     /// thread: a counter with a thread filter (tid_en) counts [requests](Unit::transact) only. A look-up of the snoop filter is taken to
     /// find the line in one of the states that filter 0 names. Returns whether a counter counts them.
     pub fn inject(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: &Clocks) -> bool {
-        let is_lookup = self.kind == Kind::Cha && select == FILTER_LOOKUP;
+        let is_lookup = self.kind == Kind::Cha && select == SF_LOOKUP;
         let in_a_state = is_lookup && {
             let states = ChaFilter0::written(self.filters[0]);
             states.sf_s() || states.sf_e() || states.sf_m()
@@ -150,7 +150,7 @@ impl Unit {
     }
 
     fn entries(&self, choice: &Choice, queue: (u8, u8)) -> u64 {
-        if self.kind != Kind::Cha || queue.0 != TABLE_OCCUPANCY {
+        if self.kind != Kind::Cha || queue.0 != TOR_OCCUPANCY {
             return 0;
         }
         let [filter0, filter1] = self.filters;
@@ -231,7 +231,7 @@ impl Unit {
 
 /// Whether requests alone make a CHA count something by this select.
 fn is_of_requests(select: u8) -> bool {
-    matches!(select, INGRESS_OCCUPANCY | INGRESS_INSERTS | FILTER_LOOKUP | TABLE_INSERTS | TABLE_OCCUPANCY)
+    matches!(select, RXR_OCCUPANCY | RXR_INSERTS | SF_LOOKUP | TOR_INSERTS | TOR_OCCUPANCY)
 }
 
 /// A request at a CHA with these filters.
@@ -252,10 +252,10 @@ impl Entry<'_> {
     fn arrives(&self, choice: &Choice, queue: (u8, u8)) -> bool {
         let transaction = self.transaction;
         let is_counted = match selected(self.kind, choice, queue) {
-            INGRESS_OCCUPANCY => queue.1 == transaction.source.ingress_bit() && queue.1 != 0,
-            INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
-            FILTER_LOOKUP => counts_lookup(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(self.filter0),
-            TABLE_INSERTS => is_chosen(transaction, choice.umask, self.filter1),
+            RXR_OCCUPANCY => queue.1 == transaction.source.ingress_bit() && queue.1 != 0,
+            RXR_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
+            SF_LOOKUP => counts_lookup(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(self.filter0),
+            TOR_INSERTS => is_chosen(transaction, choice.umask, self.filter1),
             _ => false,
         };
         is_counted && self.passes(choice)
@@ -264,7 +264,7 @@ impl Entry<'_> {
     /// Whether a counter follows it in the table.
     fn is_in_table(&self, choice: &Choice, queue: (u8, u8)) -> bool {
         choice.input == Input::Queue
-            && queue.0 == TABLE_OCCUPANCY
+            && queue.0 == TOR_OCCUPANCY
             && is_chosen(self.transaction, queue.1, self.filter1)
             && self.passes(choice)
     }
@@ -272,14 +272,14 @@ impl Entry<'_> {
 
 /// Whether a counter of the table with this unit mask takes the request: by the queue it came through, its answer, and filter 1.
 fn is_chosen(transaction: &Transaction, umask: u8, filter1: ChaFilter1) -> bool {
-    let answer = if transaction.hit { TABLE_HIT } else { TABLE_MISS };
+    let answer = if transaction.hit { TOR_HIT } else { TOR_MISS };
     umask & transaction.source.table_bits() != 0 && umask & answer != 0 && transaction.passes(filter1)
 }
 
 /// Whether SF_LOOKUP with unit mask `chosen` counts a look-up of unit mask `lookup`: bit 0 must be set, and the kind's bit or that of
 /// any kind (table 5-16).
 fn counts_lookup(chosen: u8, lookup: u8) -> bool {
-    chosen & 1 != 0 && chosen & (lookup | LOOKUP_ANY) & !1 != 0
+    chosen & 1 != 0 && chosen & (lookup | SF_LOOKUP_ANY) & !1 != 0
 }
 
 /// Whether a counter takes what is told of `select` and `umask`; COUNTER0_OCCUPANCY takes what the queue has that it follows.
