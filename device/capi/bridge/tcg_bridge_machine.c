@@ -223,13 +223,14 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
   bytes += LENGTH_BYTES;
   length -= LENGTH_BYTES;
   if (machine > length || (machine == length) != (bridge->companion == NULL)) return false;
+  /* Instructions that were executed before belong to the state before. */
+  for (number = 0; number < bridge->cpu_count; number++) tcg_bridge_settle(&bridge->cpus[number]);
   if (vm_pmu_load(bridge->machine, bytes, (size_t)machine) != VM_PMU_STATUS_OK) return false;
   if (bridge->companion != NULL) vm_pmu_companion_load(bridge->companion, bytes + machine, length - (size_t)machine);
   if (bridge->boxes != NULL) bridge->boxes->load(bridge);
   for (number = 0; number < bridge->cpu_count; number++) {
     TcgBridgeCpu *cpu = &bridge->cpus[number];
     uint32_t levels = 0;
-    tcg_bridge_settle(cpu);
     tcg_bridge_sync_all(cpu);
     vm_pmu_lines(bridge->machine, number, &levels);
     lines_changed(bridge, number, levels);
