@@ -201,7 +201,9 @@ impl Deadlines {
     #[must_use]
     #[inline]
     pub fn due_between(&self, totals: &Totals) -> bool {
-        self.armed().intersection(&self.pace.between_blocks).iter().any(|signal| self.reached(signal, totals))
+        let armed = self.armed.iter().zip(self.pace.between_blocks.words());
+        armed.clone().any(|(armed, between)| armed.load(Relaxed) & between != 0)
+            && self.armed().intersection(&self.pace.between_blocks).iter().any(|signal| self.reached(signal, totals))
     }
 
     /// [`due`](Self::due) for an embedder that already has the total of its pace, as [`Totals::add`] returned it: one comparison.

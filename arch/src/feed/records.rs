@@ -165,6 +165,23 @@ impl Records {
         }
     }
 
+    /// These records without those that `less` asks for.
+    #[must_use]
+    pub const fn without(self, less: Records) -> Records {
+        Records {
+            at_deadline: self.at_deadline && !less.at_deadline,
+            taken_branches: self.taken_branches && !less.taken_branches,
+            branches: self.branches && !less.branches,
+            memory: self.memory && !less.memory,
+            fetches: self.fetches && !less.fetches,
+            every: self.every && !less.every,
+            requests: self.requests && !less.requests,
+            nested: self.nested && !less.nested,
+            sampled_addresses: self.sampled_addresses && !less.sampled_addresses,
+            sampled_outcomes: self.sampled_outcomes && !less.sampled_outcomes,
+        }
+    }
+
     /// The part of these records that an embedder reports if it supplies `supplied`. An embedder that reports [every](Records::every)
     /// instruction reports all of them, and one that reports all branches reports taken ones.
     ///

@@ -71,3 +71,22 @@ static inline bool vm_pmu_contexts_add_up(const VmPmuCells *cells) { return VM_P
 static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;
 }
+
+/**
+ * What a block of `instructions` subtracts from the countdown of a VmPmuCpu at its entry. Together they add `paired` to the paired signal, each
+ * 3 at most. A constant of the block.
+ */
+static inline uint64_t vm_pmu_takes(uint32_t instructions, uint32_t paired) {
+  return ((uint64_t)instructions << VM_PMU_COUNTDOWN_SHIFT) - paired;
+}
+
+/**
+ * A block is entered, as generated code does it: subtracts what it takes, and returns whether it may be executed. If not, nothing is subtracted,
+ * and vm_pmu_cpu_refill() comes next.
+ */
+static inline bool vm_pmu_enter(uint64_t *countdown, uint64_t takes) {
+  uint64_t left = VM_PMU_LOAD(countdown) - takes;
+  if ((int64_t)left < 0) return false;
+  VM_PMU_STORE(countdown, left);
+  return true;
+}

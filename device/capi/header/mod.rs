@@ -33,6 +33,7 @@ const SOURCES: &[&str] = &[
     "device_requests",
     "instruction",
     "follow",
+    "cpu",
     "turns",
     "requests",
     "places",

@@ -435,6 +435,27 @@
 #define VM_PMU_MOST_HELD 48
 
 /**
+ * The most signals in VmPmuCpuOptions::growing.
+ */
+#define VM_PMU_MOST_GROWING 6
+
+/**
+ * The most signals that a step names, and the most states that hold in it.
+ */
+#define VM_PMU_MOST_STEP 48
+
+/**
+ * The lowest bit of the number of instructions in a countdown: the bits below it count VmPmuCpuOptions::paired_signal. What a block of up
+ * to 512 instructions subtracts is a constant of 31 bits, which fits into an instruction of most hosts.
+ */
+#define VM_PMU_COUNTDOWN_SHIFT 21
+
+/**
+ * The most instructions of a block.
+ */
+#define VM_PMU_MOST_INSTRUCTIONS (1 << (VM_PMU_COUNTDOWN_SHIFT - 2))
+
+/**
  * For vm_pmu_follow_report_at_most(): as many cycles as there are.
  */
 #define VM_PMU_ALL_CYCLES UINT64_MAX
@@ -2095,6 +2116,11 @@ typedef uint32_t VmPmuDeviceAccess;
 typedef struct VmPmuCompanion VmPmuCompanion;
 
 /**
+ * A CPU of an emulator, attached to one hardware thread of a machine. Callers only get pointers to it.
+ */
+typedef struct VmPmuCpu VmPmuCpu;
+
+/**
  * A machine: the PMUs of all hardware threads, and what they share. Callers only get pointers to it.
  */
 typedef struct VmPmuMachine VmPmuMachine;
@@ -3329,6 +3355,91 @@ typedef struct {
 } VmPmuOutcome;
 
 /**
+ * A signal that grows with each instruction of a block.
+ */
+typedef struct {
+  /**
+   * The number of the signal.
+   */
+  uint32_t signal;
+  /**
+   * How much each instruction adds to it.
+   */
+  uint32_t amount;
+} VmPmuGrowth;
+
+/**
+ * How a CPU is made. Set `size` to its sizeof and leave fields that are not needed at zero.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuCpuOptions).
+   */
+  size_t size;
+  /**
+   * What grows with the instructions of blocks, in addition to instructions; VM_PMU_MOST_GROWING at most. An instruction is one cycle
+   * unless the list says otherwise.
+   */
+  const VmPmuGrowth *growing;
+  /**
+   * How many `growing` has.
+   */
+  uint32_t growing_count;
+  /**
+   * The signal whose sum in a block the countdown counts beside instructions, such as branches; 0 for none.
+   */
+  uint32_t paired_signal;
+  /**
+   * Has the signals that the emulator does not add; or null. The CPU has its follower of the same number as the thread, until it is
+   * destroyed. A library without the feature `companion` refuses one.
+   */
+  void *companion;
+  /**
+   * The numbers of the signals that the emulator adds itself although the companion could make them, or null.
+   */
+  const uint32_t *kept;
+  /**
+   * How many `kept` has.
+   */
+  size_t kept_count;
+} VmPmuCpuOptions;
+
+/**
+ * An instruction that a CPU completed, or another step of it. Set `size` to its sizeof and leave fields that are not needed at zero.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuStep).
+   */
+  size_t size;
+  /**
+   * The numbers of the signals that grew by one each, VM_PMU_MOST_STEP at most, or null. A signal that occurred twice is named twice.
+   */
+  const uint32_t *signals;
+  /**
+   * How many `signals` has.
+   */
+  size_t signal_count;
+  /**
+   * The numbers of the emulator's states that hold in every cycle of the step, such as masked interrupts, VM_PMU_MOST_STEP at most, or null:
+   * used while a companion makes the cycles.
+   */
+  const uint32_t *states;
+  /**
+   * How many `states` has.
+   */
+  size_t state_count;
+  /**
+   * The cycles of the step; not added while a companion makes them.
+   */
+  uint64_t cycles;
+  /**
+   * What the emulator knows of the instruction, or null. Only while VmPmuDemand::records is not 0 it is read.
+   */
+  const VmPmuRecord *record;
+} VmPmuStep;
+
+/**
  * How often a place of memory did something since its last report.
  */
 typedef struct {
@@ -3704,7 +3815,7 @@ size_t vm_pmu_last_error(char *buffer, size_t size);
 VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options, VmPmuMachine **machine);
 
 /**
- * Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, this is refused.
+ * Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, or it has a VmPmuCpu, this is refused.
  *
  * No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
  */
@@ -4288,7 +4399,7 @@ VmPmuStatus vm_pmu_companion_create(const char *name, const VmPmuCompanionOption
 VmPmuStatus vm_pmu_companion_supplied(const char *part, uint32_t clock, uint32_t *signals, uint32_t capacity, uint32_t *count);
 
 /**
- * Destroys a companion. Null is allowed and does nothing.
+ * Destroys a companion. Null is allowed and does nothing. While a VmPmuCpu has one of its followers, this is refused.
  */
 VmPmuStatus vm_pmu_companion_destroy(VmPmuCompanion *companion);
 
@@ -4395,6 +4506,225 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thr
  * or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
  */
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
+
+/**
+ * Makes a CPU whose PMU is that of thread `thread` of `machine`. `options` may be null. It lives until vm_pmu_cpu_destroy(), and the machine,
+ * and the companion if there is one, refuse to be destroyed before.
+ *
+ * A CPU calls the PMU when something becomes visible to the guest, and knows what is counted at the moment. An emulator reports what it executes
+ * in the words that fit it:
+ *
+ * - instruction by instruction: vm_pmu_cpu_retire(), or vm_pmu_cpu_complete() for steps that have more to report;
+ * - in translated blocks: vm_pmu_enter() or the same in generated code, vm_pmu_cpu_refill() when a block does not fit, and
+ *   vm_pmu_cpu_take_back() when one is left before its end;
+ * - by a clock of its own: vm_pmu_cpu_advance() and vm_pmu_cpu_until();
+ * - with a companion: vm_pmu_cpu_execute() before vm_pmu_cpu_complete(), while vm_pmu_cpu_is_followed().
+ *
+ * All of them may be mixed. The guest's accesses are vm_pmu_cpu_read() and vm_pmu_cpu_write(), its state is reported by
+ * vm_pmu_cpu_set_context(). Other calls for the thread of a CPU, as by vm_pmu_inject(), are made within vm_pmu_cpu_access(), or after
+ * vm_pmu_cpu_sync() where they do not change registers. One host thread at a time uses a CPU; the callbacks of VmPmuOptions are called while
+ * it is in use, and calls for the same CPU are refused there.
+ */
+VmPmuStatus vm_pmu_cpu_create(const VmPmuMachine *machine,
+                              uint32_t thread,
+                              const VmPmuCpuOptions *options,
+                              VmPmuCpu **cpu);
+
+/**
+ * Destroys a CPU. Null is allowed and does nothing. What its blocks have executed is added to the totals.
+ */
+VmPmuStatus vm_pmu_cpu_destroy(VmPmuCpu *cpu);
+
+/**
+ * The CPU completed an instruction or another step, such as an interrupt that it took: adds one to each of the `count` signals at `signals`
+ * and `cycles` to the cycles, and serves deadlines. A signal that occurred twice is named twice; VM_PMU_MOST_STEP at most. Signals that are not
+ * demanded may be named too. While a companion makes the cycles, `cycles` is not added.
+ */
+VmPmuStatus vm_pmu_cpu_retire(VmPmuCpu *cpu,
+                              const uint32_t *signals,
+                              size_t count,
+                              uint64_t cycles);
+
+/**
+ * The CPU completed a step: adds what it counts, reports its record where one is wanted, with what the companion knows of it, and serves
+ * deadlines. Writes to `cycles`, which may be null, how many cycles the companion made: 0 unless it makes them. A record that has a value
+ * without a meaning is refused where it is wanted: the step is counted nevertheless.
+ *
+ * An instruction of a CPU that is followed has been reported by vm_pmu_cpu_execute() before: what the companion made of it comes first.
+ */
+VmPmuStatus vm_pmu_cpu_complete(VmPmuCpu *cpu, const VmPmuStep *step, uint64_t *cycles);
+
+/**
+ * The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed(). vm_pmu_cpu_complete() comes next.
+ */
+VmPmuStatus vm_pmu_cpu_execute(VmPmuCpu *cpu, const VmPmuInstruction *instruction);
+
+/**
+ * Chooses what is worth following for, all of it at first: the companion follows while one of `signals`, VM_PMU_SIGNAL_WORDS words in the form
+ * of VmPmuDemand::signals, or one of `records`, VM_PMU_RECORDS_..., is demanded, and then it makes the others too. For an emulator that executes
+ * slowly while it is followed: it adds other signals itself as long as it is not, and reports records without the companion's part.
+ */
+VmPmuStatus vm_pmu_cpu_follow_for(VmPmuCpu *cpu,
+                                  const uint64_t *signals,
+                                  uint32_t records);
+
+/**
+ * The CPU forgets translations: `what` is a VmPmuForgotten, and `address` as in vm_pmu_follow_invalidate(). Without a companion this does
+ * nothing.
+ */
+VmPmuStatus vm_pmu_cpu_invalidate(VmPmuCpu *cpu, uint32_t what, uint64_t address);
+
+/**
+ * Lets `cycles` go by in which nothing else occurs, all of the `count` signals at `states` holding in each of them, and serves every deadline on
+ * the way: for an emulator with a clock of its own, and for a CPU that waits. The signal of cycles is one of the states while the CPU
+ * runs; VM_PMU_MOST_STEP at most.
+ */
+VmPmuStatus vm_pmu_cpu_advance(VmPmuCpu *cpu,
+                               uint64_t cycles,
+                               const uint32_t *states,
+                               size_t count);
+
+/**
+ * Writes to `cycles` how many cycles may go by in the `count` states at `states` before something becomes due; VM_PMU_NEVER if nothing does.
+ * For the timer of a CPU that waits.
+ */
+VmPmuStatus vm_pmu_cpu_until(VmPmuCpu *cpu,
+                             const uint32_t *states,
+                             size_t count,
+                             uint64_t *cycles);
+
+/**
+ * Writes to `countdown` where the CPU's countdown is: the same until vm_pmu_cpu_place(). Generated code subtracts what vm_pmu_takes() returns for
+ * its block, calls vm_pmu_cpu_refill() if the difference is negative as a signed number, and otherwise stores it.
+ */
+VmPmuStatus vm_pmu_cpu_countdown(const VmPmuCpu *cpu,
+                                 uint64_t **countdown);
+
+/**
+ * Moves the countdown to `countdown`, 8 bytes of the caller's that remain until the CPU is destroyed: next to what its generated code uses.
+ */
+VmPmuStatus vm_pmu_cpu_place(VmPmuCpu *cpu, uint64_t *countdown);
+
+/**
+ * A block of `instructions` does not fit: serves deadlines, and writes to `allowed` how many of its instructions to enter as a block of their
+ * own. Such a block fits, and no deadline comes before the last of them. Look for interrupts before it is entered.
+ */
+VmPmuStatus vm_pmu_cpu_refill(VmPmuCpu *cpu,
+                              uint32_t instructions,
+                              uint32_t *allowed);
+
+/**
+ * A block was left before its end: gives back the instructions that were not executed, as vm_pmu_takes() returns for them. What has been added
+ * to the totals stays there.
+ */
+VmPmuStatus vm_pmu_cpu_take_back(VmPmuCpu *cpu,
+                                 uint64_t takes);
+
+/**
+ * Writes to `wants` whether the record of the instruction that was last executed is wanted, because it reached a deadline: for blocks, between
+ * one that ended and vm_pmu_cpu_refill(). If so, vm_pmu_cpu_record() comes next.
+ */
+VmPmuStatus vm_pmu_cpu_wants_record(VmPmuCpu *cpu,
+                                    bool *wants);
+
+/**
+ * Reports a record that is wanted: for emulators that complete no steps.
+ */
+VmPmuStatus vm_pmu_cpu_record(VmPmuCpu *cpu, const VmPmuRecord *record);
+
+/**
+ * Adds to the totals what blocks have executed, and writes to `executed`, which may be null, how many instructions that was. Before the machine
+ * is saved, and before totals are read.
+ */
+VmPmuStatus vm_pmu_cpu_settle(VmPmuCpu *cpu,
+                              uint64_t *executed);
+
+/**
+ * Brings everything up to date between two blocks or steps: what blocks have executed is in the totals, deadlines are served, and the demand
+ * is the current one. Call it before one of several pending interrupts is chosen, if the countdown has no instruction left; and when
+ * vm_pmu_cpu_is_stale().
+ */
+VmPmuStatus vm_pmu_cpu_sync(VmPmuCpu *cpu);
+
+/**
+ * Writes to `stale` whether what is demanded has changed since it was last read, by a register access of this CPU's or another's: a CPU that
+ * executes blocks asks at their ends.
+ */
+VmPmuStatus vm_pmu_cpu_is_stale(const VmPmuCpu *cpu,
+                                bool *stale);
+
+/**
+ * Fills `demand` with what the emulator itself must add and report at the moment: what is demanded without what the companion makes. Its epoch
+ * changes whenever it may have changed, after vm_pmu_cpu_sync(), an access or a step: translated blocks that add signals depend on it. In
+ * blocks it has the pace too, which the countdown adds.
+ */
+VmPmuStatus vm_pmu_cpu_demand(const VmPmuCpu *cpu,
+                              VmPmuDemand *demand);
+
+/**
+ * Writes to `followed` whether instructions must be reported by vm_pmu_cpu_execute() at the moment.
+ */
+VmPmuStatus vm_pmu_cpu_is_followed(const VmPmuCpu *cpu, bool *followed);
+
+/**
+ * Adds to the totals of `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, and reports `records`, VM_PMU_RECORDS_...,
+ * even while the PMU does not demand them: for other devices that count what the CPU does. Takes the place of what was watched before.
+ */
+VmPmuStatus vm_pmu_cpu_watch(VmPmuCpu *cpu,
+                             const uint64_t *signals,
+                             uint32_t records);
+
+/**
+ * Leaves `records`, VM_PMU_RECORDS_..., out for a time although they are demanded, 0 at first: for records that cost much and that the guest seldom
+ * looks at.
+ */
+VmPmuStatus vm_pmu_cpu_leave_out(VmPmuCpu *cpu,
+                                 uint32_t records);
+
+/**
+ * State `state` of the emulator holds from now on, or no longer: for counters of its edges, which may start within it.
+ */
+VmPmuStatus vm_pmu_cpu_set_level(VmPmuCpu *cpu, uint32_t state, bool holds);
+
+/**
+ * The guest reads register `number` of address space `space` (VmPmuSpace). What was executed before has been counted; the accessing
+ * instruction is counted afterwards, and in a block it is the last and adds nothing to the paired signal. Otherwise as vm_pmu_read().
+ */
+VmPmuStatus vm_pmu_cpu_read(VmPmuCpu *cpu, uint32_t space, uint64_t number, uint64_t *value);
+
+/**
+ * The guest writes `value` to register `number` of address space `space` (VmPmuSpace), as in vm_pmu_cpu_read(). With a fault nothing is
+ * written.
+ */
+VmPmuStatus vm_pmu_cpu_write(VmPmuCpu *cpu, uint32_t space, uint64_t number, uint64_t value);
+
+/**
+ * Calls `work` with `user` while the CPU is as at an access of the guest to its PMU: there other functions of this header may be called for its
+ * thread, except those of the CPU itself. It must return: no C++ exception and no longjmp may leave it.
+ */
+VmPmuStatus vm_pmu_cpu_access(VmPmuCpu *cpu,
+                              void (*work)(void *user),
+                              void *user);
+
+/**
+ * The state of the processor from now on, with whether it is halted. What was reported before occurred in the old one. Where no counter depends
+ * on a change, or the counts of both states add up, the PMU learns of it later: most changes cost a few comparisons.
+ */
+VmPmuStatus vm_pmu_cpu_set_context(VmPmuCpu *cpu,
+                                   const VmPmuContext *context);
+
+/**
+ * What the processor's state has become within a block, in fields that no counter depends on, such as flags and a time base: for an emulator that
+ * reads them only when the guest accesses its PMU, which comes next. The accessing instruction is not counted before.
+ */
+VmPmuStatus vm_pmu_cpu_refresh_context(VmPmuCpu *cpu,
+                                       const VmPmuContext *context);
+
+/**
+ * The machine has been restored or reset, and so has the companion: reads the context and the demand again. Instructions that blocks have
+ * executed and that were not settled belong to the state before, and are discarded.
+ */
+VmPmuStatus vm_pmu_cpu_restored(VmPmuCpu *cpu);
 
 /**
  * The embedder changes the threads of the core of thread `thread` when one misses the third-level cache, as Montecito does: with its
@@ -9170,6 +9500,25 @@ static inline bool vm_pmu_contexts_add_up(const VmPmuCells *cells) { return VM_P
  */
 static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;
+}
+
+/**
+ * What a block of `instructions` subtracts from the countdown of a VmPmuCpu at its entry. Together they add `paired` to the paired signal, each
+ * 3 at most. A constant of the block.
+ */
+static inline uint64_t vm_pmu_takes(uint32_t instructions, uint32_t paired) {
+  return ((uint64_t)instructions << VM_PMU_COUNTDOWN_SHIFT) - paired;
+}
+
+/**
+ * A block is entered, as generated code does it: subtracts what it takes, and returns whether it may be executed. If not, nothing is subtracted,
+ * and vm_pmu_cpu_refill() comes next.
+ */
+static inline bool vm_pmu_enter(uint64_t *countdown, uint64_t takes) {
+  uint64_t left = VM_PMU_LOAD(countdown) - takes;
+  if ((int64_t)left < 0) return false;
+  VM_PMU_STORE(countdown, left);
+  return true;
 }
 
 #endif /* VM_PMU_H */

@@ -1,6 +1,7 @@
 //! The companion: caches, translation buffers, predictors and timing of a modelled CPU, for emulators that have none.
 
 use std::ffi::{c_char, c_void};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -8,6 +9,7 @@ use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
 use vm_pmu::topology::Machine;
 
+use crate::cpu::{self, Entered, VmPmuCpu};
 use crate::die::Choice;
 use crate::handle::{self, Handle};
 use crate::lock::{Mutex, MutexGuard};
@@ -21,7 +23,7 @@ use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 /// Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Callers only get pointers to it.
 pub struct VmPmuCompanion {
     /// They borrow from the companion, and are dropped before it.
-    followers: Box<[Mutex<Follower<'static>>]>,
+    followers: Box<[Mutex<Slot>]>,
     companion: NonNull<Companion>,
     tables: Tables,
     pub(crate) lists: Lists,
@@ -35,8 +37,79 @@ impl Handle for VmPmuCompanion {
     const KIND: &'static str = "a companion";
 
     fn may_go(&self) -> Result<(), Failure> {
-        self.all().map(drop)
+        if let Some(number) = self.all()?.iter().position(|follower| follower.is_lent()) {
+            return Err(argument(format!(
+                "a CPU has the follower of thread {number}: destroy the CPU before the companion, by vm_pmu_cpu_destroy()"
+            )));
+        }
+        Ok(())
     }
+}
+
+/// Where the follower of a thread is.
+#[derive(Debug)]
+enum Slot {
+    Here(Follower<'static>),
+    /// A CPU has it.
+    With(NonNull<VmPmuCpu>),
+}
+
+// SAFETY: a follower may be sent. The CPU is used by one host thread at a time, by the caller's promise.
+unsafe impl Send for Slot {}
+
+/// A follower, for one call.
+pub(crate) struct Held<'a> {
+    follower: NonNull<Follower<'static>>,
+    /// They keep it from others.
+    cpu: Option<Entered<'a>>,
+    _slot: MutexGuard<'a, Slot>,
+}
+
+impl<'a> Held<'a> {
+    /// Takes the lock, which is free if the caller keeps the rules.
+    fn new(slot: &'a Mutex<Slot>, number: u32) -> Result<Held<'a>, Failure> {
+        // If an earlier call panicked, the follower is in some state of its own; no state is unsound.
+        let mut slot = slot.try_lock().ok_or_else(|| in_use(number))?;
+        let (follower, cpu) = match &mut *slot {
+            Slot::Here(follower) => (NonNull::from(follower), None),
+            Slot::With(cpu) => {
+                // SAFETY: a CPU gives its follower back before it is destroyed.
+                let mut cpu = unsafe { cpu::cpu(cpu.as_ptr()) }?;
+                let follower = cpu.follower_mut().map(NonNull::from).ok_or_else(|| in_use(number))?;
+                (follower, Some(cpu))
+            }
+        };
+        Ok(Held { follower, cpu, _slot: slot })
+    }
+
+    fn is_lent(&self) -> bool {
+        self.cpu.is_some()
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = Follower<'static>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: the slot is locked, and a CPU that has it is entered.
+        unsafe { self.follower.as_ref() }
+    }
+}
+
+impl DerefMut for Held<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        // SAFETY: the same.
+        unsafe { self.follower.as_mut() }
+    }
+}
+
+#[cold]
+fn in_use(number: u32) -> Failure {
+    argument(format!(
+        "the follower of thread {number} is in use by another call: one host thread at a time uses it, and no callback of its own"
+    ))
 }
 
 // SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only passed to a function
@@ -48,7 +121,7 @@ unsafe impl Sync for VmPmuCompanion {}
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<Companion>();
-    may_be_shared::<Mutex<Follower<'static>>>();
+    may_be_shared::<Mutex<Slot>>();
 };
 
 impl VmPmuCompanion {
@@ -56,7 +129,8 @@ impl VmPmuCompanion {
         let companion = NonNull::from(Box::leak(Box::new(builder.build())));
         // SAFETY: it is freed only in `drop`, when nothing borrows from it any more.
         let lasting: &'static Companion = unsafe { companion.as_ref() };
-        let followers: Box<[_]> = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
+        let followers = (0..lasting.threads()).filter_map(|number| lasting.follower(number));
+        let followers: Box<[_]> = followers.map(|follower| Mutex::new(Slot::Here(follower))).collect();
         let requests = followers.iter().map(|_| AtomicBool::new(false)).collect();
         VmPmuCompanion { followers, companion, tables, lists: Lists::default(), requests, packages }
     }
@@ -82,8 +156,33 @@ impl VmPmuCompanion {
     }
 
     /// The follower of thread `number`, for one call.
-    pub(crate) fn follower(&self, number: u32) -> Result<MutexGuard<'_, Follower<'static>>, Failure> {
-        alone(VmPmuCompanion::of(&self.followers, number)?, number)
+    pub(crate) fn follower(&self, number: u32) -> Result<Held<'_>, Failure> {
+        Held::new(VmPmuCompanion::of(&self.followers, number)?, number)
+    }
+
+    /// The follower of thread `number`, which no CPU has, for one call.
+    pub(crate) fn own_follower(&self, number: u32) -> Result<Held<'_>, Failure> {
+        let held = self.follower(number)?;
+        if held.is_lent() { Err(with_a_cpu(number)) } else { Ok(held) }
+    }
+
+    /// Gives the follower of thread `number` to `cpu`.
+    pub(crate) fn lend(&self, number: u32, cpu: &VmPmuCpu) -> Result<Follower<'static>, Failure> {
+        let mut slot = VmPmuCompanion::of(&self.followers, number)?.try_lock().ok_or_else(|| in_use(number))?;
+        match std::mem::replace(&mut *slot, Slot::With(NonNull::from(cpu))) {
+            Slot::Here(follower) => Ok(follower),
+            with => {
+                *slot = with;
+                Err(with_a_cpu(number))
+            }
+        }
+    }
+
+    /// Takes the follower of thread `number` back from the CPU that has it.
+    pub(crate) fn give_back(&self, number: u32, follower: Follower<'static>) {
+        if let Ok(slot) = VmPmuCompanion::of(&self.followers, number) {
+            *slot.lock() = Slot::Here(follower);
+        }
     }
 
     /// Sets whether the follower of thread `number` keeps requests even if its PMU does not want them.
@@ -103,8 +202,8 @@ impl VmPmuCompanion {
     }
 
     /// All followers.
-    fn all(&self) -> Result<Vec<MutexGuard<'_, Follower<'static>>>, Failure> {
-        self.followers.iter().zip(0..).map(|(follower, number)| alone(follower, number)).collect()
+    fn all(&self) -> Result<Vec<Held<'_>>, Failure> {
+        self.followers.iter().zip(0..).map(|(slot, number)| Held::new(slot, number)).collect()
     }
 
     /// The page tables of thread `number`.
@@ -121,14 +220,9 @@ impl Drop for VmPmuCompanion {
     }
 }
 
-/// Takes the lock, which is free if the caller keeps the rules.
-fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<MutexGuard<'l, Follower<'static>>, Failure> {
-    // If an earlier call panicked, the follower is in some state of its own; no state is unsound.
-    follower.try_lock().ok_or_else(|| {
-        argument(format!(
-            "the follower of thread {number} is in use by another call: one host thread at a time uses it, and no callback of its own"
-        ))
-    })
+#[cold]
+fn with_a_cpu(number: u32) -> Failure {
+    argument(format!("a CPU has the follower of thread {number}: use the functions vm_pmu_cpu_... with it"))
 }
 
 #[cold]
@@ -501,7 +595,7 @@ pub unsafe extern "C" fn vm_pmu_companion_supplied(
     })
 }
 
-/// Destroys a companion. Null is allowed and does nothing.
+/// Destroys a companion. Null is allowed and does nothing. While a VmPmuCpu has one of its followers, this is refused.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and that has not been

@@ -85,6 +85,23 @@ fn no_context(unknown: u32, privilege: u32) -> Failure {
     }
 }
 
+/// Converts a context of the caller.
+#[inline(always)]
+pub(crate) fn context(given: &VmPmuContext) -> Result<Context, Failure> {
+    let unknown = given.flags & !(VM_PMU_CONTEXT_HALTED | VM_PMU_CONTEXT_BACKGROUND);
+    if unknown != 0 || given.privilege > 3 {
+        return Err(no_context(unknown, given.privilege));
+    }
+    Ok(Context {
+        privilege: given.privilege as u8,
+        halted: given.flags & VM_PMU_CONTEXT_HALTED != 0,
+        foreground: given.flags & VM_PMU_CONTEXT_BACKGROUND == 0,
+        machine_state: given.machine_state,
+        control: given.control,
+        time_base: given.time_base,
+    })
+}
+
 /// Thread `thread` enters a new state. Events that were added to the totals before this call occurred in the old one.
 ///
 /// # Safety
@@ -94,18 +111,7 @@ pub unsafe extern "C" fn vm_pmu_set_context(machine: *const VmPmuMachine, thread
     guarded(|| {
         // SAFETY: the caller's promise.
         let (thread, given) = unsafe { (self::thread(machine, thread)?, take(context)?) };
-        let unknown = given.flags & !(VM_PMU_CONTEXT_HALTED | VM_PMU_CONTEXT_BACKGROUND);
-        if unknown != 0 || given.privilege > 3 {
-            return Err(no_context(unknown, given.privilege));
-        }
-        thread.set_context(Context {
-            privilege: given.privilege as u8,
-            halted: given.flags & VM_PMU_CONTEXT_HALTED != 0,
-            foreground: given.flags & VM_PMU_CONTEXT_BACKGROUND == 0,
-            machine_state: given.machine_state,
-            control: given.control,
-            time_base: given.time_base,
-        });
+        thread.set_context(self::context(&given)?);
         Ok(())
     })
 }

@@ -101,7 +101,7 @@ pub(crate) fn records(bits: u32) -> Result<Records, Failure> {
     })
 }
 
-fn told(demand: &Demand) -> VmPmuDemand {
+pub(crate) fn told(demand: &Demand) -> VmPmuDemand {
     VmPmuDemand {
         size: size_of::<VmPmuDemand>(),
         epoch: demand.epoch(),
@@ -119,6 +119,11 @@ fn words(set: &SignalSet) -> [u64; VM_PMU_SIGNAL_WORDS] {
         *word = *known;
     }
     words
+}
+
+/// Whether `words` have the bit of `signal`.
+pub(crate) fn has(words: &[u64], signal: Signal) -> bool {
+    words.get(signal.index() / 64).is_some_and(|word| word >> (signal.index() % 64) & 1 == 1)
 }
 
 /// Fills `demand` with what thread `thread` must report: what its own counters follow, and those of others in the whole package.
@@ -164,8 +169,7 @@ pub unsafe extern "C" fn vm_pmu_supply_levels(machine: *const VmPmuMachine, thre
     guarded(|| {
         // SAFETY: the caller's promise.
         let (thread, holding) = unsafe { (self::thread(machine, thread)?, list(holding, VM_PMU_SIGNAL_WORDS, "the states that hold")?) };
-        let is_set = |number: usize| holding.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
-        thread.supply_levels(|state| Some(is_set(state.index())));
+        thread.supply_levels(|state| Some(has(holding, state)));
         Ok(())
     })
 }

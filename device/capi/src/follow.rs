@@ -27,61 +27,71 @@ use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES,
 pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread: u32, instruction: *const VmPmuInstruction) -> VmPmuStatus {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let (whole, given) = unsafe { (self::companion(companion)?, take(instruction)?) };
-        if given.access_count > VM_PMU_MOST_ACCESSES {
-            return Err(argument(format!("{} accesses are too many: {VM_PMU_MOST_ACCESSES} are the most", given.access_count)));
-        }
-        let unknown = given.flags & !FLAGS;
-        if unknown != 0 {
-            return Err(argument(format!("the instruction has flags {unknown:#x} that this library does not know")));
-        }
-        // SAFETY: the caller's promise.
-        let told = unsafe { list(given.accesses, given.access_count, "the list of accesses") }?;
-        // SAFETY: the same promise.
-        let operation = unsafe { operation(&given) }?;
-        // Few have more than two, and making 64 takes a while.
-        match told.len() {
-            0..=2 => whole.execute(thread, &given, told, &mut [Access::default(); 2], operation),
-            _ => whole.execute(thread, &given, told, &mut [Access::default(); VM_PMU_MOST_ACCESSES], operation),
-        }
+        let whole = unsafe { self::companion(companion) }?;
+        let mut follower = whole.own_follower(thread)?;
+        // SAFETY: the same.
+        unsafe { converted(instruction, |executed| follower.execute(executed, &mut whole.tables(thread))) }
     })
 }
 
-impl VmPmuCompanion {
-    /// Executes the instruction, whose accesses are `told`; `accesses` has at least as many places.
-    fn execute(
-        &self,
-        thread: u32,
-        given: &VmPmuInstruction,
-        told: &[VmPmuAccess],
-        accesses: &mut [Access],
-        operation: Option<Operation<'_>>,
-    ) -> Result<(), Failure> {
-        for (place, told) in accesses.iter_mut().zip(told) {
-            *place = access(told)?;
-        }
-        let kind = pick(&BRANCHES, given.branch, "branch")?;
-        let executed = Instruction {
-            address: given.address,
-            physical: given.physical,
-            length: given.bytes,
-            next_page: (given.flags & VM_PMU_INSTRUCTION_NEXT_PAGE != 0).then_some(given.next_page),
-            micro_ops: given.micro_ops.max(1),
-            class: pick(&CLASSES, given.instruction_class, "instruction_class")?,
-            operation,
-            floating_point: given.flags & VM_PMU_INSTRUCTION_FLOATING_POINT != 0,
-            segment_loads: given.segment_loads,
-            accesses: accesses.get(..told.len()).unwrap_or(accesses),
-            transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
-            bundle: (given.flags & VM_PMU_INSTRUCTION_BUNDLE != 0).then(|| Bundle {
-                words: given.bundle,
-                slot: given.slot,
-                function_state: (given.flags & VM_PMU_INSTRUCTION_FUNCTION_STATE != 0).then_some(given.function_state),
-            }),
-        };
-        self.follower(thread)?.execute(&executed, &mut self.tables(thread));
-        Ok(())
+/// Converts an instruction of the caller, for `work`.
+///
+/// # Safety
+/// The rules for pointers hold.
+#[inline(always)]
+pub(crate) unsafe fn converted(instruction: *const VmPmuInstruction, work: impl FnOnce(&Instruction<'_>)) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    let given = unsafe { take(instruction) }?;
+    if given.access_count > VM_PMU_MOST_ACCESSES {
+        return Err(argument(format!("{} accesses are too many: {VM_PMU_MOST_ACCESSES} are the most", given.access_count)));
     }
+    let unknown = given.flags & !FLAGS;
+    if unknown != 0 {
+        return Err(argument(format!("the instruction has flags {unknown:#x} that this library does not know")));
+    }
+    // SAFETY: the caller's promise.
+    let told = unsafe { list(given.accesses, given.access_count, "the list of accesses") }?;
+    // SAFETY: the same promise.
+    let operation = unsafe { operation(&given) }?;
+    // Few have more than two, and making 64 takes a while.
+    match told.len() {
+        0..=2 => with_accesses(&given, told, &mut [Access::default(); 2], operation, work),
+        _ => with_accesses(&given, told, &mut [Access::default(); VM_PMU_MOST_ACCESSES], operation, work),
+    }
+}
+
+/// Converts the instruction, whose accesses are `told`; `accesses` has at least as many places.
+#[inline(always)]
+fn with_accesses(
+    given: &VmPmuInstruction,
+    told: &[VmPmuAccess],
+    accesses: &mut [Access],
+    operation: Option<Operation<'_>>,
+    work: impl FnOnce(&Instruction<'_>),
+) -> Result<(), Failure> {
+    for (place, told) in accesses.iter_mut().zip(told) {
+        *place = access(told)?;
+    }
+    let kind = pick(&BRANCHES, given.branch, "branch")?;
+    work(&Instruction {
+        address: given.address,
+        physical: given.physical,
+        length: given.bytes,
+        next_page: (given.flags & VM_PMU_INSTRUCTION_NEXT_PAGE != 0).then_some(given.next_page),
+        micro_ops: given.micro_ops.max(1),
+        class: pick(&CLASSES, given.instruction_class, "instruction_class")?,
+        operation,
+        floating_point: given.flags & VM_PMU_INSTRUCTION_FLOATING_POINT != 0,
+        segment_loads: given.segment_loads,
+        accesses: accesses.get(..told.len()).unwrap_or(accesses),
+        transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
+        bundle: (given.flags & VM_PMU_INSTRUCTION_BUNDLE != 0).then(|| Bundle {
+            words: given.bundle,
+            slot: given.slot,
+            function_state: (given.flags & VM_PMU_INSTRUCTION_FUNCTION_STATE != 0).then_some(given.function_state),
+        }),
+    });
+    Ok(())
 }
 
 /// Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion supplies for thread `thread` and that hold right
@@ -283,7 +293,7 @@ pub unsafe extern "C" fn vm_pmu_follow_deliver(
         if !cycles.is_null() {
             writable(cycles, "where the cycles are to be written")?;
         }
-        let passed = whole.follower(thread)?.deliver(&cpu, states.get(..numbers.len()).unwrap_or(&[]), |outcome| {
+        let passed = whole.own_follower(thread)?.deliver(&cpu, states.get(..numbers.len()).unwrap_or(&[]), |outcome| {
             if let Some(events) = events {
                 let outcome = told(outcome);
                 // SAFETY: the embedder gave the function for this, and its pointer with it.
@@ -312,7 +322,7 @@ pub unsafe extern "C" fn vm_pmu_follow_sync(
         let (whole, cpu) = unsafe { (self::companion(companion)?, self::thread(machine, thread)?) };
         // SAFETY: the same.
         whole.follows(&unsafe { self::machine(machine) }?.machine)?;
-        let mut follower = whole.follower(thread)?;
+        let mut follower = whole.own_follower(thread)?;
         if !active.is_null() {
             writable(active, "where the answer is to be written")?;
         }
@@ -394,17 +404,22 @@ pub enum VmPmuForgotten {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_follow_invalidate(companion: *const VmPmuCompanion, thread: u32, what: u32, address: u64) -> VmPmuStatus {
     guarded(|| {
-        let forgotten = match what {
-            0 => Invalidation::All,
-            1 => Invalidation::NonGlobal,
-            2 => Invalidation::Page(address),
-            3 => Invalidation::HostPage(address),
-            other => return Err(argument(format!("{other} is nothing to forget: VmPmuForgotten has 0 to 3"))),
-        };
+        let what = invalidation(what, address)?;
         // SAFETY: the caller's promise.
-        unsafe { self::companion(companion) }?.follower(thread)?.invalidate(forgotten);
+        unsafe { self::companion(companion) }?.follower(thread)?.invalidate(what);
         Ok(())
     })
+}
+
+/// Converts a VmPmuForgotten of the caller.
+pub(crate) fn invalidation(what: u32, address: u64) -> Result<Invalidation, Failure> {
+    match what {
+        0 => Ok(Invalidation::All),
+        1 => Ok(Invalidation::NonGlobal),
+        2 => Ok(Invalidation::Page(address)),
+        3 => Ok(Invalidation::HostPage(address)),
+        other => Err(argument(format!("{other} is nothing to forget: VmPmuForgotten has 0 to 3"))),
+    }
 }
 
 #[cfg(test)]

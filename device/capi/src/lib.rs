@@ -37,6 +37,7 @@ pub mod companion;
 pub mod context;
 #[cfg(feature = "memory")]
 pub mod cores;
+pub mod cpu;
 pub mod cpuid;
 pub mod demand;
 #[cfg(feature = "companion")]

@@ -17,12 +17,18 @@ use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 pub struct VmPmuMachine {
     pub(crate) machine: Machine<Callbacks>,
     packages: u32,
+    /// How many CPUs are attached to it.
+    pub(crate) cpus: AtomicU32,
 }
 
 impl Handle for VmPmuMachine {
     const KIND: &'static str = "a machine";
 
     fn may_go(&self) -> Result<(), Failure> {
+        match self.cpus.load(Relaxed) {
+            0 => {}
+            cpus => return Err(argument(format!("the machine has {cpus} CPUs: destroy them before it, by vm_pmu_cpu_destroy()"))),
+        }
         match self.machine.line().running.load(Relaxed) {
             0 => Ok(()),
             _ => Err(argument("a callback of the machine is running: destroy the machine when it has returned")),
@@ -355,7 +361,11 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
     }
     let VmPmuOptions { user, raise, lines, pins, late, .. } = *options;
     let machine = builder.build(Callbacks { user, raise, lines, pins, late, running: AtomicU32::new(0) });
-    Ok(VmPmuMachine { machine: machine.map_err(|refused| misuse(VmPmuStatus::ErrorUnsupported, refused.to_string()))?, packages })
+    Ok(VmPmuMachine {
+        machine: machine.map_err(|refused| misuse(VmPmuStatus::ErrorUnsupported, refused.to_string()))?,
+        packages,
+        cpus: AtomicU32::new(0),
+    })
 }
 
 fn wide(number: u32) -> usize {
@@ -400,7 +410,7 @@ pub unsafe extern "C" fn vm_pmu_machine_create(
     })
 }
 
-/// Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, this is refused.
+/// Destroys a machine. Null is allowed and does nothing. While a callback of the machine runs, or it has a VmPmuCpu, this is refused.
 ///
 /// No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
 ///

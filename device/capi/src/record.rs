@@ -1,14 +1,14 @@
 //! Single instructions and requests, where the demand asks for them.
 
 use vm_pmu::Record;
-use vm_pmu::arch::feed::{Branch, DataSource, Fabric, Fetch, LineStates, Memory, Request, Sample, Stage, Stages, Traits};
+use vm_pmu::arch::feed::{Branch, DataSource, Fabric, Fetch, LineStates, Memory, Occasion, Request, Sample, Stage, Stages, Traits};
 
 use crate::machine::{VmPmuMachine, thread};
 use crate::pointer::{Growing, take};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::vocabulary::{
     BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES, PREDICTIONS, REQUEST_KINDS, SNOOPS, STORE_OUTCOMES, SUPPLIERS, TRANSLATIONS,
-    UNITS, pick,
+    UNITS, VmPmuBranch, pick,
 };
 
 /// In VmPmuRecord::flags: the branch was taken.
@@ -127,7 +127,8 @@ unsafe impl Growing for VmPmuRecord {
     const FIRST: usize = std::mem::offset_of!(VmPmuRecord, fabric_memory_busy) + 1;
 }
 
-fn record(given: &VmPmuRecord) -> Result<Record, Failure> {
+/// Converts a record of the caller.
+pub(crate) fn record(given: &VmPmuRecord) -> Result<Record, Failure> {
     let has = |flag: u32| given.flags & flag != 0;
     if given.flags & !FLAGS != 0 {
         return Err(argument(format!("the record has flags {:#x} that this library does not know", given.flags & !FLAGS)));
@@ -166,6 +167,17 @@ fn record(given: &VmPmuRecord) -> Result<Record, Failure> {
         fetch: has(VM_PMU_RECORD_FETCH).then_some(fetch),
         sample: sample(given)?,
     })
+}
+
+/// What of a record may cause it to be wanted.
+pub(crate) fn occasion(given: &VmPmuRecord) -> Occasion {
+    let has = |flags: u32| given.flags & flags != 0;
+    Occasion {
+        branch: given.branch != VmPmuBranch::None as u8,
+        taken: given.branch != VmPmuBranch::None as u8 && has(VM_PMU_RECORD_TAKEN),
+        memory: has(VM_PMU_RECORD_LOAD | VM_PMU_RECORD_STORE),
+        fetch: has(VM_PMU_RECORD_FETCH),
+    }
 }
 
 fn sample(given: &VmPmuRecord) -> Result<Sample, Failure> {

@@ -46,7 +46,7 @@ fn beyond(number: u64, space: &str, bits: usize) -> Failure {
 
 // Inlined, as otherwise the address goes through memory, which costs more than the access.
 #[inline(always)]
-fn address(space: u32, number: u64) -> Result<Address, Failure> {
+pub(crate) fn address(space: u32, number: u64) -> Result<Address, Failure> {
     let is = |candidate: VmPmuSpace| space == candidate as u32;
     // Bits 7:0 of an index register name the register: the architecture ignores the others.
     let index = (number & 0xFF) as u8;

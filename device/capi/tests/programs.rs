@@ -105,6 +105,13 @@ fn a_c_program_counts_to_an_overflow() {
 }
 
 #[test]
+fn cpus_of_a_c_program_interpret_and_translate() {
+    if is_there("cc", "cpus_of_a_c_program_interpret_and_translate") {
+        compile_and_run("cc", "cpu.c", "cpu", "-std=c11", &statically());
+    }
+}
+
+#[test]
 fn a_c_program_is_told_of_its_misuse() {
     if is_there("cc", "a_c_program_is_told_of_its_misuse") {
         compile_and_run("cc", "misuse.c", "misuse", "-std=c11", &shared());
@@ -359,6 +366,7 @@ fn c_programs_are_clean_under_the_sanitizers_of_addresses_and_undefined_behaviou
     for source in [
         "misuse",
         "careless",
+        "cpu",
         "threads",
         "events",
         "boxes",

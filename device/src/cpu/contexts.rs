@@ -112,14 +112,14 @@ impl Contexts {
     /// The CPU goes on in `context`, and the PMU need not learn of it yet, if it is among the known ones. Everything that was executed in the one
     /// before has been [kept](Contexts::keep) or added to the totals.
     pub(super) fn find(&self, context: &Context, sensitivity: u64) -> Option<usize> {
-        self.separate.and(self.place_of(context, sensitivity))
+        self.separate.as_ref().and_then(|_| self.place_of(context, sensitivity))
     }
 
     /// The CPU is in context `place` now.
     pub(super) fn postpone(&mut self, place: usize, totals: &Totals) {
-        if let Some((list, count)) = self.separate {
-            for (base, signal) in self.base.iter_mut().zip(list).take(count) {
-                *base = totals.get(signal);
+        if let Some((list, count)) = &self.separate {
+            for (base, signal) in self.base.iter_mut().zip(list).take(*count) {
+                *base = totals.get(*signal);
             }
         }
         (self.current, self.postponed) = (place, true);
@@ -131,11 +131,11 @@ impl Contexts {
         let Some((_, amounts)) = self.known.get_mut(self.current) else { return };
         amounts.instructions += instructions;
         amounts.paired += paired;
-        if let Some((list, count)) = self.separate {
-            for ((amount, base), signal) in amounts.separate.iter_mut().zip(self.base).zip(list).take(count) {
-                let added = totals.get(signal).wrapping_sub(base);
+        if let Some((list, count)) = &self.separate {
+            for ((amount, base), signal) in amounts.separate.iter_mut().zip(self.base).zip(list).take(*count) {
+                let added = totals.get(*signal).wrapping_sub(base);
                 *amount += added;
-                totals.add(signal, 0u64.wrapping_sub(added));
+                totals.add(*signal, 0u64.wrapping_sub(added));
             }
         }
     }
@@ -166,11 +166,14 @@ impl Contexts {
 }
 
 /// Whether two contexts differ at most in what decides which counters count.
+#[inline]
 fn are_alike(one: &Context, other: &Context) -> bool {
-    Context { privilege: other.privilege, machine_state: other.machine_state, ..*one } == *other
+    let Context { privilege: _, machine_state: _, halted, foreground, control, time_base } = *one;
+    (halted, foreground, control, time_base) == (other.halted, other.foreground, other.control, other.time_base)
 }
 
 /// Whether the same counters count in both, as far as `sensitivity` tells.
+#[inline]
 pub(super) fn is_the_same(one: &Context, other: &Context, sensitivity: u64) -> bool {
     are_alike(one, other)
         && (one.machine_state ^ other.machine_state) & sensitivity == 0

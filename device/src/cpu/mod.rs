@@ -59,12 +59,12 @@ impl Listed {
         self.count = Some(count).filter(|count| *count <= LISTED);
     }
 
-    /// Whether one of them, which are those of `own`, has reached its deadline.
+    /// Whether one of them, which are those of `demand`, has reached its deadline.
     #[inline]
-    fn reached<L: InterruptLine>(&self, own: &Demand, thread: &Thread<'_, L>) -> bool {
+    fn reached<L: InterruptLine>(&self, demand: &Demand, thread: &Thread<'_, L>) -> bool {
         match self.count {
             Some(count) => self.signals.iter().take(count).any(|signal| thread.reached(*signal)),
-            None => own.signals().iter().any(|signal| thread.reached(signal)),
+            None => demand.signals().iter().any(|signal| thread.reached(signal)),
         }
     }
 }
@@ -103,8 +103,13 @@ pub struct Cpu<'a, L> {
     /// The signals that the emulator adds although the companion could make them.
     #[cfg(feature = "companion")]
     kept: SignalSet,
+    /// The signals and records for which alone the companion follows.
+    #[cfg(feature = "companion")]
+    worth: (SignalSet, Records),
     /// What is reported beyond what the PMU demands.
     watched: Demand,
+    /// The records that are not reported although they are demanded.
+    left_out: Records,
     demand: Demand,
     /// The epoch of the thread's demand when it was last read, and how often it has been.
     epoch: u32,
@@ -112,6 +117,9 @@ pub struct Cpu<'a, L> {
     /// The part of the demand that the companion does not make, and in blocks the pace.
     own: Demand,
     deadlines: Listed,
+    /// The signals of the whole demand.
+    #[cfg(feature = "companion")]
+    demanded: Listed,
     /// The states of the emulator whose level is known, and those that hold.
     known: SignalSet,
     holding: SignalSet,
@@ -140,12 +148,17 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             follower: None,
             #[cfg(feature = "companion")]
             kept: SignalSet::EMPTY,
+            #[cfg(feature = "companion")]
+            worth: (Signal::all().collect(), Records::ALL),
             watched: Demand::default(),
+            left_out: Records::NONE,
             demand: Demand::default(),
             epoch: 0,
             edition: 0,
             own: Demand::default(),
             deadlines: Listed::new(),
+            #[cfg(feature = "companion")]
+            demanded: Listed::new(),
             known: SignalSet::EMPTY,
             holding: SignalSet::EMPTY,
             countdown,
@@ -167,12 +180,44 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         self.update_demand();
     }
 
+    /// Chooses what is worth following for, all of it at first: the companion follows while one of `signals` or `records` is demanded, and then it
+    /// makes the others too. For an emulator that executes slowly while it is followed: it adds other signals itself as long as it is not, and
+    /// reports records without the companion's part.
+    #[cfg(feature = "companion")]
+    pub fn follow_for(&mut self, signals: SignalSet, records: Records) {
+        if self.worth != (signals, records) {
+            self.settle();
+            self.worth = (signals, records);
+            self.update_demand();
+        }
+    }
+
+    /// Takes the companion's follower back: from now on the emulator adds every signal itself.
+    #[cfg(feature = "companion")]
+    pub fn unfollow(&mut self) -> Option<Follower<'a>> {
+        self.settle();
+        let follower = self.follower.take();
+        self.update_demand();
+        follower
+    }
+
     /// Adds to the totals of `signals`, and reports `records`, even while the PMU does not demand them: for whoever reads the totals, and for
     /// other devices that count what the CPU does. Takes the place of what was watched before.
     pub fn watch(&mut self, signals: SignalSet, records: Records) {
-        self.settle();
-        self.watched.replace(signals, false, records);
-        self.update_demand();
+        if (self.watched.signals(), self.watched.records()) != (&signals, records) {
+            self.settle();
+            self.watched.replace(signals, false, records);
+            self.update_demand();
+        }
+    }
+
+    /// Leaves these records out for a time although they are demanded, none at first: for records that cost much and that the guest seldom looks at.
+    pub fn leave_out(&mut self, records: Records) {
+        if self.left_out != records {
+            self.settle();
+            self.left_out = records;
+            self.update_demand();
+        }
     }
 
     /// The thread that it is attached to. What is done with the thread directly, rather than by [`access`](Cpu::access), must neither depend on
@@ -267,15 +312,28 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         self.epoch = self.thread.epoch();
         self.edition = self.edition.wrapping_add(1);
         self.demand = self.thread.demand().with(&self.watched);
+        if self.left_out != Records::NONE {
+            let (signals, per_cycle, levels) = (*self.demand.signals(), self.demand.per_cycle(), *self.demand.levels());
+            self.demand.replace(signals, per_cycle, self.demand.records().without(self.left_out));
+            self.demand.ask(levels);
+        }
         #[cfg(feature = "companion")]
         if let Some(follower) = &mut self.follower {
-            let mut theirs = Demand::default();
-            theirs.replace(self.demand.signals().difference(&self.kept), self.demand.per_cycle(), self.demand.records());
-            follower.sync(&theirs);
+            let (signals, records) = (self.demand.signals().difference(&self.kept), self.demand.records());
+            let mut whole = Demand::default();
+            whole.replace(signals, self.demand.per_cycle(), records);
+            let mut worth = whole;
+            worth.replace(signals.intersection(&self.worth.0), self.demand.per_cycle(), records.within(self.worth.1));
+            follower.sync(&worth);
+            if follower.is_active() && worth != whole {
+                follower.sync(&whole);
+            }
         }
         let mut own: SignalSet = self.demand.signals().iter().filter(|signal| !self.is_made(*signal)).collect();
         let mut separate = own;
         self.deadlines.replace(&own);
+        #[cfg(feature = "companion")]
+        self.demanded.replace(self.demand.signals());
         let pace = self.thread.deadlines().pace().signal;
         if self.in_blocks && !self.is_made(pace) {
             own.insert(pace);
@@ -377,14 +435,15 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
     /// The CPU completed a step: adds what it counts, reports its record where one is wanted, and serves deadlines, in this order. Returns the
     /// cycles that the companion made, if it makes them.
     ///
-    /// An instruction that is [followed](Cpu::is_followed) has been [executed](Cpu::execute) before: what the companion made of it comes first.
+    /// An instruction that is [followed](Cpu::is_followed) has been [executed](Cpu::execute) before: what the companion made of it comes first. If it
+    /// was entered as a block of its own, the step does not count it again.
     #[inline]
     pub fn complete(&mut self, step: &impl Step) -> Option<u64> {
-        self.sync();
         #[cfg(feature = "companion")]
         if self.is_followed() {
-            return self.deliver(step);
+            return self.complete_followed(step);
         }
+        self.sync();
         step.count(&self.counts());
         let (reached, records) = (self.reached(), self.demand.records());
         if !records.is_none()
@@ -396,7 +455,20 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         if reached {
             self.thread.service();
         }
+        self.resume_blocks();
         None
+    }
+
+    /// Makes room for the next block after a step, where the CPU executes blocks.
+    #[inline]
+    fn resume_blocks(&mut self) {
+        if self.in_blocks {
+            self.thread.check_if_due();
+            if self.is_stale() {
+                self.update_demand();
+            }
+            self.fill((0, 0));
+        }
     }
 
     /// Reports an instruction to the companion. `tables` are walked when no translation buffer holds an address. Only while it
@@ -419,6 +491,19 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
 
     /// [`complete`](Cpu::complete) while the companion follows.
     #[cfg(feature = "companion")]
+    fn complete_followed(&mut self, step: &impl Step) -> Option<u64> {
+        // What has been entered may be the instruction itself, whose deadlines are served after its record.
+        self.settle();
+        if self.is_stale() {
+            self.update_demand();
+        }
+        let passed = self.deliver(step);
+        self.resume_blocks();
+        passed
+    }
+
+    /// Reports what the companion made, with what the emulator knows.
+    #[cfg(feature = "companion")]
     fn deliver(&mut self, step: &impl Step) -> Option<u64> {
         let mut states = [Signal::Cycles; MOST_STATES];
         let mut count = 0;
@@ -429,15 +514,18 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
                 count += 1;
             }
         }
-        let Cpu { follower, thread, own, deadlines, demand, .. } = self;
+        let Cpu { follower, thread, own, deadlines, demanded, demand, .. } = self;
         let follower = follower.as_mut()?;
         let requested = !follower.requests().is_empty();
         let events = |outcome: &Outcome| {
             step.count(&Counts::new(own, thread.totals(), timed));
             let (reached, records) = (deadlines.reached(own, thread), demand.records());
-            // The companion's own events and cycles may reach a deadline yet.
+            // A deadline of cycles has been served already, and requests and steps of nested walks may reach one yet.
             if !records.is_none()
-                && records.wants(true, Occasion { fetch: outcome.fetch.is_some(), ..step.occasion() })
+                && records.wants(
+                    timed || requested || records.nested || demanded.reached(demand, thread),
+                    Occasion { fetch: outcome.fetch.is_some(), ..step.occasion() },
+                )
                 && let Some(mut record) = step.record()
             {
                 step.refine(&mut record, outcome);
@@ -597,7 +685,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         answer
     }
 
-    /// The state of the processor from now on. What was reported before occurred in the old one.
+    /// The state of the processor from now on, with whether it is halted. What was reported before occurred in the old one.
     ///
     /// In blocks, most changes cost a few comparisons: where no counter depends on a change, or the counts of both contexts add up, the PMU learns of
     /// it later.
@@ -631,6 +719,15 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         }
     }
 
+    /// What the processor's state has become within a block, in fields that no counter depends on, such as flags and a time base: for an emulator
+    /// that reads them only when the guest [accesses](Cpu::access) its PMU, which comes next. The accessing instruction is not counted before.
+    #[inline]
+    pub fn refresh_context(&mut self, context: Context) {
+        if context != self.context {
+            (self.context, self.is_reported) = (context, false);
+        }
+    }
+
     /// The state of the processor, as it was last [set](Cpu::set_context).
     #[must_use]
     #[inline]
@@ -645,6 +742,10 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         }
         self.is_reported = true;
         self.thread.set_context(self.context);
+        #[cfg(feature = "companion")]
+        if let Some(follower) = &self.follower {
+            follower.set_halted(self.context.halted);
+        }
         self.contexts.enter(self.context, self.thread.sensitivity().load(Acquire));
     }
 

@@ -334,6 +334,19 @@ fn a_record_is_reported_where_one_is_wanted() {
 }
 
 #[test]
+fn records_that_are_left_out_are_not_demanded() {
+    let machine = POWER9.machine();
+    let mut cpu = Cpu::new(machine.thread(0).unwrap());
+    cpu.set_context(POWER9.contexts[2]);
+    cpu.leave_out(Records::TAKEN_BRANCHES);
+    // MMCR0: PMAE, with which alerts and records of branches are wanted.
+    cpu.access(|pmu| pmu.mtspr(795, 0x0400_0000)).unwrap();
+    assert!(cpu.demand().records().at_deadline && !cpu.demand().records().taken_branches);
+    cpu.leave_out(Records::NONE);
+    assert!(cpu.demand().records().taken_branches);
+}
+
+#[test]
 fn blocks_whose_instructions_take_several_cycles_end_at_the_deadline() {
     let machine = K8.machine();
     let mut cpu = Cpu::with_countdown(machine.thread(0).unwrap(), Countdown::with([(Signal::Cycles, 3)]));
@@ -366,4 +379,97 @@ fn what_was_executed_before_a_restore_is_not_counted_after_it() {
     cpu.sync();
     // Of the ten that were executed in level 3 before.
     assert_eq!(cpu.thread().peek("PerfCtr0").unwrap().value, 10);
+}
+
+#[test]
+fn flags_that_changed_within_a_block_are_known_at_the_access_that_ends_it() {
+    let machine = K8.machine();
+    let mut cpu = between_levels(&machine);
+    assert!(cpu.enter(Countdown::takes(4, 0)));
+    cpu.refresh_context(Context::x86(0, 0x246, 0x100));
+    assert_eq!(cpu.access(|pmu| (pmu.context().control, pmu.context().machine_state)), (0x100, 0x246));
+    // The access and the three before it: 23 of level 0, since which a counter that counts level 3 has not moved.
+    assert_eq!(cpu.thread().totals().get(Signal::InstructionsRetired), 23);
+    assert_eq!(cpu.access(|pmu| pmu.rdpmc(0)), Ok(10));
+}
+
+#[cfg(feature = "companion")]
+mod followed {
+    use super::*;
+    use crate::companion::{self, Companion, PageTables, Walk};
+
+    struct Identity;
+
+    impl PageTables for Identity {
+        fn walk(&mut self, _address: u64) -> Walk {
+            Walk::direct(12)
+        }
+    }
+
+    /// An instruction that the countdown counts.
+    struct Entered(u64);
+
+    impl Step for Entered {
+        fn count(&self, _counts: &Counts<'_>) {}
+
+        fn record(&self) -> Option<Record> {
+            Some(Record::at(self.0))
+        }
+    }
+
+    fn with_follower<'a>(machine: &'a Machine<Flags>, companion: &'a Companion) -> Cpu<'a, Flags> {
+        let mut cpu = Cpu::new(machine.thread(0).unwrap());
+        cpu.follow(companion.follower(0).unwrap(), SignalSet::EMPTY);
+        cpu
+    }
+
+    #[test]
+    fn the_record_of_an_entered_instruction_comes_before_its_deadline_is_served() {
+        let machine = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
+        let companion = companion::Builder::new("power9").unwrap().build();
+        let mut cpu = with_follower(&machine, &companion);
+        cpu.set_context(POWER9.contexts[0]);
+        // MMCR1: PM_INST_CMPL on PMC1; PMC1: 3 to go; MMCR0: PMAE, FCECE, PMC1CE.
+        for (register, value) in [(798, 0x0200_0000), (771, 0x8000_0000 - 3), (795, 0x0600_8000)] {
+            cpu.access(|pmu| pmu.mtspr(register, value)).unwrap();
+        }
+        assert!(cpu.is_followed(), "the companion's part of the record is wanted");
+        for number in 0..5 {
+            while !cpu.enter(Countdown::takes(1, 0)) {
+                assert_eq!(cpu.refill(1), 1);
+            }
+            let address = 0x1000 + 4 * number;
+            cpu.execute(&Instruction { address, physical: address, length: 4, ..Instruction::default() }, &mut Identity);
+            cpu.complete(&Entered(address));
+            assert_eq!(cpu.lines().interrupt, number >= 2, "{number}");
+        }
+        // SIAR.
+        assert_eq!(cpu.access(|pmu| pmu.mfspr(796)), Ok(0x1008));
+    }
+
+    #[test]
+    fn a_companion_follows_for_what_is_worth_it_and_then_makes_the_rest() {
+        let machine = K8.machine();
+        let companion = companion::Builder::new("k8").unwrap().build();
+        let mut cpu = with_follower(&machine, &companion);
+        cpu.follow_for(SignalSet::only(Signal::DataCacheMisses), Records::NONE);
+        // PerfEvtSel0 and 1: accesses to the data cache and misses, OS, EN.
+        cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0042_0040)).unwrap();
+        assert!(!cpu.is_followed() && cpu.own_demand().wants(Signal::DataCacheAccesses));
+        cpu.access(|pmu| pmu.wrmsr(0xC001_0001, 0x0042_0041)).unwrap();
+        assert!(cpu.is_followed() && !cpu.own_demand().wants(Signal::DataCacheAccesses));
+        cpu.access(|pmu| pmu.wrmsr(0xC001_0001, 0)).unwrap();
+        assert!(!cpu.is_followed());
+    }
+
+    #[test]
+    fn a_cpu_without_its_follower_adds_every_signal_itself() {
+        let machine = K8.machine();
+        let companion = companion::Builder::new("k8").unwrap().build();
+        let mut cpu = with_follower(&machine, &companion);
+        cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0042_0041)).unwrap();
+        assert!(cpu.is_followed());
+        assert!(cpu.unfollow().is_some() && cpu.unfollow().is_none());
+        assert!(!cpu.is_followed() && cpu.own_demand().wants(Signal::DataCacheMisses));
+    }
 }

@@ -498,9 +498,6 @@ impl Observer for Cpu<'_> {
             self.trace.move_to(Place { instruction: self.instructions, cycle: cpu.cycles(), address: cpu.rip() });
             self.trace.surround(self.pmu.thread(), Surrounding::of(&context, Some(cpu.cr3())));
         }
-        if let Some(follower) = self.pmu.follower() {
-            follower.set_halted(cpu.halted());
-        }
         if let Some(beside) = &mut self.beside {
             beside.cpu.context(cpu);
         }
