@@ -48,6 +48,7 @@ impl Handle for VmPmuCompanion {
 
 /// Where the follower of a thread is.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each thread, and most have their follower")]
 enum Slot {
     Here(Follower<'static>),
     /// A CPU has it.
