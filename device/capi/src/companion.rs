@@ -9,7 +9,6 @@ use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
 use vm_pmu::topology::Machine;
 
-use crate::cpu::{self, Entered, VmPmuCpu};
 use crate::die::Choice;
 use crate::handle::{self, Handle};
 use crate::lock::{Mutex, MutexGuard};
@@ -46,23 +45,31 @@ impl Handle for VmPmuCompanion {
     }
 }
 
+/// Who has a follower of a companion until it gives it back.
+pub(crate) trait Borrower: std::fmt::Debug {
+    /// Begins a call that uses the follower.
+    fn hold(&self) -> Result<NonNull<Follower<'static>>, Failure>;
+
+    /// Ends it.
+    fn release(&self);
+}
+
 /// Where the follower of a thread is.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each thread, and most have their follower")]
 enum Slot {
     Here(Follower<'static>),
-    /// A CPU has it.
-    With(NonNull<VmPmuCpu>),
+    With(NonNull<dyn Borrower>),
 }
 
-// SAFETY: a follower may be sent. The CPU is used by one host thread at a time, by the caller's promise.
+// SAFETY: a follower may be sent. Its borrower is used by one host thread at a time, by the caller's promise.
 unsafe impl Send for Slot {}
 
 /// A follower, for one call.
 pub(crate) struct Held<'a> {
     follower: NonNull<Follower<'static>>,
-    /// They keep it from others.
-    cpu: Option<Entered<'a>>,
+    borrower: Option<NonNull<dyn Borrower>>,
+    /// It keeps the follower, or the knowledge of who has it, from other calls.
     _slot: MutexGuard<'a, Slot>,
 }
 
@@ -71,20 +78,25 @@ impl<'a> Held<'a> {
     fn new(slot: &'a Mutex<Slot>, number: u32) -> Result<Held<'a>, Failure> {
         // If an earlier call panicked, the follower is in some state of its own; no state is unsound.
         let mut slot = slot.try_lock().ok_or_else(|| in_use(number))?;
-        let (follower, cpu) = match &mut *slot {
+        let (follower, borrower) = match &mut *slot {
             Slot::Here(follower) => (NonNull::from(follower), None),
-            Slot::With(cpu) => {
-                // SAFETY: a CPU gives its follower back before it is destroyed.
-                let mut cpu = unsafe { cpu::cpu(cpu.as_ptr()) }?;
-                let follower = cpu.follower_mut().map(NonNull::from).ok_or_else(|| in_use(number))?;
-                (follower, Some(cpu))
-            }
+            // SAFETY: it gives the follower back before it is destroyed.
+            Slot::With(borrower) => (unsafe { borrower.as_ref() }.hold()?, Some(*borrower)),
         };
-        Ok(Held { follower, cpu, _slot: slot })
+        Ok(Held { follower, borrower, _slot: slot })
     }
 
     fn is_lent(&self) -> bool {
-        self.cpu.is_some()
+        self.borrower.is_some()
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(borrower) = self.borrower {
+            // SAFETY: as where it was held.
+            unsafe { borrower.as_ref() }.release();
+        }
     }
 }
 
@@ -93,7 +105,7 @@ impl Deref for Held<'_> {
 
     #[inline(always)]
     fn deref(&self) -> &Self::Target {
-        // SAFETY: the slot is locked, and a CPU that has it is entered.
+        // SAFETY: the slot is locked, and a borrower holds the follower for this call.
         unsafe { self.follower.as_ref() }
     }
 }
@@ -167,10 +179,10 @@ impl VmPmuCompanion {
         if held.is_lent() { Err(with_a_cpu(number)) } else { Ok(held) }
     }
 
-    /// Gives the follower of thread `number` to `cpu`.
-    pub(crate) fn lend(&self, number: u32, cpu: &VmPmuCpu) -> Result<Follower<'static>, Failure> {
+    /// Gives the follower of thread `number` to `borrower`.
+    pub(crate) fn lend(&self, number: u32, borrower: &(dyn Borrower + 'static)) -> Result<Follower<'static>, Failure> {
         let mut slot = VmPmuCompanion::of(&self.followers, number)?.try_lock().ok_or_else(|| in_use(number))?;
-        match std::mem::replace(&mut *slot, Slot::With(NonNull::from(cpu))) {
+        match std::mem::replace(&mut *slot, Slot::With(NonNull::from(borrower))) {
             Slot::Here(follower) => Ok(follower),
             with => {
                 *slot = with;

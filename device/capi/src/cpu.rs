@@ -7,11 +7,13 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
 use vm_pmu::arch::feed::{Occasion, Record, SignalSet};
+#[cfg(feature = "companion")]
+use vm_pmu::companion::Follower;
 use vm_pmu::cpu::{Counts, Step};
 use vm_pmu::{Countdown, Cpu, Deadlines, Signal};
 
 #[cfg(feature = "companion")]
-use crate::companion::{VmPmuCompanion, companion};
+use crate::companion::{Borrower, VmPmuCompanion, companion};
 use crate::context::{VmPmuContext, context};
 use crate::demand::{VM_PMU_SIGNAL_WORDS, VmPmuDemand, has, records, told};
 use crate::handle::{self, Handle};
@@ -114,6 +116,27 @@ impl Drop for Entered<'_> {
             unsafe { place.write(self.countdown().cell().get()) };
         }
         self.whole.busy.set(false);
+    }
+}
+
+#[cfg(feature = "companion")]
+impl std::fmt::Debug for VmPmuCpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VmPmuCpu").field("busy", &self.busy).finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "companion")]
+impl Borrower for VmPmuCpu {
+    fn hold(&self) -> Result<NonNull<Follower<'static>>, Failure> {
+        let mut entered = self.enter()?;
+        let follower = entered.follower_mut().map(NonNull::from).ok_or_else(in_use)?;
+        std::mem::forget(entered);
+        Ok(follower)
+    }
+
+    fn release(&self) {
+        drop(Entered { whole: self });
     }
 }
 
