@@ -3390,8 +3390,8 @@ typedef struct {
    */
   uint32_t paired_signal;
   /**
-   * Has the signals that the emulator does not add; or null. The CPU has its follower of the same number as the thread, until it is
-   * destroyed. A library without the feature `companion` refuses one.
+   * A VmPmuCompanion that makes what the emulator does not add, or null. The CPU has its follower of this thread until it is destroyed. A
+   * library without the feature `companion` refuses one.
    */
   void *companion;
   /**
@@ -3434,7 +3434,7 @@ typedef struct {
    */
   uint64_t cycles;
   /**
-   * What the emulator knows of the instruction, or null. Only while VmPmuDemand::records is not 0 it is read.
+   * What the emulator knows of the instruction, or null. It is read only while VmPmuDemand::records is not 0.
    */
   const VmPmuRecord *record;
 } VmPmuStep;

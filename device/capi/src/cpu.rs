@@ -176,8 +176,8 @@ pub struct VmPmuCpuOptions {
     pub growing_count: u32,
     /// The signal whose sum in a block the countdown counts beside instructions, such as branches; 0 for none.
     pub paired_signal: u32,
-    /// Has the signals that the emulator does not add; or null. The CPU has its follower of the same number as the thread, until it is
-    /// destroyed. A library without the feature `companion` refuses one.
+    /// A VmPmuCompanion that makes what the emulator does not add, or null. The CPU has its follower of this thread until it is destroyed. A
+    /// library without the feature `companion` refuses one.
     pub companion: *mut c_void,
     /// The numbers of the signals that the emulator adds itself although the companion could make them, or null.
     pub kept: *const u32,
@@ -217,7 +217,7 @@ unsafe fn countdown(options: &VmPmuCpuOptions) -> Result<Countdown, Failure> {
     for (place, growth) in amounts.iter_mut().zip(growing) {
         *place = match signal(growth.signal)? {
             Signal::InstructionsRetired => {
-                return Err(argument("an instruction is one of instructions_retired: the list need not name it"));
+                return Err(argument("an instruction adds 1 to instructions_retired: leave this signal out of the list"));
             }
             known => (known, growth.amount),
         };
@@ -390,7 +390,7 @@ pub struct VmPmuStep {
     pub state_count: usize,
     /// The cycles of the step; not added while a companion makes them.
     pub cycles: u64,
-    /// What the emulator knows of the instruction, or null. Only while VmPmuDemand::records is not 0 it is read.
+    /// What the emulator knows of the instruction, or null. It is read only while VmPmuDemand::records is not 0.
     pub record: *const VmPmuRecord,
 }
 

@@ -219,7 +219,7 @@ static void the_record_of_an_overflow_is_that_of_its_instruction(void) {
   context.control = VM_PMU_POWER_RUN;
   EXPECT_OK(vm_pmu_cpu_create(machine, 0, NULL, &cpu));
   EXPECT_OK(vm_pmu_cpu_set_context(cpu, &context));
-  /* PM_INST_CMPL on PMC1 is 02h; PMXE and PMC1CE of MMCR0. */
+  /* PM_INST_CMPL on PMC1 is 02h; PMAE and PMC1CE of MMCR0. */
   EXPECT_OK(vm_pmu_cpu_write(cpu, VM_PMU_SPACE_SPR, MMCR1, UINT64_C(0x02) << 24));
   EXPECT_OK(vm_pmu_cpu_write(cpu, VM_PMU_SPACE_SPR, PMC1, 0x80000000 - 5));
   EXPECT_OK(vm_pmu_cpu_write(cpu, VM_PMU_SPACE_SPR, MMCR0, UINT64_C(1) << 26 | UINT64_C(1) << 15));
