@@ -9,118 +9,6 @@
 #include <string.h>
 
 #define PAIRED_MASK ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1)
-/* The largest value of the countdown in instructions: with 3 for each of them, the paired signal does not exceed its bits. */
-#define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SHIFT - 2))
-
-/* ---- The countdown ---- */
-
-static void add_cycles(TcgBridgeCpu *cpu, uint64_t cycles) {
-  uint32_t clock;
-  for (clock = 0; clock < cpu->bridge->clock_count; clock++) vm_pmu_add(&cpu->cells, cpu->bridge->clocks[clock], cycles);
-}
-
-static void add_executed(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t paired) {
-  if (cpu->bridge->paired_signal != 0) vm_pmu_add(&cpu->cells, cpu->bridge->paired_signal, paired);
-  vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, instructions);
-  add_cycles(cpu, instructions);
-}
-
-/* How many subtracted instructions are neither in the totals nor in the amounts of a context. `left` is the countdown. */
-static uint64_t taken_off(const TcgBridgeCpu *cpu, uint64_t left) {
-  return (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
-}
-
-/*
- * Adds what was executed in an unreported context to the amounts of that context, except for the last `open` instructions, which add
- * nothing to the paired signal. What blocks have added to the totals is subtracted again. No other thread counts it: contexts add up only
- * where all counters are the thread's own.
- */
-static void keep_unreported(TcgBridgeCpu *cpu, uint64_t open) {
-  TcgBridgeContext *context = &cpu->contexts[cpu->context_index];
-  uint64_t left = VM_PMU_LOAD(cpu->countdown);
-  uint32_t number;
-  context->instructions += taken_off(cpu, left) - open;
-  context->paired += left & PAIRED_MASK;
-  left &= ~PAIRED_MASK;
-  VM_PMU_STORE(cpu->countdown, left);
-  cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
-  for (number = 0; number < cpu->separate_count; number++) {
-    uint64_t *total = cpu->totals + cpu->separate[number];
-    context->separate[number] += VM_PMU_LOAD(total) - cpu->separate_base[number];
-    VM_PMU_STORE(total, cpu->separate_base[number]);
-  }
-}
-
-static bool has_unreported(const TcgBridgeCpu *cpu, const TcgBridgeContext *context) {
-  uint64_t any = context->instructions | context->paired;
-  uint32_t number;
-  for (number = 0; number < cpu->separate_count; number++) any |= context->separate[number];
-  return any != 0;
-}
-
-static void add_unreported(TcgBridgeCpu *cpu, TcgBridgeContext *context) {
-  uint32_t number;
-  add_executed(cpu, context->instructions, context->paired);
-  context->instructions = 0;
-  context->paired = 0;
-  for (number = 0; number < cpu->separate_count; number++) {
-    vm_pmu_add(&cpu->cells, cpu->separate[number], context->separate[number]);
-    context->separate[number] = 0;
-  }
-}
-
-/* Reports the unreported contexts, each with its amounts. The current one comes last. */
-static void report_contexts(TcgBridgeCpu *cpu) {
-  uint32_t number;
-  cpu->postponed = 0;
-  for (number = 1; number <= cpu->context_count; number++) {
-    uint32_t index = (cpu->context_index + number) % cpu->context_count;
-    TcgBridgeContext *context = &cpu->contexts[index];
-    if (!has_unreported(cpu, context) && index != cpu->context_index) continue;
-    if (index != cpu->reported_context) {
-      cpu->reported_context = index;
-      cpu->context = context->context;
-      vm_pmu_set_context(cpu->bridge->machine, cpu->number, &cpu->context);
-    }
-    add_unreported(cpu, context);
-  }
-}
-
-/* Adds what was executed in the reported context to the totals, except for the last `open` instructions. */
-static void add_taken_off(TcgBridgeCpu *cpu, uint64_t open) {
-  uint64_t left = VM_PMU_LOAD(cpu->countdown);
-  if (left == cpu->filled) return;
-  add_executed(cpu, taken_off(cpu, left) - open, left & PAIRED_MASK);
-  left &= ~PAIRED_MASK;
-  VM_PMU_STORE(cpu->countdown, left);
-  cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
-}
-
-/*
- * Adds the subtracted instructions to the totals, except for the last `open`, which add nothing to the paired signal. Returns how many
- * those are.
- */
-static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
-  uint64_t taken = taken_off(cpu, VM_PMU_LOAD(cpu->countdown));
-  if (open > taken) open = taken;
-  if (cpu->context_index != cpu->reported_context) {
-    keep_unreported(cpu, open);
-  } else {
-    add_taken_off(cpu, open);
-  }
-  if (cpu->postponed) report_contexts(cpu);
-  return open;
-}
-
-void tcg_bridge_fill(TcgBridgeCpu *cpu, uint64_t open) {
-  uint64_t room = vm_pmu_room(&cpu->cells);
-  room = room > open ? room - open : 0;
-  /* The instructions up to a deadline are executed as a separate block: its last instruction is the one whose record is demanded. */
-  if (room != 0 && (cpu->demand.records & cpu->bridge->supplied_records & VM_PMU_RECORDS_AT_DEADLINE) != 0) room -= 1;
-  if (room > MOST_BUDGET) room = MOST_BUDGET;
-  VM_PMU_STORE(cpu->countdown, room << TCG_BRIDGE_SHIFT);
-  cpu->filled = (room + open) << TCG_BRIDGE_SHIFT;
-}
 
 /* ---- Blocks ---- */
 
@@ -150,63 +38,66 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
   memset(block, 0, sizeof *block);
 }
 
-/* ---- Execution ---- */
+/* ---- Contexts ---- */
 
-/* Whether two contexts may add up: they differ only in the fields that decide which counters count. */
-static bool are_alike(const VmPmuContext *one, const VmPmuContext *other) {
-  return one->flags == other->flags && one->control == other->control && one->time_base == other->time_base;
+/* Reports the last completed instruction if it reached a deadline: after its signals, before the deadline is served. */
+static void report_reached(TcgBridgeCpu *cpu) {
+  VmPmuRecord record = {.size = sizeof(VmPmuRecord)};
+  bool wanted = false;
+  vm_pmu_cpu_wants_record(cpu->cpu, &wanted);
+  if (wanted && cpu->bridge->host.record(cpu->bridge->user, cpu->number, &record)) vm_pmu_cpu_record(cpu->cpu, &record);
 }
 
-/*
- * Stores the context that the CPU and the PMU are in now. Contexts that were reported earlier are kept, unless one of them has the same key
- * and differs: then something has changed that the key does not contain, maybe for the others too.
- */
+static inline void report_record(TcgBridgeCpu *cpu) {
+  if ((cpu->demand.records & cpu->bridge->supplied_records & VM_PMU_RECORDS_AT_DEADLINE) == 0) return;
+  if ((int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT <= 0) report_reached(cpu);
+}
+
+/* Keeps a context by its key. */
 static void remember(TcgBridgeCpu *cpu, const VmPmuContext *context) {
   uint32_t index;
+  if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) return;
   for (index = 0; index < cpu->context_count && cpu->contexts[index].key != cpu->key; index++) {
   }
-  if (index < cpu->context_count) {
-    const VmPmuContext *known = &cpu->contexts[index].context;
-    uint64_t other = (known->machine_state ^ context->machine_state) & vm_pmu_sensitivity(&cpu->cells);
-    if (known->privilege != context->privilege || other != 0) index = cpu->context_count = 0;
-  }
-  if (index == TCG_BRIDGE_CONTEXTS || cpu->key == TCG_BRIDGE_KEY_UNKNOWN || !are_alike(&cpu->contexts[0].context, context)) {
-    index = cpu->context_count = 0;
-  }
-  cpu->context_index = cpu->reported_context = index;
-  if (index < cpu->context_count) return;
+  if (index == TCG_BRIDGE_CONTEXTS) index = 0;
+  if (index >= cpu->context_count) cpu->context_count = index + 1;
   cpu->contexts[index].key = cpu->key;
   cpu->contexts[index].context = *context;
-  memset(cpu->contexts[index].separate, 0, sizeof cpu->contexts[index].separate);
-  cpu->contexts[index].instructions = 0;
-  cpu->contexts[index].paired = 0;
-  cpu->context_count = index + 1;
 }
 
-/* A register has been written, or the host has called the PMU: earlier contexts may be out of date. */
-static void forget_contexts(TcgBridgeCpu *cpu) {
-  cpu->context_count = 0;
-  remember(cpu, &cpu->context);
+static VmPmuContext read_context(TcgBridgeCpu *cpu) {
+  VmPmuContext context = {.size = sizeof(VmPmuContext)};
+  cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
+  remember(cpu, &context);
+  return context;
 }
 
 void tcg_bridge_report_context(TcgBridgeCpu *cpu) {
-  VmPmuContext context = {.size = sizeof(VmPmuContext)}, *reported = &cpu->context;
-  cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
-  remember(cpu, &context);
-  /*
-   * Field by field, as they have just been written, and no two neighbours in a row: a comparison of both at once would wait for their
-   * stores.
-   */
-  if (context.privilege == reported->privilege && context.machine_state == reported->machine_state && context.flags == reported->flags &&
-      context.control == reported->control && context.time_base == reported->time_base && context.size == reported->size) {
-    return;
-  }
-  if (cpu->bridge->companion != NULL && (reported->size == 0 || ((context.flags ^ reported->flags) & VM_PMU_CONTEXT_HALTED) != 0)) {
-    vm_pmu_follow_set_halted(cpu->bridge->companion, cpu->number, (context.flags & VM_PMU_CONTEXT_HALTED) != 0);
-  }
-  *reported = context;
-  vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
+  VmPmuContext context = read_context(cpu);
+  vm_pmu_cpu_set_context(cpu->cpu, &context);
 }
+
+bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
+  uint32_t index;
+  if (key == cpu->key || !cpu->counting) return false;
+  if (cpu->key != TCG_BRIDGE_KEY_UNKNOWN && vm_pmu_sensitivity(&cpu->cells) == 0) {
+    cpu->key = key; /* no counter depends on it: the next access reports the context first */
+    return VM_PMU_LOAD(&cpu->check_needed) != 0;
+  }
+  report_record(cpu);
+  for (index = 0; index < cpu->context_count && cpu->contexts[index].key != key; index++) {
+  }
+  if (index < cpu->context_count) {
+    cpu->key = key;
+    vm_pmu_cpu_set_context(cpu->cpu, &cpu->contexts[index].context);
+  } else {
+    tcg_bridge_report_context(cpu);
+  }
+  tcg_bridge_renew_if_changed(cpu);
+  return VM_PMU_LOAD(&cpu->check_needed) != 0;
+}
+
+/* ---- Execution ---- */
 
 bool tcg_bridge_reached(const TcgBridgeCpu *cpu) {
   uint32_t word, signal;
@@ -219,94 +110,27 @@ bool tcg_bridge_reached(const TcgBridgeCpu *cpu) {
   return false;
 }
 
-/* Reports the last completed instruction, once, if it reached a deadline: after its signals, before the deadline is served. */
-static void report_record(TcgBridgeCpu *cpu) {
-  VmPmuRecord record = {.size = sizeof(VmPmuRecord)};
-  uint64_t completed = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
-  bool is_new = completed != cpu->reported;
-  cpu->reported = completed;
-  if (!is_new || (cpu->demand.records & cpu->bridge->supplied_records & VM_PMU_RECORDS_AT_DEADLINE) == 0) return;
-  if (!tcg_bridge_reached(cpu)) return;
-  if (cpu->bridge->host.record(cpu->bridge->user, cpu->number, &record)) vm_pmu_record(cpu->bridge->machine, cpu->number, &record);
+uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
+  uint32_t allowed = 0;
+  report_record(cpu);
+  do {
+    vm_pmu_cpu_refill(cpu->cpu, instructions, &allowed);
+  } while (tcg_bridge_renew_if_changed(cpu));
+  if (tcg_bridge_poll_interrupt(cpu)) return TCG_BRIDGE_INTERRUPT;
+  return allowed == instructions ? TCG_BRIDGE_GO : allowed;
 }
 
-/* Serves the deadlines that the last instruction has reached. */
-static void serve(TcgBridgeCpu *cpu) {
+bool tcg_bridge_due(TcgBridgeCpu *cpu) {
   report_record(cpu);
   vm_pmu_check(cpu->bridge->machine, cpu->number);
-}
-
-void tcg_bridge_serve(TcgBridgeCpu *cpu) {
-  if (vm_pmu_due(&cpu->cells)) serve(cpu);
-}
-
-static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
-
-uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
-  uint64_t room, budget;
-  bool due;
-  settle(cpu, 0);
-  due = vm_pmu_due(&cpu->cells);
-  if (due) serve(cpu);
-  if (!due && vm_pmu_room(&cpu->cells) < instructions) {
-    /* A deadline that was kept while its counter was stopped is nearer than necessary. Setting it again costs less than cutting a block. */
-    vm_pmu_service(cpu->bridge->machine, cpu->number);
-    vm_pmu_check(cpu->bridge->machine, cpu->number);
-  }
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
-  if (tcg_bridge_poll_interrupt(cpu)) return TCG_BRIDGE_INTERRUPT;
-  budget = cpu->filled >> TCG_BRIDGE_SHIFT;
-  if (instructions <= budget) return TCG_BRIDGE_GO;
-  /*
-   * A deadline that has been reached already waits for one more instruction: single cycles are observed by executing single instructions.
-   */
-  room = vm_pmu_room(&cpu->cells);
-  if (room == 0) room = 1;
-  room = least(least(room, instructions), MOST_BUDGET);
-  if (room > budget) {
-    cpu->filled = room << TCG_BRIDGE_SHIFT;
-    VM_PMU_STORE(cpu->countdown, cpu->filled);
-  }
-  return room;
-}
-
-/* The CPU continues in a context that was reported earlier. Returns whether the change may be reported later. */
-static bool postpone(TcgBridgeCpu *cpu, uint32_t key) {
-  uint32_t index, number;
-  if (!cpu->may_postpone || !vm_pmu_contexts_add_up(&cpu->cells) || cpu->contexts[cpu->context_index].key != cpu->key) return false;
-  /* The instruction that ended the context may have reached a deadline, which is served in that context. */
-  if ((int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT <= 0) return false;
-  for (index = 0; index < cpu->context_count; index++) {
-    if (cpu->contexts[index].key != key) continue;
-    if (cpu->context_index != cpu->reported_context) {
-      keep_unreported(cpu, 0);
-    } else {
-      add_taken_off(cpu, 0);
-    }
-    for (number = 0; number < cpu->separate_count; number++) cpu->separate_base[number] = VM_PMU_LOAD(cpu->totals + cpu->separate[number]);
-    cpu->postponed = 1;
-    cpu->context_index = index;
-    cpu->key = key;
-    return true;
-  }
-  return false;
-}
-
-bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
-  if (key == cpu->key || !cpu->counting) return false;
-  if (cpu->key != TCG_BRIDGE_KEY_UNKNOWN && vm_pmu_sensitivity(&cpu->cells) == 0) {
-    cpu->key = key; /* no counter depends on it: the next call to the PMU reports the context first */
-  } else if (!postpone(cpu, key)) {
-    tcg_bridge_sync(cpu);
-  }
-  return VM_PMU_LOAD(&cpu->check_needed) != 0;
+  return tcg_bridge_poll_interrupt(cpu);
 }
 
 void tcg_bridge_before_interrupt(TcgBridgeCpu *cpu) {
   if (!cpu->counting || (int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT > 0) return;
-  settle(cpu, 0);
-  tcg_bridge_serve(cpu);
+  report_record(cpu);
+  vm_pmu_cpu_sync(cpu->cpu);
 }
 
 bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu) {
@@ -326,46 +150,33 @@ void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t ex
 }
 
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions) {
-  uint64_t paired = -takes & PAIRED_MASK;
-  uint64_t left = VM_PMU_LOAD(cpu->countdown);
-  /* Instructions that have been added to the totals since cannot be taken back. */
-  uint64_t taken = taken_off(cpu, left);
-  if (instructions == 0 || taken == 0) return;
-  VM_PMU_STORE(cpu->countdown, left - paired + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
+  if (instructions != 0) vm_pmu_cpu_take_back(cpu->cpu, tcg_bridge_takes(instructions, (uint32_t)(-takes & PAIRED_MASK)));
 }
 
 void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record) {
-  settle(cpu, 0);
   record->size = sizeof *record;
-  vm_pmu_record(cpu->bridge->machine, cpu->number, record);
-  cpu->reported = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
+  vm_pmu_cpu_record(cpu->cpu, record);
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
 }
 
-void tcg_bridge_open(TcgBridgeCpu *cpu) {
-  settle(cpu, 0);
-  tcg_bridge_fill(cpu, 1);
-}
+void tcg_bridge_open(TcgBridgeCpu *cpu) { VM_PMU_STORE(cpu->countdown, VM_PMU_LOAD(cpu->countdown) - tcg_bridge_takes(1, 0)); }
 
-void tcg_bridge_settle(TcgBridgeCpu *cpu) { settle(cpu, 0); }
+void tcg_bridge_settle(TcgBridgeCpu *cpu) { vm_pmu_cpu_settle(cpu->cpu, NULL); }
+
+static void nothing(void *user) { (void)user; }
 
 void tcg_bridge_resume(TcgBridgeCpu *cpu) {
-  forget_contexts(cpu);
-  tcg_bridge_serve(cpu);
+  cpu->context_count = 0;
+  vm_pmu_cpu_access(cpu->cpu, nothing, NULL);
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
-  if (VM_PMU_LOAD(&cpu->check_needed) == 0) return;
-  cpu->filled = 0;
-  VM_PMU_STORE(cpu->countdown, 0);
+  if (VM_PMU_LOAD(&cpu->check_needed) != 0) tcg_bridge_settle(cpu);
 }
 
 void tcg_bridge_sync(TcgBridgeCpu *cpu) {
-  settle(cpu, 0);
-  tcg_bridge_serve(cpu);
+  report_record(cpu);
+  vm_pmu_cpu_sync(cpu->cpu);
   tcg_bridge_report_context(cpu);
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
 }
 
 /* ---- Registers ---- */
@@ -402,24 +213,22 @@ static TcgBridgeAnswer answer(VmPmuStatus status, uint32_t space, TcgBridgeExcep
   return TCG_BRIDGE_RAISE;
 }
 
-/* One access, a write if `read` is null. Everything before the accessing instruction is settled; the instruction itself stays open. */
+/* One access, a write if `read` is null. */
 static VmPmuStatus access_register(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *read, uint64_t value) {
-  const VmPmuMachine *machine = cpu->bridge->machine;
-  uint64_t open = settle(cpu, 1);
+  VmPmuContext context = read_context(cpu);
   VmPmuStatus status;
-  tcg_bridge_report_context(cpu);
+  vm_pmu_cpu_refresh_context(cpu->cpu, &context);
   if (read != NULL) {
-    status = vm_pmu_read(machine, cpu->number, space, number, read);
+    status = vm_pmu_cpu_read(cpu->cpu, space, number, read);
   } else {
-    status = vm_pmu_write(machine, cpu->number, space, number, value);
-    forget_contexts(cpu);
+    status = vm_pmu_cpu_write(cpu->cpu, space, number, value);
+    cpu->context_count = 0;
   }
   tcg_bridge_renew_if_changed(cpu);
   if (space == VM_PMU_SPACE_BHRB && status == VM_PMU_STATUS_OK) {
     cpu->history_patience = TCG_BRIDGE_HISTORY_PATIENCE;
     tcg_bridge_choose_again(cpu);
   }
-  tcg_bridge_fill(cpu, open);
   return status;
 }
 
@@ -433,21 +242,19 @@ TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t num
   return answer(status, space, exception);
 }
 
-void tcg_bridge_sync_all(TcgBridgeCpu *cpu) {
-  memset(&cpu->context, 0, sizeof cpu->context);
+void tcg_bridge_restored(TcgBridgeCpu *cpu) {
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
   cpu->context_count = 0;
   cpu->begun = 0;
   cpu->line = UINT64_MAX;
-  if (cpu->bridge->companion != NULL) vm_pmu_follow_sync(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);
+  vm_pmu_cpu_restored(cpu->cpu);
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
 }
 
 void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm) {
-  settle(cpu, 0);
+  tcg_bridge_settle(cpu);
   vm_pmu_reset(cpu->bridge->machine, cpu->number, warm);
-  tcg_bridge_sync_all(cpu);
+  tcg_bridge_restored(cpu);
   tcg_bridge_kick_others(cpu);
 }
 
@@ -468,35 +275,27 @@ bool tcg_bridge_pmv(uint64_t pmv, uint8_t *vector) {
 }
 
 void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
-  uint32_t signal = hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
+  uint32_t signals[1 + TCG_BRIDGE_MOST_CLOCKS] = {hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN};
+  uint32_t clock;
   if (!cpu->counting) return;
-  settle(cpu, 0);
   /* A deadline that the last instruction has reached is served first. */
-  tcg_bridge_serve(cpu);
+  report_record(cpu);
+  vm_pmu_cpu_sync(cpu->cpu);
   if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tcg_bridge_report_context(cpu); /* it was halted, and runs again */
-  tcg_bridge_count(cpu, signal, 1);
-  add_cycles(cpu, 1);
-  if (vm_pmu_due(&cpu->cells) || vm_pmu_reached(&cpu->cells, signal)) serve(cpu);
+  for (clock = 0; clock < cpu->bridge->clock_count; clock++) signals[1 + clock] = cpu->bridge->clocks[clock];
+  vm_pmu_cpu_retire(cpu->cpu, signals, 1 + cpu->bridge->clock_count, 1);
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
 }
 
 /* ---- Halting ---- */
 
 uint64_t tcg_bridge_sleep(TcgBridgeCpu *cpu, const uint32_t *signals, uint32_t count) {
   uint64_t nearest = VM_PMU_NEVER;
-  uint32_t index;
-  for (index = 0; index < count; index++) {
-    uint64_t deadline = VM_PMU_LOAD(cpu->cells.deadlines + signals[index]);
-    uint64_t total = VM_PMU_LOAD(cpu->totals + signals[index]);
-    if (deadline != VM_PMU_NEVER) nearest = least(nearest, deadline > total ? deadline - total : 0);
-  }
+  vm_pmu_cpu_until(cpu->cpu, signals, count, &nearest);
   return nearest;
 }
 
 void tcg_bridge_advance(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count) {
-  settle(cpu, 0);
-  vm_pmu_advance(cpu->bridge->machine, cpu->number, cycles, signals, count);
+  vm_pmu_cpu_advance(cpu->cpu, cycles, signals, count);
   tcg_bridge_renew_if_changed(cpu);
-  tcg_bridge_fill(cpu, 0);
 }

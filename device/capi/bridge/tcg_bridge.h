@@ -11,16 +11,16 @@
  *             left < 0?  call tcg_bridge_slow(), and do what it returns
  *             *countdown = left
  *
- * A block does nothing else. The bridge adds the subtracted instructions to the totals when the totals are needed, with one cycle for each
- * instruction. The low bits of the cell count one more signal whose sum in a block is known when the block is translated. This is usually
- * branches, which then cost nothing. Every other signal is one addition where it occurs, by tcg_bridge_count() or the same in generated
- * code, and only where tcg_bridge_wants() says so.
+ * A block does nothing else. Everything behind it is a VmPmuCpu of the library: it adds the subtracted instructions to the totals when the
+ * totals are needed, with one cycle for each instruction. The low bits of the cell count one more signal whose sum in a block is known when
+ * the block is translated. This is usually branches, which then cost nothing. Every other signal is one addition where it occurs, by
+ * tcg_bridge_count() or the same in generated code, and only where tcg_bridge_wants() says so.
  *
  * If a deadline is within a block, fewer of its instructions are executed: tcg_bridge_slow() returns how many. So an overflow occurs at the
  * exact instruction, however long blocks are. A host that leaves a block in its middle gives back the instructions that were not executed.
  *
- * Most changes of the context only start and stop counters: the counts of each context add up. While the library says so, the bridge does
- * not report such a change. It keeps the amounts of each context, and reports them before any other call to the PMU.
+ * The bridge adds to a VmPmuCpu what several CPUs of a translator share, blocks and the signals that they add; which of them need counting
+ * code, and which must be followed; and the exceptions and interrupts of each architecture.
  *
  * While TcgBridgeCpu::counting is 0, nothing is counted on that CPU, and its blocks need no counting code. A translator makes two kinds of
  * blocks, with the entry and without, and uses the kind that fits.
@@ -49,7 +49,7 @@ extern "C" {
  * The first bit of the number of instructions in the countdown. The bits below it count another signal, to which an instruction adds 3 at
  * most. The amount that a block of up to 512 instructions subtracts is a constant of 31 bits, which fits an instruction on most hosts.
  */
-#define TCG_BRIDGE_SHIFT 21
+#define TCG_BRIDGE_SHIFT VM_PMU_COUNTDOWN_SHIFT
 
 /* tcg_bridge_enter(): the whole block may be executed. */
 #define TCG_BRIDGE_GO UINT64_MAX
@@ -137,17 +137,13 @@ typedef struct TcgBridgeOptions {
   const VmPmuCompanionOptions *companion;
 } TcgBridgeOptions;
 
-/* The number of contexts among which the CPU changes without a call, and of their signals in addition to those of the countdown. */
+/* The number of contexts that are kept by their keys. */
 #define TCG_BRIDGE_CONTEXTS 4
-#define TCG_BRIDGE_SEPARATE 4
 
-/* A context that was reported to the PMU, and the unreported amounts of what has been executed in it. */
+/* A state of the CPU that the host has reported. */
 typedef struct TcgBridgeContext {
   uint32_t key;
   VmPmuContext context;
-  uint64_t instructions;
-  uint64_t paired;
-  uint64_t separate[TCG_BRIDGE_SEPARATE];
 } TcgBridgeContext;
 
 /* One vCPU. */
@@ -165,14 +161,10 @@ typedef struct TcgBridgeCpu {
   /* The number of the CPU. */
   uint32_t number;
   /* The fields from here on belong to the bridge, but the host may read `demand`, `cells`, `bridge`, `following` and `begun`. */
-  uint64_t filled;
-  uint64_t own_countdown;
+  VmPmuCpu *cpu;
   VmPmuCells cells;
   VmPmuDemand demand;
-  VmPmuContext context;
   TcgBridge *bridge;
-  /* The total of completed instructions when a record was last reported. */
-  uint64_t reported;
   /* Not 0 while each instruction must be reported to the companion. TcgBridgeHost::counting is called when it changes. */
   uint32_t following;
   /* What the machine's boxes demand of the companion, as this CPU last read it: tcg_bridge_boxes.h. */
@@ -194,22 +186,9 @@ typedef struct TcgBridgeCpu {
   uint32_t begun;
   VmPmuInstruction instruction;
   VmPmuAccess accesses[VM_PMU_MOST_ACCESSES];
-  /*
-   * The contexts that were reported since a register was last written: `context_count` of them. The CPU is in number `context_index`, the
-   * PMU in number `reported_context`. These numbers may differ only while `may_postpone` is not 0: then blocks add at most
-   * TCG_BRIDGE_SEPARATE signals by code of their own, `separate_count` in `separate`. The totals of these were `separate_base` when the CPU
-   * came into an unreported context.
-   */
+  /* The contexts that were reported since a register was last written: `context_count` of them. */
   TcgBridgeContext contexts[TCG_BRIDGE_CONTEXTS];
   uint32_t context_count;
-  uint32_t context_index;
-  uint32_t reported_context;
-  uint32_t may_postpone;
-  uint32_t separate_count;
-  uint32_t separate[TCG_BRIDGE_SEPARATE];
-  uint64_t separate_base[TCG_BRIDGE_SEPARATE];
-  /* Not 0 while changes of the context are unreported. */
-  uint32_t postponed;
 } TcgBridgeCpu;
 
 /* The amount that one instruction of a block adds to TcgBridgeOptions::paired_signal. */
@@ -268,7 +247,7 @@ bool tcg_bridge_follows(const TcgBridge *bridge, uint32_t signal);
  * paired signal.
  */
 static inline uint64_t tcg_bridge_takes(uint32_t instructions, uint32_t paired) {
-  return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - paired;
+  return vm_pmu_takes(instructions, paired);
 }
 /* Begins the description of a block. An earlier description in `block` must have been freed. */
 void tcg_bridge_block_begin(TcgBridgeBlock *block);
@@ -306,8 +285,10 @@ void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record);
  * counted.
  */
 void tcg_bridge_open(TcgBridgeCpu *cpu);
-/* Adds to the totals what has been subtracted from the countdown. */
+/* Adds to the totals what has been subtracted from the countdown, and leaves nothing in it. */
 void tcg_bridge_settle(TcgBridgeCpu *cpu);
+/* The horizon has been reached: serves deadlines. Returns true if the host should check its interrupts. */
+bool tcg_bridge_due(TcgBridgeCpu *cpu);
 /* The same, and serves deadlines and reports the context. */
 void tcg_bridge_sync(TcgBridgeCpu *cpu);
 /*
@@ -411,21 +392,19 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length);
 /* ---- The work of generated code, in C ---- */
 
 static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block) {
-  uint64_t left = VM_PMU_LOAD(cpu->countdown) - block->takes;
-  if ((int64_t)left < 0) {
+  if (!vm_pmu_enter(cpu->countdown, block->takes)) {
     uint64_t allowed = tcg_bridge_slow(cpu, block->instructions);
     if (allowed != TCG_BRIDGE_GO) return allowed;
-    left = VM_PMU_LOAD(cpu->countdown) - block->takes;
+    VM_PMU_STORE(cpu->countdown, VM_PMU_LOAD(cpu->countdown) - block->takes);
   }
-  VM_PMU_STORE(cpu->countdown, left);
   return TCG_BRIDGE_GO;
 }
 
 static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t cycles) {
-  if (cpu->postponed) tcg_bridge_settle(cpu);
+  if (VM_PMU_LOAD(cpu->countdown) != 0) tcg_bridge_settle(cpu);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, instructions);
   vm_pmu_add(&cpu->cells, cpu->cells.pace, cycles);
-  return vm_pmu_due(&cpu->cells) && tcg_bridge_slow(cpu, 0) == TCG_BRIDGE_INTERRUPT;
+  return vm_pmu_due(&cpu->cells) && tcg_bridge_due(cpu);
 }
 
 #ifdef __cplusplus

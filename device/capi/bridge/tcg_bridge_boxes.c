@@ -47,7 +47,8 @@ static void report_requests(TcgBridgeCpu *cpu) {
 }
 
 static void choose_requests(TcgBridgeCpu *cpu) {
-  vm_pmu_follow_keep_requests(cpu->bridge->companion, cpu->number, (cpu->box_demand & REQUESTS) != 0);
+  static const uint64_t none[VM_PMU_SIGNAL_WORDS];
+  vm_pmu_cpu_watch(cpu->cpu, none, (cpu->box_demand & REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0);
 }
 
 /* Reads what the boxes demand, and sets up the companion for it. Returns whether it has changed. */

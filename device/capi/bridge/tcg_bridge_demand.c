@@ -17,68 +17,39 @@ static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
   return any != 0;
 }
 
-/* Whether each instruction must be reported to the companion. */
-static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand, bool history) {
-  uint32_t records = TCG_BRIDGE_COMPANION_RECORDS | (history ? VM_PMU_RECORDS_TAKEN_BRANCHES : 0);
-  uint64_t any = bridge->companion != NULL ? demand->records & records : 0;
-  uint32_t word;
-  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word] & bridge->companion_only[word];
-  return any != 0;
-}
-
 static bool has(const uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { return (set[signal / 64] >> (signal % 64) & 1) != 0; }
 
 /* Whether blocks need separate code to add a signal. */
 static bool is_separate(const TcgBridge *bridge, uint32_t signal) {
   uint32_t clock;
-  if (has(bridge->companion_only, signal)) return false;
+  if (has(bridge->companion_only, signal) || signal == VM_PMU_SIGNAL_CYCLES) return false;
   for (clock = 0; clock < bridge->clock_count; clock++) {
     if (bridge->clocks[clock] == signal) return false;
   }
   return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
 }
 
-/*
- * Finds the demanded signals that blocks add by separate code. Returns false if there are too many. The bridge itself counts interrupts and
- * exceptions.
- */
-static bool find_separate(TcgBridgeCpu *cpu) {
-  uint32_t word, signal;
-  cpu->separate_count = 0;
-  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
-    uint64_t left = cpu->demand.signals[word];
-    for (signal = 64 * word; left != 0; signal++, left >>= 1) {
-      bool between = signal == VM_PMU_SIGNAL_INTERRUPTS_TAKEN || signal == VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
-      if ((left & 1) == 0 || between || !is_separate(cpu->bridge, signal)) continue;
-      if (cpu->separate_count == TCG_BRIDGE_SEPARATE) return false;
-      cpu->separate[cpu->separate_count++] = signal;
-    }
-  }
-  return true;
-}
-
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
-  uint64_t box_demand = VM_PMU_LOAD(&bridge->box_demand);
-  uint32_t following = box_demand != 0 || follows(bridge, &cpu->demand, cpu->history_patience != 0), followed = cpu->following;
-  uint32_t counting = following || counts(bridge, &cpu->demand);
-  bool changed = counting != cpu->counting || following != cpu->following;
-  uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES;
+  uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES, followed = cpu->following, counted = cpu->counting;
+  bool following = false;
+  if (bridge->companion != NULL) {
+    vm_pmu_cpu_leave_out(cpu->cpu, cpu->history_patience != 0 ? 0 : VM_PMU_RECORDS_TAKEN_BRANCHES);
+    vm_pmu_cpu_follow_for(cpu->cpu, bridge->companion_only, TCG_BRIDGE_COMPANION_RECORDS | VM_PMU_RECORDS_TAKEN_BRANCHES);
+  }
+  cpu->box_demand = VM_PMU_LOAD(&bridge->box_demand);
+  if (bridge->boxes != NULL) bridge->boxes->sync(cpu);
+  vm_pmu_cpu_sync(cpu->cpu);
+  vm_pmu_cpu_is_followed(cpu->cpu, &following);
   if (cpu->records_branches != 0 && branches == 0 && cpu->history_patience != 0) cpu->history_patience -= 1;
   cpu->records_branches = branches;
-  cpu->box_demand = box_demand;
-  cpu->counting = counting;
   cpu->following = following;
-  cpu->may_postpone = !following && find_separate(cpu);
+  cpu->counting = following || counts(bridge, &cpu->demand);
   if (!following) cpu->begun = 0;
   cpu->line = UINT64_MAX;
   cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
                (cpu->demand.records & SINGLE_RECORDS) == 0;
-  if (followed || following) {
-    if (bridge->boxes != NULL) bridge->boxes->sync(cpu);
-    vm_pmu_follow_sync(bridge->companion, bridge->machine, cpu->number, NULL);
-  }
-  return changed;
+  return cpu->counting != counted || cpu->following != followed;
 }
 
 /* Adds the signals and records of `demand` that need code in blocks. */

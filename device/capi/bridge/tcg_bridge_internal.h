@@ -50,8 +50,8 @@ struct TcgBridge {
   bool masks_entry;
   /* The signal that the countdown counts in its low bits; 0 for none. */
   uint32_t paired_signal;
-  /* Cycles, and the signals that grow with them. */
-  uint32_t clocks[1 + TCG_BRIDGE_MOST_CLOCKS];
+  /* The signals that grow with cycles. */
+  uint32_t clocks[TCG_BRIDGE_MOST_CLOCKS];
   uint32_t clock_count;
   /* The signals that blocks add by code of their own, now or when they are retranslated. One set for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
@@ -76,14 +76,10 @@ struct TcgBridge {
 
 /* ---- tcg_bridge.c ---- */
 
-/* Fills the countdown up to the horizon. All subtracted instructions except the last `open` have been added to the totals. */
-void tcg_bridge_fill(TcgBridgeCpu *cpu, uint64_t open);
-/* Serves deadlines that have been reached. */
-void tcg_bridge_serve(TcgBridgeCpu *cpu);
-/* Reports the current context. */
+/* Reads the context from the host, and reports it. */
 void tcg_bridge_report_context(TcgBridgeCpu *cpu);
 /* The PMU's state was replaced: it has no context that was reported before. */
-void tcg_bridge_sync_all(TcgBridgeCpu *cpu);
+void tcg_bridge_restored(TcgBridgeCpu *cpu);
 
 /* ---- tcg_bridge_demand.c ---- */
 
@@ -96,9 +92,12 @@ void tcg_bridge_renew(TcgBridgeCpu *cpu);
 /* Kicks the other CPUs whose demand this one has changed. */
 void tcg_bridge_kick_others(TcgBridgeCpu *cpu);
 
-static inline void tcg_bridge_renew_if_changed(TcgBridgeCpu *cpu) {
-  if (vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch) tcg_bridge_renew(cpu);
-  if (cpu->box_demand != VM_PMU_LOAD(&cpu->bridge->box_demand)) tcg_bridge_choose_again(cpu);
+/* Does so if it is necessary, and returns whether it was. */
+static inline bool tcg_bridge_renew_if_changed(TcgBridgeCpu *cpu) {
+  bool renews = vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch, chooses = cpu->box_demand != VM_PMU_LOAD(&cpu->bridge->box_demand);
+  if (renews) tcg_bridge_renew(cpu);
+  if (chooses) tcg_bridge_choose_again(cpu);
+  return renews || chooses;
 }
 
 #endif

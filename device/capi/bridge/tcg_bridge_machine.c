@@ -69,6 +69,37 @@ static bool create_companion(TcgBridge *bridge, const TcgBridgeOptions *options,
 /* The signals that only tcg_bridge_taken() counts. */
 static const uint32_t between_blocks[] = {VM_PMU_SIGNAL_INTERRUPTS_TAKEN, VM_PMU_SIGNAL_EXCEPTIONS_TAKEN};
 
+/* Attaches CPU `number` to its PMU. Returns why it cannot be, or null. */
+static const char *attach(TcgBridge *bridge, uint32_t number) {
+  VmPmuGrowth growing[TCG_BRIDGE_MOST_CLOCKS];
+  VmPmuCpuOptions made = {.size = sizeof(VmPmuCpuOptions)};
+  TcgBridgeCpu *cpu = &bridge->cpus[number];
+  uint32_t clock;
+  cpu->bridge = bridge;
+  cpu->number = number;
+  cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
+  cpu->cells.size = sizeof cpu->cells;
+  cpu->demand.size = sizeof cpu->demand;
+  vm_pmu_cells(bridge->machine, number, &cpu->cells);
+  vm_pmu_demand(bridge->machine, number, &cpu->demand);
+  bridge->demands[number] = cpu->demand;
+  cpu->totals = cpu->cells.totals;
+  if (bridge->paired_signal >= cpu->cells.signals) return "paired_signal is a number that no signal has";
+  for (clock = 0; clock < bridge->clock_count; clock++) {
+    if (bridge->clocks[clock] >= cpu->cells.signals) return "with_cycles has a number that no signal has";
+    growing[clock].signal = bridge->clocks[clock];
+    growing[clock].amount = 1;
+  }
+  made.growing = growing;
+  made.growing_count = bridge->clock_count;
+  made.paired_signal = bridge->paired_signal;
+  made.companion = bridge->companion;
+  if (vm_pmu_cpu_create(bridge->machine, number, &made, &cpu->cpu) != VM_PMU_STATUS_OK) return "a CPU cannot be attached to its PMU";
+  vm_pmu_cpu_countdown(cpu->cpu, &cpu->countdown);
+  tcg_bridge_choose(cpu);
+  return NULL;
+}
+
 TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size) {
   VmPmuOptions machine = {.size = sizeof(VmPmuOptions)};
   TcgBridge *bridge;
@@ -93,9 +124,8 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   bridge->host = options->host;
   bridge->user = options->user;
   bridge->paired_signal = options->paired_signal;
-  bridge->clocks[0] = VM_PMU_SIGNAL_CYCLES;
-  for (number = 0; number < options->with_cycles_count; number++) bridge->clocks[1 + number] = options->with_cycles[number];
-  bridge->clock_count = 1 + options->with_cycles_count;
+  for (number = 0; number < options->with_cycles_count; number++) bridge->clocks[number] = options->with_cycles[number];
+  bridge->clock_count = options->with_cycles_count;
   if (options->host.record != NULL) bridge->supplied_records = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
@@ -139,31 +169,16 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   bridge->demands = calloc(bridge->cpu_count, sizeof *bridge->demands);
   if (bridge->cpus == NULL || bridge->demands == NULL) return refuse(bridge, why, why_size, "there is no memory for the CPUs");
   for (number = 0; number < bridge->cpu_count; number++) {
-    TcgBridgeCpu *cpu = &bridge->cpus[number];
-    cpu->bridge = bridge;
-    cpu->number = number;
-    cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
-    cpu->cells.size = sizeof cpu->cells;
-    cpu->demand.size = sizeof cpu->demand;
-    vm_pmu_cells(bridge->machine, number, &cpu->cells);
-    vm_pmu_demand(bridge->machine, number, &cpu->demand);
-    bridge->demands[number] = cpu->demand;
-    cpu->totals = cpu->cells.totals;
-    cpu->countdown = &cpu->own_countdown;
-    tcg_bridge_choose(cpu);
-    tcg_bridge_fill(cpu, 0);
-  }
-  for (number = 1; number < bridge->clock_count; number++) {
-    if (bridge->clocks[number] >= bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "with_cycles has a number that no signal has");
-  }
-  if (bridge->paired_signal >= bridge->cpus->cells.signals) {
-    return refuse(bridge, why, why_size, "paired_signal is a number that no signal has");
+    const char *refusal = attach(bridge, number);
+    if (refusal != NULL) return refuse(bridge, why, why_size, refusal);
   }
   return bridge;
 }
 
 void tcg_bridge_destroy(TcgBridge *bridge) {
+  uint32_t number;
   if (bridge == NULL) return;
+  for (number = 0; bridge->cpus != NULL && number < bridge->cpu_count; number++) vm_pmu_cpu_destroy(bridge->cpus[number].cpu);
   vm_pmu_companion_destroy(bridge->companion);
   vm_pmu_machine_destroy(bridge->machine);
   free(bridge->demands);
@@ -178,8 +193,7 @@ VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge) { return bridge->machine; }
 VmPmuCompanion *tcg_bridge_companion(TcgBridge *bridge) { return bridge->companion; }
 
 void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
-  VM_PMU_STORE(countdown, VM_PMU_LOAD(cpu->countdown));
-  cpu->countdown = countdown;
+  if (vm_pmu_cpu_place(cpu->cpu, countdown) == VM_PMU_STATUS_OK) cpu->countdown = countdown;
 }
 
 /* ---- Saving ---- */
@@ -193,11 +207,7 @@ uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {
   size_t more_length = 0;
   uint8_t *copy = NULL;
   uint32_t number;
-  for (number = 0; number < bridge->cpu_count; number++) {
-    tcg_bridge_settle(&bridge->cpus[number]);
-    tcg_bridge_serve(&bridge->cpus[number]);
-    tcg_bridge_fill(&bridge->cpus[number], 0);
-  }
+  for (number = 0; number < bridge->cpu_count; number++) vm_pmu_cpu_sync(bridge->cpus[number].cpu);
   if (bridge->boxes != NULL) bridge->boxes->save(bridge);
   if (vm_pmu_save(bridge->machine, &machine) == VM_PMU_STATUS_OK && vm_pmu_snapshot_bytes(machine, &bytes, length) == VM_PMU_STATUS_OK &&
       (bridge->companion == NULL || (vm_pmu_companion_save(bridge->companion, &companion) == VM_PMU_STATUS_OK &&
@@ -223,15 +233,13 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
   bytes += LENGTH_BYTES;
   length -= LENGTH_BYTES;
   if (machine > length || (machine == length) != (bridge->companion == NULL)) return false;
-  /* Instructions that were executed before belong to the state before. */
-  for (number = 0; number < bridge->cpu_count; number++) tcg_bridge_settle(&bridge->cpus[number]);
   if (vm_pmu_load(bridge->machine, bytes, (size_t)machine) != VM_PMU_STATUS_OK) return false;
   if (bridge->companion != NULL) vm_pmu_companion_load(bridge->companion, bytes + machine, length - (size_t)machine);
   if (bridge->boxes != NULL) bridge->boxes->load(bridge);
   for (number = 0; number < bridge->cpu_count; number++) {
     TcgBridgeCpu *cpu = &bridge->cpus[number];
     uint32_t levels = 0;
-    tcg_bridge_sync_all(cpu);
+    tcg_bridge_restored(cpu);
     vm_pmu_lines(bridge->machine, number, &levels);
     lines_changed(bridge, number, levels);
   }

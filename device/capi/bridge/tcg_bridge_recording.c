@@ -9,11 +9,7 @@
 /* What the CPUs have executed is added to the totals, which the recording begins and ends with. */
 static void settle_all(TcgBridge *bridge) {
   uint32_t number;
-  for (number = 0; number < bridge->cpu_count; number++) {
-    tcg_bridge_settle(&bridge->cpus[number]);
-    tcg_bridge_serve(&bridge->cpus[number]);
-    tcg_bridge_fill(&bridge->cpus[number], 0);
-  }
+  for (number = 0; number < bridge->cpu_count; number++) vm_pmu_cpu_sync(bridge->cpus[number].cpu);
 }
 
 bool tcg_bridge_start_recording(TcgBridge *bridge, size_t most) {

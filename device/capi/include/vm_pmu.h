@@ -445,6 +445,26 @@
 #define VM_PMU_MOST_STEP 48
 
 /**
+ * In VmPmuStep::occasions: it is a control transfer.
+ */
+#define VM_PMU_OCCASION_BRANCH (1 << 0)
+
+/**
+ * In VmPmuStep::occasions: a control transfer that was taken.
+ */
+#define VM_PMU_OCCASION_TAKEN (1 << 1)
+
+/**
+ * In VmPmuStep::occasions: it accessed memory.
+ */
+#define VM_PMU_OCCASION_MEMORY (1 << 2)
+
+/**
+ * In VmPmuStep::occasions: its fetch missed something. A companion knows it by itself.
+ */
+#define VM_PMU_OCCASION_FETCH (1 << 3)
+
+/**
  * The lowest bit of the number of instructions in a countdown: the bits below it count VmPmuCpuOptions::paired_signal. What a block of up
  * to 512 instructions subtracts is a constant of 31 bits, which fits into an instruction of most hosts.
  */
@@ -3419,24 +3439,33 @@ typedef struct {
   /**
    * How many `signals` has.
    */
-  size_t signal_count;
+  uint32_t signal_count;
+  /**
+   * How many `states` has.
+   */
+  uint32_t state_count;
   /**
    * The numbers of the emulator's states that hold in every cycle of the step, such as masked interrupts, VM_PMU_MOST_STEP at most, or null:
    * used while a companion makes the cycles.
    */
   const uint32_t *states;
   /**
-   * How many `states` has.
-   */
-  size_t state_count;
-  /**
    * The cycles of the step; not added while a companion makes them.
    */
   uint64_t cycles;
   /**
-   * What the emulator knows of the instruction, or null. It is read only while VmPmuDemand::records is not 0.
+   * Passed to `record`.
    */
-  const VmPmuRecord *record;
+  void *user;
+  /**
+   * Called where the record of the instruction is wanted: fills in what the emulator knows, all fields except `size`, which are 0 at first, and
+   * returns true; or returns false. Null for a step that is no instruction. It may call every function except those of this CPU, and must return.
+   */
+  bool (*record)(void *user, VmPmuRecord *record);
+  /**
+   * VM_PMU_OCCASION_...: what may cause its record to be wanted, beside a deadline.
+   */
+  uint32_t occasions;
 } VmPmuStep;
 
 /**
@@ -4548,11 +4577,14 @@ VmPmuStatus vm_pmu_cpu_retire(VmPmuCpu *cpu,
 /**
  * The CPU completed a step: adds what it counts, reports its record where one is wanted, with what the companion knows of it, and serves
  * deadlines. Writes to `cycles`, which may be null, how many cycles the companion made: 0 unless it makes them. A record that has a value
- * without a meaning is refused where it is wanted: the step is counted nevertheless.
+ * without a meaning is refused: the step is counted nevertheless.
  *
- * An instruction of a CPU that is followed has been reported by vm_pmu_cpu_execute() before: what the companion made of it comes first.
+ * An instruction of a CPU that is followed has been reported by vm_pmu_cpu_execute() before: what the companion made of it comes first. If it was
+ * entered as a block of its own, the step does not name what the countdown counts.
  */
-VmPmuStatus vm_pmu_cpu_complete(VmPmuCpu *cpu, const VmPmuStep *step, uint64_t *cycles);
+VmPmuStatus vm_pmu_cpu_complete(VmPmuCpu *cpu,
+                                const VmPmuStep *step,
+                                uint64_t *cycles);
 
 /**
  * The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed(). vm_pmu_cpu_complete() comes next.

@@ -21,7 +21,7 @@ use crate::handle::{self, Handle};
 use crate::instruction::VmPmuInstruction;
 use crate::machine::{Callbacks, VmPmuMachine, machine, signal, thread};
 use crate::pointer::{Growing, borrow, fill, list, offer, put, take, writable};
-use crate::record::{VmPmuRecord, occasion, record};
+use crate::record::{VmPmuRecord, record};
 use crate::registers::address;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
@@ -329,31 +329,39 @@ pub unsafe extern "C" fn vm_pmu_cpu_destroy(cpu: *mut VmPmuCpu) -> VmPmuStatus {
 /// The most signals that a step names, and the most states that hold in it.
 pub const VM_PMU_MOST_STEP: usize = 48;
 
-/// Signals of the caller's, without an allocation.
-struct Listed {
-    signals: [Signal; VM_PMU_MOST_STEP],
-    count: usize,
-}
+/// Signals of the caller's, all of which are known.
+#[derive(Clone, Copy)]
+struct Listed<'a>(&'a [u32]);
 
-impl Listed {
+impl<'a> Listed<'a> {
     /// # Safety
     /// The rules for pointers hold.
     #[inline(always)]
-    unsafe fn new(numbers: *const u32, count: usize, what: &str) -> Result<Listed, Failure> {
+    unsafe fn new(numbers: *const u32, count: usize, what: &str) -> Result<Listed<'a>, Failure> {
         if count > VM_PMU_MOST_STEP {
             return Err(argument(format!("{what} has {count} signals: {VM_PMU_MOST_STEP} are the most")));
         }
-        let mut listed = Listed { signals: [Signal::Cycles; VM_PMU_MOST_STEP], count };
         // SAFETY: the caller's promise.
-        for (place, number) in listed.signals.iter_mut().zip(unsafe { list(numbers, count, what) }?) {
-            *place = signal(*number)?;
+        let numbers = unsafe { list(numbers, count, what) }?;
+        for number in numbers {
+            signal(*number)?;
         }
-        Ok(listed)
+        Ok(Listed(numbers))
     }
 
-    #[inline(always)]
-    fn get(&self) -> &[Signal] {
-        self.signals.get(..self.count).unwrap_or(&[])
+    #[inline]
+    fn iter(self) -> impl Iterator<Item = Signal> {
+        self.0.iter().filter_map(|number| Signal::from_index(usize::try_from(*number).ok()?))
+    }
+
+    /// Calls `work` with them, without an allocation.
+    #[inline]
+    fn with<T>(self, work: impl FnOnce(&[Signal]) -> T) -> T {
+        let mut signals = [Signal::Cycles; VM_PMU_MOST_STEP];
+        for (place, signal) in signals.iter_mut().zip(self.iter()) {
+            *place = signal;
+        }
+        work(signals.get(..self.0.len()).unwrap_or(&signals))
     }
 }
 
@@ -368,10 +376,19 @@ pub unsafe extern "C" fn vm_pmu_cpu_retire(cpu: *mut VmPmuCpu, signals: *const u
     guarded(|| {
         // SAFETY: the caller's promise.
         let (mut cpu, signals) = unsafe { (self::cpu(cpu)?, Listed::new(signals, count, "the list of signals")?) };
-        cpu.retire(signals.get(), cycles);
+        signals.with(|signals| cpu.retire(signals, cycles));
         Ok(())
     })
 }
+
+/// In VmPmuStep::occasions: it is a control transfer.
+pub const VM_PMU_OCCASION_BRANCH: u32 = 1 << 0;
+/// In VmPmuStep::occasions: a control transfer that was taken.
+pub const VM_PMU_OCCASION_TAKEN: u32 = 1 << 1;
+/// In VmPmuStep::occasions: it accessed memory.
+pub const VM_PMU_OCCASION_MEMORY: u32 = 1 << 2;
+/// In VmPmuStep::occasions: its fetch missed something. A companion knows it by itself.
+pub const VM_PMU_OCCASION_FETCH: u32 = 1 << 3;
 
 /// An instruction that a CPU completed, or another step of it. Set `size` to its sizeof and leave fields that are not needed at zero.
 #[derive(Clone, Copy)]
@@ -382,30 +399,34 @@ pub struct VmPmuStep {
     /// The numbers of the signals that grew by one each, VM_PMU_MOST_STEP at most, or null. A signal that occurred twice is named twice.
     pub signals: *const u32,
     /// How many `signals` has.
-    pub signal_count: usize,
+    pub signal_count: u32,
+    /// How many `states` has.
+    pub state_count: u32,
     /// The numbers of the emulator's states that hold in every cycle of the step, such as masked interrupts, VM_PMU_MOST_STEP at most, or null:
     /// used while a companion makes the cycles.
     pub states: *const u32,
-    /// How many `states` has.
-    pub state_count: usize,
     /// The cycles of the step; not added while a companion makes them.
     pub cycles: u64,
-    /// What the emulator knows of the instruction, or null. It is read only while VmPmuDemand::records is not 0.
-    pub record: *const VmPmuRecord,
+    /// Passed to `record`.
+    pub user: *mut c_void,
+    /// Called where the record of the instruction is wanted: fills in what the emulator knows, all fields except `size`, which are 0 at first, and
+    /// returns true; or returns false. Null for a step that is no instruction. It may call every function except those of this CPU, and must return.
+    pub record: Option<unsafe extern "C" fn(user: *mut c_void, record: *mut VmPmuRecord) -> bool>,
+    /// VM_PMU_OCCASION_...: what may cause its record to be wanted, beside a deadline.
+    pub occasions: u32,
 }
 
-// SAFETY: `repr(C)`, `size` first; integers, and pointers that are checked before use.
+// SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and a function that may be absent.
 unsafe impl Growing for VmPmuStep {
     const NAME: &'static str = "VmPmuStep";
-    const FIRST: usize = std::mem::offset_of!(VmPmuStep, record) + size_of::<usize>();
+    const FIRST: usize = std::mem::offset_of!(VmPmuStep, occasions) + size_of::<u32>();
 }
 
-/// A step, checked except for its record: few are wanted, and converting one takes longer than the rest.
+/// A step, checked.
 struct Completed<'s> {
-    signals: &'s [Signal],
-    states: &'s [Signal],
-    cycles: u64,
-    record: Option<&'s VmPmuRecord>,
+    signals: Listed<'s>,
+    states: Listed<'s>,
+    step: &'s VmPmuStep,
     /// Why the record that was wanted is none.
     refused: Cell<Option<Failure>>,
 }
@@ -413,30 +434,43 @@ struct Completed<'s> {
 impl Step for Completed<'_> {
     #[inline]
     fn count(&self, counts: &Counts<'_>) {
-        self.signals.iter().for_each(|signal| counts.add(*signal, 1));
+        self.signals.iter().for_each(|signal| counts.add(signal, 1));
         if !counts.is_timed() {
-            counts.add(Signal::Cycles, self.cycles);
+            counts.add(Signal::Cycles, self.step.cycles);
         }
     }
 
     fn states(&self) -> impl Iterator<Item = Signal> {
-        self.states.iter().copied()
+        self.states.iter()
     }
 
+    #[inline]
     fn occasion(&self) -> Occasion {
-        self.record.map(occasion).unwrap_or_default()
+        let has = |occasion: u32| self.step.occasions & occasion != 0;
+        Occasion {
+            branch: has(VM_PMU_OCCASION_BRANCH | VM_PMU_OCCASION_TAKEN),
+            taken: has(VM_PMU_OCCASION_TAKEN),
+            memory: has(VM_PMU_OCCASION_MEMORY),
+            fetch: has(VM_PMU_OCCASION_FETCH),
+        }
     }
 
+    #[cold]
     fn record(&self) -> Option<Record> {
-        record(self.record?).map_err(|refused| self.refused.set(Some(refused))).ok()
+        let mut given = VmPmuRecord { size: size_of::<VmPmuRecord>(), ..VmPmuRecord::default() };
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        let is_known = unsafe { self.step.record?(self.step.user, &raw mut given) };
+        let converted = if is_known { record(&given).map_err(|refused| self.refused.set(Some(refused))).ok() } else { None };
+        converted
     }
 }
 
 /// The CPU completed a step: adds what it counts, reports its record where one is wanted, with what the companion knows of it, and serves
 /// deadlines. Writes to `cycles`, which may be null, how many cycles the companion made: 0 unless it makes them. A record that has a value
-/// without a meaning is refused where it is wanted: the step is counted nevertheless.
+/// without a meaning is refused: the step is counted nevertheless.
 ///
-/// An instruction of a CPU that is followed has been reported by vm_pmu_cpu_execute() before: what the companion made of it comes first.
+/// An instruction of a CPU that is followed has been reported by vm_pmu_cpu_execute() before: what the companion made of it comes first. If it was
+/// entered as a block of its own, the step does not name what the countdown counts.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -445,18 +479,15 @@ pub unsafe extern "C" fn vm_pmu_cpu_complete(cpu: *mut VmPmuCpu, step: *const Vm
     guarded(|| {
         // SAFETY: the caller's promise.
         let (mut cpu, step) = unsafe { (self::cpu(cpu)?, take(step)?) };
+        let counts = [step.signal_count, step.state_count].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         // SAFETY: the same.
-        let signals = unsafe { Listed::new(step.signals, step.signal_count, "the list of signals") }?;
+        let signals = unsafe { Listed::new(step.signals, counts[0], "the list of signals") }?;
         // SAFETY: the same.
-        let states = unsafe { Listed::new(step.states, step.state_count, "the list of states") }?;
+        let states = unsafe { Listed::new(step.states, counts[1], "the list of states") }?;
         if !cycles.is_null() {
             writable(cycles, "where the cycles are to be written")?;
         }
-        let unwanted = step.record.is_null() || !cpu.is_stale() && cpu.demand().records().is_none();
-        // SAFETY: the same.
-        let record = if unwanted { None } else { Some(unsafe { take(step.record) }?) };
-        let (signals, states, record) = (signals.get(), states.get(), record.as_ref());
-        let completed = Completed { signals, states, cycles: step.cycles, record, refused: Cell::new(None) };
+        let completed = Completed { signals, states, step: &step, refused: Cell::new(None) };
         let made = cpu.complete(&completed);
         if let Some(refused) = completed.refused.take() {
             return Err(refused);
@@ -531,7 +562,7 @@ pub unsafe extern "C" fn vm_pmu_cpu_advance(cpu: *mut VmPmuCpu, cycles: u64, sta
     guarded(|| {
         // SAFETY: the caller's promise.
         let (mut cpu, states) = unsafe { (self::cpu(cpu)?, Listed::new(states, count, "the list of states")?) };
-        cpu.advance(cycles, states.get());
+        states.with(|states| cpu.advance(cycles, states));
         Ok(())
     })
 }
@@ -547,7 +578,7 @@ pub unsafe extern "C" fn vm_pmu_cpu_until(cpu: *mut VmPmuCpu, states: *const u32
         writable(cycles, "where the cycles are to be written")?;
         // SAFETY: the caller's promise.
         let (mut cpu, states) = unsafe { (self::cpu(cpu)?, Listed::new(states, count, "the list of states")?) };
-        let until = cpu.until(states.get()).unwrap_or(Deadlines::NEVER);
+        let until = states.with(|states| cpu.until(states)).unwrap_or(Deadlines::NEVER);
         // SAFETY: the same.
         unsafe { put(cycles, until, "where the cycles are to be written") }
     })

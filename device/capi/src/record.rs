@@ -1,14 +1,14 @@
 //! Single instructions and requests, where the demand asks for them.
 
 use vm_pmu::Record;
-use vm_pmu::arch::feed::{Branch, DataSource, Fabric, Fetch, LineStates, Memory, Occasion, Request, Sample, Stage, Stages, Traits};
+use vm_pmu::arch::feed::{Branch, DataSource, Fabric, Fetch, LineStates, Memory, Request, Sample, Stage, Stages, Traits};
 
 use crate::machine::{VmPmuMachine, thread};
 use crate::pointer::{Growing, take};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::vocabulary::{
     BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES, PREDICTIONS, REQUEST_KINDS, SNOOPS, STORE_OUTCOMES, SUPPLIERS, TRANSLATIONS,
-    UNITS, VmPmuBranch, pick,
+    UNITS, pick,
 };
 
 /// In VmPmuRecord::flags: the branch was taken.
@@ -40,7 +40,7 @@ pub const VM_PMU_STAGES: usize = 12;
 const _: () = assert!(Stage::ALL.len() == VM_PMU_STAGES);
 
 /// One completed instruction. A field of zero is not known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct VmPmuRecord {
     /// sizeof(VmPmuRecord).
@@ -167,17 +167,6 @@ pub(crate) fn record(given: &VmPmuRecord) -> Result<Record, Failure> {
         fetch: has(VM_PMU_RECORD_FETCH).then_some(fetch),
         sample: sample(given)?,
     })
-}
-
-/// What of a record may cause it to be wanted.
-pub(crate) fn occasion(given: &VmPmuRecord) -> Occasion {
-    let has = |flags: u32| given.flags & flags != 0;
-    Occasion {
-        branch: given.branch != VmPmuBranch::None as u8,
-        taken: given.branch != VmPmuBranch::None as u8 && has(VM_PMU_RECORD_TAKEN),
-        memory: has(VM_PMU_RECORD_LOAD | VM_PMU_RECORD_STORE),
-        fetch: has(VM_PMU_RECORD_FETCH),
-    }
 }
 
 fn sample(given: &VmPmuRecord) -> Result<Sample, Failure> {

@@ -504,16 +504,25 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
 
     /// Reports what the companion made, with what the emulator knows.
     #[cfg(feature = "companion")]
+    #[inline]
     fn deliver(&mut self, step: &impl Step) -> Option<u64> {
+        if !self.is_timed() {
+            self.deliver_in(step, &[], false);
+            return None;
+        }
         let mut states = [Signal::Cycles; MOST_STATES];
         let mut count = 0;
-        let timed = self.is_timed();
-        if timed {
-            for (place, state) in states.iter_mut().zip(step.states().filter(|state| self.own.wants(*state))) {
-                *place = state;
-                count += 1;
-            }
+        for (place, state) in states.iter_mut().zip(step.states().filter(|state| self.own.wants(*state))) {
+            *place = state;
+            count += 1;
         }
+        self.deliver_in(step, states.get(..count).unwrap_or(&[]), true)
+    }
+
+    /// Reports it, with the states of the emulator that held.
+    #[cfg(feature = "companion")]
+    #[inline]
+    fn deliver_in(&mut self, step: &impl Step, states: &[Signal], timed: bool) -> Option<u64> {
         let Cpu { follower, thread, own, deadlines, demanded, demand, .. } = self;
         let follower = follower.as_mut()?;
         let requested = !follower.requests().is_empty();
@@ -536,8 +545,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
                 thread.service();
             }
         };
-        let passed = follower.deliver(thread, states.get(..count).unwrap_or(&[]), events);
-        timed.then_some(passed)
+        Some(follower.deliver(thread, states, events))
     }
 
     /// Lets `cycles` go by in which nothing else occurs, all of `states` holding in each of them, and serves every deadline on the way. For an

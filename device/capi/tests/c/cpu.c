@@ -207,12 +207,26 @@ static void a_clock_of_its_own_stops_at_the_deadline(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+struct instruction {
+  uint64_t address;
+  uint32_t flags;
+  unsigned records;
+};
+
+static bool record_of(void *user, VmPmuRecord *record) {
+  struct instruction *instruction = user;
+  instruction->records += 1;
+  record->address = instruction->address;
+  record->flags = instruction->flags;
+  return true;
+}
+
 /* POWER9: PMC1 counts instructions, and SIAR has the address of the one that made it negative. */
 static void the_record_of_an_overflow_is_that_of_its_instruction(void) {
   enum { MMCR0 = 795, MMCR1 = 798, PMC1 = 787, SIAR = 796 };
   VmPmuMachine *machine = machine_of("power9", NULL);
   VmPmuContext context = {.size = sizeof(VmPmuContext)};
-  VmPmuRecord record = {.size = sizeof(VmPmuRecord)};
+  struct instruction instruction = {0x1000, 0, 0};
   VmPmuStep step = {.size = sizeof(VmPmuStep)};
   VmPmuCpu *cpu = NULL;
   uint64_t value = 0;
@@ -226,17 +240,16 @@ static void the_record_of_an_overflow_is_that_of_its_instruction(void) {
   step.signals = retired;
   step.signal_count = 1;
   step.cycles = 1;
-  step.record = &record;
-  for (unsigned number = 0; number < 8; number++) {
-    record.address = 0x1000 + 4 * number;
-    EXPECT_OK(vm_pmu_cpu_complete(cpu, &step, NULL));
-  }
-  /* A record that has no meaning is refused where it is wanted: at the end of another five instructions. */
+  step.user = &instruction;
+  step.record = record_of;
+  for (; instruction.address < 0x1020; instruction.address += 4) EXPECT_OK(vm_pmu_cpu_complete(cpu, &step, NULL));
   EXPECT_OK(vm_pmu_cpu_read(cpu, VM_PMU_SPACE_SPR, SIAR, &value));
-  EXPECT(value == 0x1000 + 4 * 4);
+  EXPECT(value == 0x1000 + 4 * 4 && instruction.records == 1);
+
+  /* A record that has no meaning is refused where it is wanted: at the end of another five instructions. */
   EXPECT_OK(vm_pmu_cpu_write(cpu, VM_PMU_SPACE_SPR, PMC1, 0x80000000 - 5));
   EXPECT_OK(vm_pmu_cpu_write(cpu, VM_PMU_SPACE_SPR, MMCR0, UINT64_C(1) << 26 | UINT64_C(1) << 15));
-  record.flags = UINT32_C(1) << 31;
+  instruction.flags = UINT32_C(1) << 31;
   for (unsigned number = 0; number < 4; number++) EXPECT_OK(vm_pmu_cpu_complete(cpu, &step, NULL));
   EXPECT(vm_pmu_cpu_complete(cpu, &step, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT_OK(vm_pmu_cpu_destroy(cpu));

@@ -293,7 +293,7 @@ static void save_and_restore(struct machine *machine) {
   build(machine);
   EXPECT(!tcg_bridge_load(machine->bridge, bytes, length - 1));
   EXPECT(tcg_bridge_load(machine->bridge, bytes, length));
-  if (*machine->cpu->countdown >> TCG_BRIDGE_SHIFT != 0) {
+  if (machine->cpu->counting) {
     /* An instruction that is executed before the state is loaded again is not part of it. */
     *machine->cpu->countdown -= tcg_bridge_takes(1, 0);
     EXPECT(tcg_bridge_load(machine->bridge, bytes, length));
