@@ -40,7 +40,7 @@ trap 'rm -f "$root"/include/*.$$ "$root"/lib/*.$$ "$root"/lib/pkgconfig/*.$$' EX
 place() {
     mv -f "$1.$$" "$1"
 }
-cp "$here/include/vm_pmu.h" "$root/include/vm_pmu.h.$$"
+for header in "$here"/include/*.h; do cp "$header" "$root/include/$(basename "$header").$$"; done
 cp "$from/libvm_pmu_capi.a" "$root/lib/libvm_pmu.a.$$"
 cp "$from/libvm_pmu_capi.so" "$root/lib/libvm_pmu.so.$version.$$"
 if [ -n "$strip" ]; then
@@ -49,7 +49,7 @@ fi
 ln -sf "libvm_pmu.so.$version" "$root/lib/libvm_pmu.so.$abi.$$"
 ln -sf "libvm_pmu.so.$abi" "$root/lib/libvm_pmu.so.$$"
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/vm_pmu.pc.in" >"$root/lib/pkgconfig/vm_pmu.pc.$$"
-place "$root/include/vm_pmu.h"
+for header in "$here"/include/*.h; do place "$root/include/$(basename "$header")"; done
 place "$root/lib/libvm_pmu.a"
 place "$root/lib/libvm_pmu.so.$version"
 place "$root/lib/libvm_pmu.so.$abi"

@@ -280,8 +280,11 @@ void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
   if (!cpu->counting) return;
   /* A deadline that the last instruction has reached is served first. */
   report_record(cpu);
-  vm_pmu_cpu_sync(cpu->cpu);
-  if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tcg_bridge_report_context(cpu); /* it was halted, and runs again */
+  if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) {
+    /* It was halted, and runs again. */
+    vm_pmu_cpu_sync(cpu->cpu);
+    tcg_bridge_report_context(cpu);
+  }
   for (clock = 0; clock < cpu->bridge->clock_count; clock++) signals[1 + clock] = cpu->bridge->clocks[clock];
   vm_pmu_cpu_retire(cpu->cpu, signals, 1 + cpu->bridge->clock_count, 1);
   tcg_bridge_renew_if_changed(cpu);

@@ -39,7 +39,7 @@
 #ifndef TCG_BRIDGE_H
 #define TCG_BRIDGE_H
 
-#include <vm_pmu.h>
+#include <vm_pmu_companion.h>
 
 #ifdef __cplusplus
 extern "C" {

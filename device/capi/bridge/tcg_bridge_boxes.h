@@ -15,6 +15,8 @@
 
 #include "tcg_bridge.h"
 
+#include <vm_pmu_boxes.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -9,6 +9,8 @@
 
 #include "tcg_bridge.h"
 
+#include <vm_pmu_litmus.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

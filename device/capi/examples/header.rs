@@ -1,10 +1,12 @@
-//! Regenerates `include/vm_pmu.h` after an intended change of the interface.
+//! Regenerates the files of `include` after an intended change of the interface.
 
 #[path = "../header/mod.rs"]
 mod header;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    std::fs::write(header::place(), header::header()?)?;
-    println!("{}", header::place().display());
+    for piece in header::PIECES {
+        std::fs::write(piece.place(), piece.text()?)?;
+        println!("{}", piece.place().display());
+    }
     Ok(())
 }

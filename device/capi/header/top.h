@@ -1,8 +1,3 @@
-/*
- * vm-pmu: performance monitoring units that an emulator or hypervisor attaches. The C interface.
- *
- * Generated from the sources in device/capi/src and device/capi/header: cargo run -p vm-pmu-capi --example header
- *
  * Rules
  *
  * - A machine is an opaque pointer; its threads, packages and boxes are numbered from 0.
@@ -14,7 +9,8 @@
  * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Only one host thread may add to the
  *   totals of a guest thread.
  * - These functions do not unwind, and callbacks must not unwind or jump out.
- * - This header declares every function. A library that was built without a part or a group of functions does not have those functions; the
+ * - The headers declare every function: this one what an emulator needs first, vm_pmu_companion.h, vm_pmu_layout.h, vm_pmu_boxes.h,
+ *   vm_pmu_posting.h, vm_pmu_catalogue.h and vm_pmu_litmus.h the rest. A library that was built without a part or a group of functions does not have those functions; the
  *   book's chapter on the C interface lists them.
  *
  * Pointers
@@ -26,6 +22,3 @@
  * A pointer to a machine comes from vm_pmu_machine_create(), and the machine has not been destroyed; the same holds for platforms,
  * companions, traffics, translations, recordings and snapshots. A text is UTF-8 and ends with a zero byte. Memory to be written is
  * writable, and is not used by others during the call.
- *
- * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
- */

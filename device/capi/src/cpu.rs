@@ -17,8 +17,6 @@ use crate::companion::{Borrower, VmPmuCompanion, companion};
 use crate::context::{VmPmuContext, context};
 use crate::demand::{VM_PMU_SIGNAL_WORDS, VmPmuDemand, has, records, told};
 use crate::handle::{self, Handle};
-#[cfg(feature = "companion")]
-use crate::instruction::VmPmuInstruction;
 use crate::machine::{Callbacks, VmPmuMachine, machine, signal, thread};
 use crate::pointer::{Growing, borrow, fill, list, offer, put, take, writable};
 use crate::record::{VmPmuRecord, record};
@@ -87,6 +85,17 @@ impl Drop for VmPmuCpu {
 /// The right to use a CPU, for one call.
 pub(crate) struct Entered<'a> {
     whole: &'a VmPmuCpu,
+}
+
+#[cfg(feature = "companion")]
+impl<'a> Entered<'a> {
+    /// The companion whose follower it has, with the number of the thread.
+    #[inline(always)]
+    pub(crate) fn companion(&self) -> Option<(&'a VmPmuCompanion, u32)> {
+        let (companion, thread) = self.whole.companion.get()?;
+        // SAFETY: a companion refuses to be destroyed while it has lent a follower.
+        Some((unsafe { companion.as_ref() }, thread))
+    }
 }
 
 impl Deref for Entered<'_> {
@@ -497,60 +506,6 @@ pub unsafe extern "C" fn vm_pmu_cpu_complete(cpu: *mut VmPmuCpu, step: *const Vm
     })
 }
 
-/// The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed(). vm_pmu_cpu_complete() comes next.
-///
-/// # Safety
-/// The rules for pointers at the top of the header hold.
-#[cfg(feature = "companion")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_cpu_execute(cpu: *mut VmPmuCpu, instruction: *const VmPmuInstruction) -> VmPmuStatus {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let mut cpu = unsafe { self::cpu(cpu) }?;
-        let Some((companion, thread)) = cpu.whole.companion.get() else {
-            return Err(argument("the CPU has no companion: VmPmuCpuOptions::companion gives it one"));
-        };
-        // SAFETY: a companion refuses to be destroyed while it has lent a follower.
-        let companion = unsafe { companion.as_ref() };
-        // SAFETY: the caller's promise.
-        unsafe { crate::follow::converted(instruction, |executed| cpu.execute(executed, &mut companion.tables(thread))) }
-    })
-}
-
-/// Chooses what is worth following for, all of it at first: the companion follows while one of `signals`, VM_PMU_SIGNAL_WORDS words in the form
-/// of VmPmuDemand::signals, or one of `records`, VM_PMU_RECORDS_..., is demanded, and then it makes the others too. For an emulator that executes
-/// slowly while it is followed: it adds other signals itself as long as it is not, and reports records without the companion's part.
-///
-/// # Safety
-/// The rules for pointers at the top of the header hold.
-#[cfg(feature = "companion")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_cpu_follow_for(cpu: *mut VmPmuCpu, signals: *const u64, records: u32) -> VmPmuStatus {
-    guarded(|| {
-        let records = self::records(records)?;
-        // SAFETY: the caller's promise.
-        let (mut cpu, signals) = unsafe { (self::cpu(cpu)?, set(signals)?) };
-        cpu.follow_for(signals, records);
-        Ok(())
-    })
-}
-
-/// The CPU forgets translations: `what` is a VmPmuForgotten, and `address` as in vm_pmu_follow_invalidate(). Without a companion this does
-/// nothing.
-///
-/// # Safety
-/// The rules for pointers at the top of the header hold.
-#[cfg(feature = "companion")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_cpu_invalidate(cpu: *mut VmPmuCpu, what: u32, address: u64) -> VmPmuStatus {
-    guarded(|| {
-        let what = crate::follow::invalidation(what, address)?;
-        // SAFETY: the caller's promise.
-        unsafe { self::cpu(cpu) }?.invalidate(what);
-        Ok(())
-    })
-}
-
 /// Lets `cycles` go by in which nothing else occurs, all of the `count` signals at `states` holding in each of them, and serves every deadline on
 /// the way: for an emulator with a clock of its own, and for a CPU that waits. The signal of cycles is one of the states while the CPU
 /// runs; VM_PMU_MOST_STEP at most.
@@ -771,7 +726,7 @@ pub unsafe extern "C" fn vm_pmu_cpu_is_followed(cpu: *const VmPmuCpu, followed: 
 ///
 /// # Safety
 /// The rules for pointers hold.
-unsafe fn set(words: *const u64) -> Result<SignalSet, Failure> {
+pub(crate) unsafe fn set(words: *const u64) -> Result<SignalSet, Failure> {
     // SAFETY: the caller's promise.
     let words = unsafe { list(words, VM_PMU_SIGNAL_WORDS, "the words of the signals") }?;
     Ok(Signal::all().filter(|signal| has(words, *signal)).collect())

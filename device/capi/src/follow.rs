@@ -7,7 +7,8 @@ use vm_pmu::arch::feed::{DataSource, Fetch, Stage, Translation};
 use vm_pmu::companion::{Access, Bundle, Instruction, Invalidation, Operation, Outcome, Transfer};
 
 use crate::companion::{VmPmuCompanion, companion};
-use crate::demand::VM_PMU_SIGNAL_WORDS;
+use crate::cpu::{VmPmuCpu, cpu, set};
+use crate::demand::{VM_PMU_SIGNAL_WORDS, records};
 use crate::instruction::{
     CLASSES, FLAGS, VM_PMU_INSTRUCTION_BUNDLE, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_FUNCTION_STATE,
     VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES, VmPmuAccess, VmPmuInstruction, access, operation,
@@ -420,6 +421,54 @@ pub(crate) fn invalidation(what: u32, address: u64) -> Result<Invalidation, Fail
         3 => Ok(Invalidation::HostPage(address)),
         other => Err(argument(format!("{other} is nothing to forget: VmPmuForgotten has 0 to 3"))),
     }
+}
+
+/// The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed(). vm_pmu_cpu_complete() comes next.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_cpu_execute(cpu: *mut VmPmuCpu, instruction: *const VmPmuInstruction) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let mut cpu = unsafe { self::cpu(cpu) }?;
+        let (companion, thread) =
+            cpu.companion().ok_or_else(|| argument("the CPU has no companion: VmPmuCpuOptions::companion gives it one"))?;
+        // SAFETY: the caller's promise.
+        unsafe { converted(instruction, |executed| cpu.execute(executed, &mut companion.tables(thread))) }
+    })
+}
+
+/// The CPU forgets translations: `what` is a VmPmuForgotten, and `address` as in vm_pmu_follow_invalidate(). Without a companion this does
+/// nothing.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_cpu_invalidate(cpu: *mut VmPmuCpu, what: u32, address: u64) -> VmPmuStatus {
+    guarded(|| {
+        let what = invalidation(what, address)?;
+        // SAFETY: the caller's promise.
+        unsafe { self::cpu(cpu) }?.invalidate(what);
+        Ok(())
+    })
+}
+
+/// Chooses what is worth following for, all of it at first: the companion follows while one of `signals`, VM_PMU_SIGNAL_WORDS words in the form
+/// of VmPmuDemand::signals, or one of `records`, VM_PMU_RECORDS_..., is demanded, and then it makes the others too. For an emulator that executes
+/// slowly while it is followed: it adds other signals itself as long as it is not, and reports records without the companion's part.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_cpu_follow_for(cpu: *mut VmPmuCpu, signals: *const u64, records: u32) -> VmPmuStatus {
+    guarded(|| {
+        let records = self::records(records)?;
+        // SAFETY: the caller's promise.
+        let (mut cpu, signals) = unsafe { (self::cpu(cpu)?, set(signals)?) };
+        cpu.follow_for(signals, records);
+        Ok(())
+    })
 }
 
 #[cfg(test)]

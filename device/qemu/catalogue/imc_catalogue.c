@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <vm_pmu.h>
+#include <vm_pmu_posting.h>
 
 /* The size of skiboot's memory for it. */
 #define LARGEST 0x40000

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <vm_pmu.h>
 #include <vm_pmu.h> /* a second time, as when headers include each other */
+#include <vm_pmu_boxes.h>
+#include <vm_pmu_catalogue.h>
+#include <vm_pmu_companion.h>
+#include <vm_pmu_layout.h>
+#include <vm_pmu_litmus.h>
+#include <vm_pmu_posting.h>
 
 /* Ends the program when something is wrong, and prints where. */
 #define EXPECT(holds)                                                                                                                 \

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <vm_pmu.h>
+#include <vm_pmu_posting.h>
 
 #define REGION UINT64_C(0x180000)
 #define REGION_END UINT64_C(0x1C0000)

@@ -15,7 +15,7 @@
 #include "migration/vmstate.h"
 #include "target/i386/cpu.h"
 #include "target/i386/tcg/pmu.h"
-#include <vm_pmu.h>
+#include <vm_pmu_boxes.h>
 
 /* The number of the bus with all boxes except the IRP. */
 #define BUS_NUMBER 0xFF

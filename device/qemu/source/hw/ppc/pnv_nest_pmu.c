@@ -30,7 +30,7 @@
 #else
 #include "hw/qdev-core.h"
 #endif
-#include <vm_pmu.h>
+#include <vm_pmu_posting.h>
 
 /* The nest's clock, and its cycles per nanosecond. */
 #define NEST_HERTZ 2000000000ull

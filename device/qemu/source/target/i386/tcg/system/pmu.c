@@ -11,6 +11,7 @@
 #include "system/reset.h"
 #include "accel/tcg/pmu-target.h"
 #include "accel/tcg/tcg_bridge_boxes.h"
+#include <vm_pmu_layout.h>
 #include "exec/translator.h"
 #include "tcg/helper-tcg.h"
 #include "tcg/pmu.h"
