@@ -15,11 +15,12 @@ use vm_pmu::{Countdown, Cpu, Deadlines, Signal};
 #[cfg(feature = "companion")]
 use crate::companion::{Borrower, VmPmuCompanion, companion};
 use crate::context::{VmPmuContext, context};
-use crate::demand::{VM_PMU_SIGNAL_WORDS, VmPmuDemand, has, records, told};
+use crate::demand::{VM_PMU_SIGNAL_WORDS, VmPmuDemand, has, told};
 use crate::handle::{self, Handle};
 use crate::machine::{Callbacks, VmPmuMachine, machine, signal, thread};
 use crate::pointer::{Growing, borrow, fill, list, offer, put, take, writable};
 use crate::record::{VmPmuRecord, record};
+use crate::records::records;
 use crate::registers::address;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
@@ -469,8 +470,7 @@ impl Step for Completed<'_> {
         let mut given = VmPmuRecord { size: size_of::<VmPmuRecord>(), ..VmPmuRecord::default() };
         // SAFETY: the embedder gave the function for this, and its pointer with it.
         let is_known = unsafe { self.step.record?(self.step.user, &raw mut given) };
-        let converted = if is_known { record(&given).map_err(|refused| self.refused.set(Some(refused))).ok() } else { None };
-        converted
+        if is_known { record(&given).map_err(|refused| self.refused.set(Some(refused))).ok() } else { None }
     }
 }
 

@@ -8,7 +8,7 @@ use vm_pmu::companion::{Access, Bundle, Instruction, Invalidation, Operation, Ou
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::cpu::{VmPmuCpu, cpu, set};
-use crate::demand::{VM_PMU_SIGNAL_WORDS, records};
+use crate::demand::VM_PMU_SIGNAL_WORDS;
 use crate::instruction::{
     CLASSES, FLAGS, VM_PMU_INSTRUCTION_BUNDLE, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_FUNCTION_STATE,
     VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES, VmPmuAccess, VmPmuInstruction, access, operation,
@@ -16,6 +16,7 @@ use crate::instruction::{
 use crate::machine::{VmPmuMachine, machine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
 use crate::record::VM_PMU_STAGES;
+use crate::records::records;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::vocabulary::{BRANCHES, DATA, FABRIC_COMMANDS, FETCH_SOURCES, FLUSHES, PREDICTIONS, STORE_OUTCOMES, TRANSLATIONS, number, pick};
 

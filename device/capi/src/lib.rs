@@ -71,6 +71,7 @@ mod pointer;
 pub mod record;
 #[cfg(feature = "litmus")]
 pub mod recording;
+pub mod records;
 mod reentry;
 pub mod registers;
 #[cfg(all(feature = "companion", feature = "knl"))]

@@ -6,11 +6,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::{Builder, Machine, Thread};
+#[cfg(feature = "knl")]
+use vm_pmu::untile::{Buses, Frequencies};
 use vm_pmu::{Lines, Pace, Part, Signal, SignalSet};
 
-use crate::demand::records;
+#[cfg(feature = "knl")]
+use crate::die::Choice;
 use crate::handle::{self, Handle};
 use crate::pointer::{Growing, borrow, list, put, take, text, writable};
+use crate::records::records;
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
 /// A machine: the PMUs of all hardware threads, and what they share. Callers only get pointers to it.
@@ -339,7 +343,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
     }
     #[cfg(feature = "knl")]
     {
-        builder = crate::untile::set_up(builder, options)?;
+        builder = boxes(builder, options)?;
     }
     let pace = match options.pace_most {
         0 => Pace::default(),
@@ -366,6 +370,28 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
         packages,
         cpus: AtomicU32::new(0),
     })
+}
+
+#[cfg(feature = "knl")]
+/// Applies the options for boxes.
+fn boxes(builder: Builder, options: &VmPmuOptions) -> Result<Builder, Failure> {
+    let mut builder = builder;
+    if options.flags & VM_PMU_OPTION_BUSES != 0 {
+        builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });
+    }
+    if options.flags & VM_PMU_OPTION_FREQUENCIES != 0 {
+        builder = builder.frequencies(Frequencies {
+            cpu: options.cpu_frequency,
+            uclk: options.uclk_frequency,
+            eclk: options.eclk_frequency,
+            dclk: options.dclk_frequency,
+        });
+    }
+    let VmPmuOptions { tiles, cluster_mode, memory_mode, mcdram, memory, .. } = *options;
+    if let Some(die) = crate::die::chosen(&Choice { tiles, cluster_mode, memory_mode, mcdram, memory })? {
+        builder = builder.die(die);
+    }
+    Ok(builder)
 }
 
 fn wide(number: u32) -> usize {

@@ -2,11 +2,10 @@
 
 use std::ffi::c_char;
 
-use vm_pmu::topology::{Builder, Untile};
-use vm_pmu::untile::{Buses, Domain, FilterState, Frequencies, Kind, Lookup, Source, Stage, Transaction, UnitId};
+use vm_pmu::topology::Untile;
+use vm_pmu::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
 
-use crate::die::Choice;
-use crate::machine::{Callbacks, VM_PMU_OPTION_BUSES, VM_PMU_OPTION_FREQUENCIES, VmPmuMachine, VmPmuOptions, machine};
+use crate::machine::{Callbacks, VmPmuMachine, machine};
 use crate::pointer::{Growing, offer, put, take, text, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 use crate::vocabulary::pick;
@@ -23,27 +22,6 @@ pub enum VmPmuClock {
     Dclk = 2,
     /// All three in step, for an embedder whose clocks run equally fast.
     All = 3,
-}
-
-/// Applies the options for boxes.
-pub(crate) fn set_up(builder: Builder, options: &VmPmuOptions) -> Result<Builder, Failure> {
-    let mut builder = builder;
-    if options.flags & VM_PMU_OPTION_BUSES != 0 {
-        builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });
-    }
-    if options.flags & VM_PMU_OPTION_FREQUENCIES != 0 {
-        builder = builder.frequencies(Frequencies {
-            cpu: options.cpu_frequency,
-            uclk: options.uclk_frequency,
-            eclk: options.eclk_frequency,
-            dclk: options.dclk_frequency,
-        });
-    }
-    let VmPmuOptions { tiles, cluster_mode, memory_mode, mcdram, memory, .. } = *options;
-    if let Some(die) = crate::die::chosen(&Choice { tiles, cluster_mode, memory_mode, mcdram, memory })? {
-        builder = builder.die(die);
-    }
-    Ok(builder)
 }
 
 /// The untile of the machine.

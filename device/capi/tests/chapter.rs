@@ -1,12 +1,14 @@
 //! The program of the book's chapter compiles and does what it says.
 
+mod headers;
 mod support;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use support::{headers, is_there, libraries, root, succeed};
+use headers::headers;
+use support::{is_there, libraries, root, succeed};
 
 fn chapter() -> String {
     std::fs::read_to_string(root().join("../../docs/src/c-interface.md")).expect("the chapter is there")

@@ -1,9 +1,12 @@
 //! The shared library exports what the header declares, and nothing else.
 
+mod headers;
 mod support;
 
 use std::collections::BTreeSet;
 use std::process::Command;
+
+use headers::headers;
 
 /// The functions that a file of the header declares: a name before a parenthesis at the end of a declaration that is not inline.
 fn declared(header: &str) -> BTreeSet<String> {
@@ -22,7 +25,7 @@ fn exported_symbols_are_those_of_the_header() {
     if !support::is_there("nm", "exported_symbols_are_those_of_the_header") {
         return;
     }
-    let declared: BTreeSet<String> = support::headers().iter().flat_map(|header| declared(header)).collect();
+    let declared: BTreeSet<String> = headers().iter().flat_map(|header| declared(header)).collect();
     let library = support::libraries().join("libvm_pmu_capi.so");
     let listed = support::succeed(Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(library));
     let exported: BTreeSet<String> =

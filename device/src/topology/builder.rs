@@ -1,5 +1,6 @@
 //! How a machine is built.
 
+use alloc::boxed::Box;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use crate::lock::Mutex;
@@ -9,11 +10,15 @@ use vm_pmu_arch::registry::Part;
 
 use super::arbiter::Arbiter;
 use super::common::Common;
-use super::extension::Options;
+use super::extension::Extension;
 use super::interest::Interest;
 use super::refusal::MOST;
 use super::{BuildError, Core, Machine, Members, Package, Source, UnknownPart};
+#[cfg(feature = "knl")]
+use crate::die::Die;
 use crate::irq::InterruptLine;
+#[cfg(feature = "knl")]
+use crate::untile::{Buses, Frequencies};
 
 /// How a [`Machine`] is built.
 ///
@@ -32,7 +37,7 @@ pub struct Builder {
     lenient: bool,
     pace: Pace,
     supply: Supply,
-    pub(super) options: Options,
+    options: Options,
 }
 
 impl Builder {
@@ -190,5 +195,68 @@ impl Builder {
             return Err(BuildError::SharedCounters(part));
         }
         self.options.check(part)
+    }
+}
+
+#[cfg(feature = "knl")]
+impl Builder {
+    /// The buses of the PCI functions that contain boxes, on parts with an [`untile`](Machine::untile).
+    #[must_use]
+    pub fn buses(mut self, buses: Buses) -> Builder {
+        self.options.untile.buses = Some(buses);
+        self
+    }
+
+    /// How fast the clocks of the boxes run in relation to the CPUs', on parts with an [`untile`](Machine::untile), for
+    /// [`Untile::advance`](super::Untile::advance).
+    #[must_use]
+    pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
+        self.options.untile.frequencies = Some(frequencies);
+        self
+    }
+
+    /// Which tiles the die has and how lines are shared, on parts with an [`untile`](Machine::untile). By default tile n is beside CHA n.
+    /// [`Layout`](crate::layout::Layout) chooses it for the companion and CPUID too.
+    #[must_use]
+    pub fn die(mut self, die: Die) -> Builder {
+        self.options.untile.die = Some(die);
+        self
+    }
+}
+
+/// What the extensions of a machine are built with.
+#[derive(Clone, Copy, Debug, Default)]
+struct Options {
+    /// Those of Knights Landing's boxes.
+    #[cfg(feature = "knl")]
+    untile: super::untile::Options,
+}
+
+impl Options {
+    /// Checks that the part has what was chosen.
+    #[cfg_attr(not(feature = "knl"), allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "no part of this build has options"))]
+    fn check(&self, _part: Part) -> Result<(), BuildError> {
+        #[cfg(feature = "knl")]
+        self.untile.check(_part)?;
+        Ok(())
+    }
+
+    /// The extension of a machine of this part.
+    #[cfg_attr(not(feature = "knl"), allow(clippy::unused_self, reason = "no part of this build has options"))]
+    fn of_machine(&self, _part: Part) -> Option<Box<dyn Extension>> {
+        #[cfg(feature = "knl")]
+        if _part.shape().has_untile {
+            return Some(Box::new(self.untile.build()));
+        }
+        None
+    }
+
+    /// The extension of a package of this part.
+    fn of_package(_part: Part) -> Option<Box<dyn Extension>> {
+        #[cfg(feature = "power9")]
+        if _part.shape().posts_to_memory {
+            return Some(Box::new(super::collection::Collector::default()));
+        }
+        None
     }
 }

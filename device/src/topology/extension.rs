@@ -4,15 +4,12 @@
 //! rest of a machine depends on no part. What else an embedder does with an extension is in a separate module, which finds it by its type:
 //! `untile` and `collection`.
 
-use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::feed::{SignalSet, Totals};
-use vm_pmu_arch::registry::{Part, Pmu};
-
-use super::BuildError;
+use vm_pmu_arch::registry::Pmu;
 
 /// The packages whose threads are to be interrupted, one bit each.
 pub(crate) type Packages = u64;
@@ -51,41 +48,4 @@ pub(crate) trait Extension: Any + fmt::Debug + Send + Sync {
 pub(super) fn as_type<T: Extension>(extension: Option<&dyn Extension>) -> Option<&T> {
     let extension: &dyn Any = extension?;
     extension.downcast_ref()
-}
-
-/// What the extensions of a machine are built with.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Options {
-    /// Those of Knights Landing's boxes.
-    #[cfg(feature = "knl")]
-    pub(super) untile: super::untile::Options,
-}
-
-impl Options {
-    /// Checks that the part has what was chosen.
-    #[cfg_attr(not(feature = "knl"), allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "no part of this build has options"))]
-    pub(super) fn check(&self, _part: Part) -> Result<(), BuildError> {
-        #[cfg(feature = "knl")]
-        self.untile.check(_part)?;
-        Ok(())
-    }
-
-    /// The extension of a machine of this part.
-    #[cfg_attr(not(feature = "knl"), allow(clippy::unused_self, reason = "no part of this build has options"))]
-    pub(super) fn of_machine(&self, _part: Part) -> Option<Box<dyn Extension>> {
-        #[cfg(feature = "knl")]
-        if _part.shape().has_untile {
-            return Some(Box::new(self.untile.build()));
-        }
-        None
-    }
-
-    /// The extension of a package of this part.
-    pub(super) fn of_package(_part: Part) -> Option<Box<dyn Extension>> {
-        #[cfg(feature = "power9")]
-        if _part.shape().posts_to_memory {
-            return Some(Box::new(super::collection::Collector::default()));
-        }
-        None
-    }
 }

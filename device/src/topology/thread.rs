@@ -609,3 +609,22 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         value
     }
 }
+
+#[cfg(feature = "recording")]
+impl<L: InterruptLine> Thread<'_, L> {
+    /// A call about the thread begins.
+    #[inline]
+    pub(super) fn watched(&self, call: Call<'_>) -> Option<usize> {
+        self.machine.watched(self.number, call)
+    }
+
+    /// So many cycles are about to pass, in each of which these states hold.
+    #[inline]
+    pub(super) fn watched_cycles(&self, cycles: u64, states: &[Signal]) {
+        if self.machine.is_watched() {
+            let is_far = |signal: &Signal| self.deadlines().distance(*signal, self.totals()) > cycles;
+            let quietly = states.iter().all(is_far) && !self.demand().per_cycle();
+            self.watched(Call::Cycles { cycles, states, quietly });
+        }
+    }
+}

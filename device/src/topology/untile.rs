@@ -7,7 +7,7 @@ use vm_pmu_arch::registry::Part;
 use super::extension::{Extension, Packages, as_type};
 #[cfg(feature = "recording")]
 use super::witness::{BoxesCall, Call, Shown};
-use super::{BuildError, Builder, Machine};
+use super::{BuildError, Machine};
 use crate::die::Die;
 use crate::irq::InterruptLine;
 use crate::location::Location;
@@ -39,9 +39,9 @@ impl Extension for Boxes {
 /// How boxes are built.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
-    buses: Option<Buses>,
-    frequencies: Option<Frequencies>,
-    die: Option<Die>,
+    pub(super) buses: Option<Buses>,
+    pub(super) frequencies: Option<Frequencies>,
+    pub(super) die: Option<Die>,
 }
 
 impl Options {
@@ -58,33 +58,6 @@ impl Options {
         self.buses.map_or(Ok(()), |_| Err(BuildError::Buses(part)))?;
         self.frequencies.map_or(Ok(()), |_| Err(BuildError::Frequencies(part)))?;
         self.die.map_or(Ok(()), |_| Err(BuildError::Die(part)))
-    }
-}
-
-impl Builder {
-    /// The buses of the PCI functions that contain boxes, on parts with an [`untile`](Machine::untile).
-    #[must_use]
-    pub fn buses(mut self, buses: Buses) -> Builder {
-        self.options.untile.buses = Some(buses);
-        self
-    }
-
-    /// How fast the clocks of the boxes run in relation to the CPUs', on parts with an [`untile`](Machine::untile), for
-    /// [`Untile::advance`](Untile::advance).
-    #[must_use]
-    pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
-        self.options.untile.frequencies = Some(frequencies);
-        self
-    }
-}
-
-impl Builder {
-    /// Which tiles the die has and how lines are shared, on parts with an [`untile`](Machine::untile). By default tile n is beside CHA n.
-    /// [`Layout`](crate::layout::Layout) chooses it for the companion and CPUID too.
-    #[must_use]
-    pub fn die(mut self, die: Die) -> Builder {
-        self.options.untile.die = Some(die);
-        self
     }
 }
 

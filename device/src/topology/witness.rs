@@ -10,7 +10,7 @@ use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Context, NestedStep, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Occurrence, Reset};
 
-use super::{Machine, Thread};
+use super::Machine;
 use crate::irq::InterruptLine;
 use crate::lock::Mutex;
 use crate::untile::{DeviceAccess, Domain, Message, Stage, Transaction, UnitId};
@@ -229,23 +229,5 @@ impl<L: InterruptLine> Machine<L> {
     /// The machine remembers something else from now on.
     pub(super) fn is_restored(&self) {
         self.seat.with(|witness| witness.restored());
-    }
-}
-
-impl<L: InterruptLine> Thread<'_, L> {
-    /// A call about the thread begins.
-    #[inline]
-    pub(super) fn watched(&self, call: Call<'_>) -> Option<usize> {
-        self.machine.watched(self.number, call)
-    }
-
-    /// So many cycles are about to pass, in each of which these states hold.
-    #[inline]
-    pub(super) fn watched_cycles(&self, cycles: u64, states: &[Signal]) {
-        if self.machine.is_watched() {
-            let is_far = |signal: &Signal| self.deadlines().distance(*signal, self.totals()) > cycles;
-            let quietly = states.iter().all(is_far) && !self.demand().per_cycle();
-            self.watched(Call::Cycles { cycles, states, quietly });
-        }
     }
 }

@@ -5,6 +5,7 @@ mod engine;
 mod error;
 mod ia64;
 mod migrate;
+mod migrate_error;
 mod paced;
 mod power;
 mod traced;
@@ -14,7 +15,7 @@ pub use engine::Engine;
 pub use error::RunError;
 pub(crate) use error::{parts_of, refused};
 use migrate::stages;
-pub use migrate::{MigrateError, RUN_VERSION};
+pub use migrate_error::{MigrateError, RUN_VERSION};
 use paced::{GivenUp, paced};
 
 use std::fmt;
@@ -364,7 +365,7 @@ struct Running<'a> {
 fn run_beside(pmu: &str, name: &str, running: &Running<'_>, beside: Option<&Arc<Plan>>) -> Result<Ran, RunError> {
     let Running { image, procedures, cpus, clock, options } = *running;
     let part = part(pmu, options)?;
-    options.engine.check(pmu)?;
+    RunError::check(options.engine, pmu)?;
     options.check_cycles()?;
     options.check_gdb()?;
     options.check_memory_mode(part)?;

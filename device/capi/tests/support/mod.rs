@@ -8,12 +8,6 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The texts of the files of the header.
-pub(crate) fn headers() -> Vec<String> {
-    let files = std::fs::read_dir(root().join("include")).expect("the header is checked in");
-    files.map(|file| std::fs::read_to_string(file.expect("the folder can be read").path()).expect("the header can be read")).collect()
-}
-
 /// The folder where cargo left the libraries: that of the test itself, or the one above.
 pub(crate) fn libraries() -> PathBuf {
     let own = std::env::current_exe().expect("a test knows where it is");

@@ -33,14 +33,16 @@
 //! # }
 //! ```
 
+mod catalogue;
 mod chip;
 mod counters;
 mod error;
 mod monitor;
 mod units;
 
+pub use catalogue::{ImcCatalogue, Told};
 pub use chip::{Chip, reservations};
-pub use counters::{ImcCatalogue, ImcCounters, Told, write_imc_catalogue, write_imc_counters};
+pub use counters::{ImcCounters, write_imc_catalogue, write_imc_counters};
 pub use error::Error;
 pub use monitor::{ISA, write_cpu_version, write_performance_monitor};
 pub use vm_pmu_arch::power9::nest::Availability;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use vm_pmu_arch::event::{Drive, Entry, Internal, POWER9};
 use vm_pmu_arch::power9::nest::{self, Availability, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Prescaler, Width};
 
-use super::{ImcCatalogue, Told};
+use super::catalogue::{ImcCatalogue, Told};
 
 /// What posts, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{DataSource, Record, Traits, Translation};
 
-use super::thread::canonical;
+use super::bits::canonical;
 use crate::ia64::{Amount, Loads};
 
 /// The most that 11:0 of PMD1 and PMD3 can hold.

@@ -4,6 +4,7 @@
 //! `docs/notes/reference-itanium.md` lists what the reference does not know.
 
 mod addresses;
+mod bits;
 mod tags;
 mod thread;
 mod trace;

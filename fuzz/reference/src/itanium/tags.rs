@@ -3,7 +3,7 @@
 use vm_pmu_arch::event::{Drive, Entry, Internal, Qualifiers};
 use vm_pmu_arch::feed::{Context, Record, Traits};
 
-use super::thread::{OPEN, PASS_TAGS, canonical};
+use super::bits::{OPEN, PASS_TAGS, canonical};
 use crate::ia64::{Breakpoints, DEBUGGED, INSTRUCTION_SET, Slot};
 
 /// What constrains a thread's events.

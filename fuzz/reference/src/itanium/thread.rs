@@ -5,6 +5,7 @@ use vm_pmu_arch::event::{Entry, ITANIUM, UnitMask};
 use vm_pmu_arch::feed::{Context, Record};
 
 use super::addresses::Addresses;
+use super::bits::{OPEN, PASS_TAGS, canonical};
 use super::tags::{Filter, Last, Tags};
 use super::trace::Trace;
 use crate::ia64::{Amount, Breakpoints, Counters, FREEZE, INSTRUCTION_SET, PRIVILEGED_MONITOR, SECURE, USER_MONITOR};
@@ -15,12 +16,6 @@ const OVERFLOWS: u64 = 0xF0;
 /// Bits of PMC4 to PMC7: levels 3:0, overflow interrupt, privileged monitor.
 const INTERRUPTS: u64 = 1 << 5;
 const PRIVILEGED: u64 = 1 << 6;
-
-/// An opcode matcher that is open: all types, and every bit masked (Table 6-11).
-pub(super) const OPEN: u64 = 0xF000_0000_3FFF_FFF8;
-
-/// PMC11: all tags pass, whatever the data address (6.2.6).
-pub(super) const PASS_TAGS: u64 = 1 << 28;
 
 /// The bits that a PMC keeps; the others read as zero (tables 6-8 to 6-12; docs/notes/itanium.md 1.1).
 const fn kept(pmc: usize) -> u64 {
@@ -46,12 +41,6 @@ const fn held(pmd: usize) -> u64 {
         17 => !0b10,
         _ => u64::MAX,
     }
-}
-
-/// An address with bits 60:51 as copies of bit 50 (M49).
-pub(super) const fn canonical(value: u64) -> u64 {
-    const COPIES: u64 = 0x3FF << 51;
-    if value >> 50 & 1 == 0 { value & !COPIES } else { value | COPIES }
 }
 
 /// How often a thread's captures captured something.

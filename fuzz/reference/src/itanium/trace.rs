@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{Branch, Prediction, Record, Traits};
 
-use super::thread::canonical;
+use super::bits::canonical;
 use crate::ia64::{Branches, Ring, Source};
 
 /// The entries, where they are known, and the branch before.

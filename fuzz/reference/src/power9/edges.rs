@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{Kind, Signal};
 
-use super::thread::of;
+use crate::clocks::amount_of as of;
 use crate::detector::Detector;
 
 /// What a counter of falling edges may have seen before the next step. What came before it began is not known, so it begins with every

@@ -4,15 +4,12 @@
 //! `docs/notes/reference-power9.md` lists what the reference does not know.
 
 mod access;
-mod alerts;
 mod bits;
 mod edges;
 mod freezing;
 mod history;
-mod sampling;
 mod selection;
 mod thread;
-mod thresholds;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;

@@ -170,9 +170,10 @@ pub use observer::{Alerts, CpuView, L3Miss, Observer, PerformanceMonitorInfo, Re
 pub use operands::{Operands, operands, register};
 pub use restore::{BadThread, RestoreError};
 pub use saved::{CoreState, Saved, StackState, ThreadState};
+pub use stack::Frame;
 pub use state::{CONSOLE, DEVICES, EXIT, PAL_ENTRY};
 pub use step::{
-    Access, AccessKind, Branch, BranchKind, Check, Class, Deferral, Frame, Notice, StackLevel, Step, Switch, SwitchCause, Taken, Unit,
+    Access, AccessKind, Branch, BranchKind, Check, Class, Deferral, Notice, StackLevel, Step, Switch, SwitchCause, Taken, Unit,
 };
 pub use threads::SWITCH_CYCLES;
 pub use unimplemented::Unimplemented;

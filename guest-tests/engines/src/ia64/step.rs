@@ -3,7 +3,7 @@
 pub use super::bundle::Unit;
 use serde::{Deserialize, Serialize};
 
-use super::stack::{rotated_floating, rotated_predicate, stacked};
+use super::stack::Frame;
 
 /// What an instruction mostly does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,41 +133,6 @@ pub struct StackLevel {
     pub current: u8,
     /// Dirty registers: those of earlier frames that are not in memory yet, 0 to 96.
     pub dirty: u8,
-}
-
-/// How the registers that an instruction names are renamed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// The frame marker: sof 6:0, sol 13:7, sor 17:14, rrb.gr 24:18, rrb.fr 31:25, rrb.pr 37:32.
-    pub marker: u64,
-    /// The physical stacked register, 0 to 95, that r32 is in before rotation.
-    pub bottom: u8,
-}
-
-impl Frame {
-    fn field(self, low: u32, bits: u32) -> usize {
-        (self.marker >> low & ((1 << bits) - 1)) as usize
-    }
-
-    /// Whether the frame has general register `number`.
-    pub(crate) fn holds(self, number: usize) -> bool {
-        number < 32 + self.field(0, 7)
-    }
-
-    /// The physical stacked register of general register `number`, 32 or more.
-    pub(crate) fn stacked(self, number: usize) -> usize {
-        stacked(number, self.bottom.into(), 8 * self.field(14, 4), self.field(18, 7))
-    }
-
-    /// Floating-point register `number` after rotation.
-    pub(crate) fn floating(self, number: usize) -> usize {
-        rotated_floating(number, self.field(25, 7))
-    }
-
-    /// Predicate `number` after rotation.
-    pub(crate) fn predicate(self, number: usize) -> usize {
-        rotated_predicate(number, self.field(32, 6))
-    }
 }
 
 /// Why a speculative load was deferred.

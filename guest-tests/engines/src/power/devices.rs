@@ -1,7 +1,8 @@
 //! The devices of the machine as a CPU reaches them: a console, an exit, and a device that accesses RAM by itself.
 
-use super::footprint::Failure;
-use super::state::{BLOCK, CONSOLE, Core, DEVICES, DEVICES_SIZE, EXIT, Stop};
+use super::footprint::{BLOCK, Failure};
+use super::state::{CONSOLE, Core, DEVICES, DEVICES_SIZE, EXIT, Stop};
+use super::step::DeviceActivity;
 use crate::dma::{DmaAccess, DmaKind};
 
 /// The effective address of the registers of the device that accesses RAM by itself ([`DmaRegister`](crate::dma::DmaRegister)).
@@ -10,15 +11,6 @@ pub const DMA: u64 = DEVICES + 0x800;
 const DMA_SIZE: u64 = 0x100;
 /// It reports what a page of this size has of a transfer: no request of PCI Express crosses a multiple of it.
 pub(crate) const DMA_UNIT: u64 = 4096;
-
-/// What the device that accesses RAM by itself has done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceActivity {
-    /// It has accessed RAM.
-    Access(DmaAccess),
-    /// It has answered a load from its registers.
-    Answer,
-}
 
 /// Which of its registers an access of `size` bytes reaches: the offset. Registers are dwords, and an access is within one.
 fn dma_offset(real: u64, size: u8) -> Option<u16> {

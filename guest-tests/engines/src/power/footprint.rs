@@ -7,15 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::registers::msr;
-use super::state::{BLOCK, Core};
-use super::transaction::MOST;
 use crate::memory::Memory;
 
-/// Bytes of a page, by which invalidated translations are found.
-const PAGE: u64 = 4096;
-/// The most lines and pages that a transaction is known to have read. It does not fail for lack of room for more.
-const MOST_READ: usize = 1024;
+/// Bytes of a cache block, which is also what a reservation covers.
+pub(crate) const BLOCK: u64 = 128;
 
 /// Why a transaction fails that no instruction aborts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,16 +72,16 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    fn has_read(&self, lines: (u64, u64)) -> bool {
+    pub(super) fn has_read(&self, lines: (u64, u64)) -> bool {
         self.read.iter().any(|line| (lines.0..=lines.1).contains(line))
     }
 
-    fn has_written(&self, lines: (u64, u64)) -> bool {
+    pub(super) fn has_written(&self, lines: (u64, u64)) -> bool {
         self.undo.iter().any(|(real, _)| (lines.0..=lines.1).contains(&(real / BLOCK)))
     }
 
     /// The transaction fails for this reason as soon as it runs. What it stored is undone at once.
-    fn fail(&mut self, why: Failure, memory: &Memory) {
+    pub(super) fn fail(&mut self, why: Failure, memory: &Memory) {
         if self.failed.is_none() {
             self.failed = Some(why);
         }
@@ -98,7 +93,7 @@ impl Footprint {
 
 /// The footprints of all CPUs: one while it has a transaction, running or suspended.
 pub(crate) struct Footprints {
-    each: Box<[Mutex<Option<Footprint>>]>,
+    pub(super) each: Box<[Mutex<Option<Footprint>>]>,
     /// How many there are.
     live: AtomicUsize,
 }
@@ -128,7 +123,8 @@ impl Footprints {
         }
     }
 
-    fn lock(&self, cpu: usize) -> Option<MutexGuard<'_, Option<Footprint>>> {
+    /// The place for the footprint of a CPU.
+    pub(super) fn lock(&self, cpu: usize) -> Option<MutexGuard<'_, Option<Footprint>>> {
         self.each.get(cpu).map(|place| place.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -146,94 +142,5 @@ impl Footprints {
             _ => 0,
         };
         *place = footprint;
-    }
-}
-
-/// Adds a number that is not there yet, while there is room.
-fn remember(numbers: &mut Vec<u64>, number: u64) {
-    if numbers.last() != Some(&number) && numbers.len() < MOST_READ && !numbers.contains(&number) {
-        numbers.push(number);
-    }
-}
-
-impl Core {
-    /// Changes the footprint of this CPU, if it has one.
-    fn with_footprint(&self, change: impl FnOnce(&mut Footprint)) {
-        if let Some(mut place) = self.shared.footprints.lock(self.index)
-            && let Some(footprint) = &mut *place
-        {
-            change(footprint);
-        }
-    }
-
-    fn doom(&self, footprint: &mut Footprint, why: Failure) {
-        footprint.fail(why, &self.shared.memory);
-    }
-
-    /// The CPU is about to access `size` bytes at `address`, which are at `real`, while transactions are live. Returns whether it may store.
-    #[cold]
-    pub(crate) fn meets_transactions(&mut self, address: u64, real: u64, size: u8, store: bool) -> bool {
-        let inside = self.transactional();
-        let lines = (real / BLOCK, (real + u64::from(size) - 1) / BLOCK);
-        for cpu in (0..self.shared.footprints.each.len()).filter(|cpu| *cpu != self.index) {
-            let Some(mut place) = self.shared.footprints.lock(cpu) else { continue };
-            let Some(footprint) = place.as_mut().filter(|footprint| footprint.failed.is_none()) else { continue };
-            let written = footprint.has_written(lines);
-            if !(written || store && footprint.has_read(lines)) {
-                continue;
-            }
-            if inside && written {
-                drop(place);
-                self.with_footprint(|footprint| self.doom(footprint, Failure::Transactional));
-                self.step.conflict = Some(Conflict::Met);
-                return false;
-            }
-            self.doom(footprint, if inside { Failure::Transactional } else { Failure::NonTransactional });
-            drop(place);
-            self.step.conflict = Some(if inside { Conflict::CausedInside } else { Conflict::CausedOutside });
-        }
-        let suspended = self.msr & msr::TS == msr::TS_SUSPENDED;
-        // What a transaction that has failed stores would not be undone.
-        let mut stores = true;
-        self.with_footprint(|footprint| {
-            if inside {
-                remember(&mut footprint.pages, address / PAGE);
-                if store {
-                    footprint.undo.extend((real..real + u64::from(size)).map(|at| (at, self.shared.memory.read(at, 1) as u8)));
-                    if footprint.undo.len() > MOST {
-                        self.doom(footprint, Failure::Footprint);
-                    }
-                } else {
-                    (lines.0..=lines.1).for_each(|line| remember(&mut footprint.read, line));
-                }
-            } else if suspended && store && (footprint.has_written(lines) || footprint.has_read(lines)) {
-                self.doom(footprint, Failure::SelfInduced);
-            }
-            stores = !inside || footprint.failed.is_none();
-        });
-        stores
-    }
-
-    /// The CPU names a line of a cache, of which it is to be driven out, or a translation, which is to be forgotten.
-    #[cold]
-    pub(crate) fn disturbs_transactions(&mut self, address: u64, translation: bool) {
-        if self.transactional() {
-            return self.with_footprint(|footprint| self.doom(footprint, Failure::Disallowed));
-        }
-        let lines = (Core::real(address) / BLOCK, Core::real(address) / BLOCK);
-        let page = address / PAGE;
-        self.with_footprint(|footprint| {
-            let accessed =
-                if translation { footprint.pages.contains(&page) } else { footprint.has_written(lines) || footprint.has_read(lines) };
-            if accessed {
-                self.doom(footprint, Failure::SelfInduced);
-            }
-        });
-        for cpu in (0..self.shared.footprints.each.len()).filter(|cpu| translation && *cpu != self.index) {
-            let Some(mut place) = self.shared.footprints.lock(cpu) else { continue };
-            if let Some(footprint) = place.as_mut().filter(|footprint| footprint.pages.contains(&page)) {
-                self.doom(footprint, Failure::Translation);
-            }
-        }
     }
 }

@@ -114,6 +114,7 @@
 
 mod access;
 pub mod assemble;
+mod checkpoint;
 pub(crate) mod cpu;
 pub(crate) mod decode;
 mod devices;
@@ -138,7 +139,8 @@ pub use super::dma::{DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaS
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use super::turn::Turn;
-pub use devices::{DMA, DeviceActivity};
+pub use checkpoint::Checkpoint;
+pub use devices::DMA;
 pub use footprint::{Conflict, Failure, Footprint};
 pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
@@ -148,6 +150,6 @@ pub use restore::{BadCpu, RestoreError};
 pub use saved::{CpuState, Saved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
 pub use step::{
-    Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction, Work,
+    Access, Barrier, Branch, Class, Conditional, DeviceActivity, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched,
+    Transaction, Work,
 };
-pub use transaction::Checkpoint;

@@ -1,10 +1,9 @@
 //! The hooks of the engine: how a performance monitor is attached.
 
-use super::devices::DeviceActivity;
 use super::radix::{RadixWalk, TreeWalk};
 use super::registers::{bescr, msr, spr};
 use super::state::Core;
-use super::step::{Notice, Step};
+use super::step::{DeviceActivity, Notice, Step};
 
 /// Why a register access is not performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,13 +4,15 @@ use std::fmt;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use super::checkpoint::Checkpoint;
 use super::exec::has_spr;
+use super::footprint::BLOCK;
 use super::machine::Machine;
 use super::observer::Observer;
 use super::registers::{msr, spr};
 use super::saved::{CpuState, Saved};
-use super::state::{BLOCK, CONSOLE_LIMIT, Core, TimeBase};
-use super::transaction::{Checkpoint, MOST};
+use super::state::{CONSOLE_LIMIT, Core, TimeBase};
+use super::transaction::MOST;
 use crate::pages;
 
 /// Why a machine cannot continue from a saved state. The machine is unchanged.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::Checkpoint;
 use super::state::TimeBase;
-use super::transaction::Checkpoint;
 use super::vectors::Vectors;
 use crate::dma::DmaState;
 use crate::pages::Page;

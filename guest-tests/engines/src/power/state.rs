@@ -5,17 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::devices::DeviceActivity;
-use super::footprint::Footprints;
+use super::checkpoint::Checkpoint;
+use super::footprint::{BLOCK, Footprints};
 use super::registers::{POWER9_PVR, bescr, facility, lpcr, msr, spr};
-use super::step::Step;
-use super::transaction::Checkpoint;
+use super::step::{DeviceActivity, Step};
 use super::vectors::Vectors;
 use crate::dma::Dma;
 use crate::memory::Memory;
-
-/// Bytes of a cache block, which is also what a reservation covers.
-pub(crate) const BLOCK: u64 = 128;
 
 /// The effective address of the console's byte.
 pub const CONSOLE: u64 = DEVICES + 0xE9;
@@ -260,5 +256,20 @@ impl Core {
     pub(crate) fn take_reservation(&self, real: u64) -> bool {
         let taken = self.shared.reservations.get(self.index).map_or(0, |reservation| reservation.swap(0, Ordering::Relaxed));
         taken == real & !(BLOCK - 1) | 1
+    }
+
+    /// Vector-scalar register `number`, 0 to 63, the upper doubleword first.
+    pub(crate) fn vector(&self, number: usize) -> [u64; 2] {
+        match number.checked_sub(32) {
+            Some(high) => self.vectors.high[high & 31],
+            None => [self.fpr[number], self.vectors.lower[number]],
+        }
+    }
+
+    pub(crate) fn set_vector(&mut self, number: usize, value: [u64; 2]) {
+        match number.checked_sub(32) {
+            Some(high) => self.vectors.high[high & 31] = value,
+            None => [self.fpr[number], self.vectors.lower[number]] = value,
+        }
     }
 }

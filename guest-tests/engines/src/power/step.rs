@@ -1,6 +1,16 @@
 //! What is reported to an observer about each thing a CPU did.
 
 use super::footprint::{Conflict, Failure};
+use crate::dma::DmaAccess;
+
+/// What the device that accesses RAM by itself has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceActivity {
+    /// It has accessed RAM.
+    Access(DmaAccess),
+    /// It has answered a load from its registers.
+    Answer,
+}
 
 /// What an instruction mostly does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

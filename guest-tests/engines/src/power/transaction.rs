@@ -1,53 +1,25 @@
 //! Transactional memory in a simple form: what a transaction stores is in memory at once, and is undone if it fails. Whoever accesses it
 //! makes one of the transactions fail before anything is read: see [`footprint`](super::footprint).
 
-use serde::{Deserialize, Serialize};
-
-use super::footprint::{Failure, Footprint};
+use super::checkpoint::Checkpoint;
+use super::footprint::{BLOCK, Conflict, Failure, Footprint};
 use super::registers::{msr, spr};
 use super::state::Core;
-use super::vectors::Vectors;
 
-/// What a transaction goes back to if it fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
-    /// The general purpose registers.
-    pub gpr: [u64; 32],
-    /// The bits of the floating-point registers.
-    pub fpr: [u64; 32],
-    /// The rest of the vector-scalar registers.
-    #[serde(default, skip_serializing_if = "Vectors::are_clear")]
-    pub vectors: Vectors,
-    /// The floating-point status and control register.
-    pub fpscr: u64,
-    /// The condition register.
-    pub cr: u32,
-    /// The link register.
-    pub lr: u64,
-    /// The count register.
-    pub ctr: u64,
-    /// The fixed-point exception register.
-    pub xer: u64,
-    /// The target address register.
-    pub tar: u64,
-    /// The data stream control register.
-    pub dscr: u64,
-    /// The program priority register.
-    pub ppr: u64,
-    /// Transactions inside each other, this one included: at least 1.
-    pub depth: u32,
-    /// It failed while it was suspended.
-    pub doomed: bool,
-    /// Instructions that have completed since it began, and their cycles, while the run latch was set.
-    #[serde(default)]
-    pub run: (u64, u64),
-    /// What it has accessed. While the machine runs it is kept elsewhere.
-    #[serde(flatten)]
-    pub footprint: Footprint,
-}
+/// Bytes of a page, by which invalidated translations are found.
+const PAGE: u64 = 4096;
+/// The most lines and pages that a transaction is known to have read. It does not fail for lack of room for more.
+const MOST_READ: usize = 1024;
 
 /// The most bytes that a transaction stores before it fails for lack of room: POWER9's store queue and L2 hold 8 KiB.
 pub(crate) const MOST: usize = 8 << 10;
+
+/// Adds a number that is not there yet, while there is room.
+fn remember(numbers: &mut Vec<u64>, number: u64) {
+    if numbers.last() != Some(&number) && numbers.len() < MOST_READ && !numbers.contains(&number) {
+        numbers.push(number);
+    }
+}
 
 impl Core {
     pub(crate) fn new_checkpoint(&self) -> Box<Checkpoint> {
@@ -117,5 +89,85 @@ impl Core {
     pub(crate) fn is_doomed(&self) -> bool {
         let failed = || self.shared.footprints.get(self.index).is_some_and(|footprint| footprint.failed.is_some());
         self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.doomed) || failed()
+    }
+
+    /// Changes the footprint of this CPU, if it has one.
+    fn with_footprint(&self, change: impl FnOnce(&mut Footprint)) {
+        if let Some(mut place) = self.shared.footprints.lock(self.index)
+            && let Some(footprint) = &mut *place
+        {
+            change(footprint);
+        }
+    }
+
+    fn doom(&self, footprint: &mut Footprint, why: Failure) {
+        footprint.fail(why, &self.shared.memory);
+    }
+
+    /// The CPU is about to access `size` bytes at `address`, which are at `real`, while transactions are live. Returns whether it may store.
+    #[cold]
+    pub(crate) fn meets_transactions(&mut self, address: u64, real: u64, size: u8, store: bool) -> bool {
+        let inside = self.transactional();
+        let lines = (real / BLOCK, (real + u64::from(size) - 1) / BLOCK);
+        for cpu in (0..self.shared.footprints.each.len()).filter(|cpu| *cpu != self.index) {
+            let Some(mut place) = self.shared.footprints.lock(cpu) else { continue };
+            let Some(footprint) = place.as_mut().filter(|footprint| footprint.failed.is_none()) else { continue };
+            let written = footprint.has_written(lines);
+            if !(written || store && footprint.has_read(lines)) {
+                continue;
+            }
+            if inside && written {
+                drop(place);
+                self.with_footprint(|footprint| self.doom(footprint, Failure::Transactional));
+                self.step.conflict = Some(Conflict::Met);
+                return false;
+            }
+            self.doom(footprint, if inside { Failure::Transactional } else { Failure::NonTransactional });
+            drop(place);
+            self.step.conflict = Some(if inside { Conflict::CausedInside } else { Conflict::CausedOutside });
+        }
+        let suspended = self.msr & msr::TS == msr::TS_SUSPENDED;
+        // What a transaction that has failed stores would not be undone.
+        let mut stores = true;
+        self.with_footprint(|footprint| {
+            if inside {
+                remember(&mut footprint.pages, address / PAGE);
+                if store {
+                    footprint.undo.extend((real..real + u64::from(size)).map(|at| (at, self.shared.memory.read(at, 1) as u8)));
+                    if footprint.undo.len() > MOST {
+                        self.doom(footprint, Failure::Footprint);
+                    }
+                } else {
+                    (lines.0..=lines.1).for_each(|line| remember(&mut footprint.read, line));
+                }
+            } else if suspended && store && (footprint.has_written(lines) || footprint.has_read(lines)) {
+                self.doom(footprint, Failure::SelfInduced);
+            }
+            stores = !inside || footprint.failed.is_none();
+        });
+        stores
+    }
+
+    /// The CPU names a line of a cache, of which it is to be driven out, or a translation, which is to be forgotten.
+    #[cold]
+    pub(crate) fn disturbs_transactions(&mut self, address: u64, translation: bool) {
+        if self.transactional() {
+            return self.with_footprint(|footprint| self.doom(footprint, Failure::Disallowed));
+        }
+        let lines = (Core::real(address) / BLOCK, Core::real(address) / BLOCK);
+        let page = address / PAGE;
+        self.with_footprint(|footprint| {
+            let accessed =
+                if translation { footprint.pages.contains(&page) } else { footprint.has_written(lines) || footprint.has_read(lines) };
+            if accessed {
+                self.doom(footprint, Failure::SelfInduced);
+            }
+        });
+        for cpu in (0..self.shared.footprints.each.len()).filter(|cpu| translation && *cpu != self.index) {
+            let Some(mut place) = self.shared.footprints.lock(cpu) else { continue };
+            if let Some(footprint) = place.as_mut().filter(|footprint| footprint.pages.contains(&page)) {
+                self.doom(footprint, Failure::Translation);
+            }
+        }
     }
 }

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::state::Core;
-
 /// What the 64 vector-scalar registers have in addition to the floating-point registers, which are the upper doublewords of the first 32.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vectors {
@@ -18,22 +16,5 @@ impl Vectors {
     #[must_use]
     pub fn are_clear(&self) -> bool {
         *self == Vectors::default()
-    }
-}
-
-impl Core {
-    /// Vector-scalar register `number`, 0 to 63, the upper doubleword first.
-    pub(crate) fn vector(&self, number: usize) -> [u64; 2] {
-        match number.checked_sub(32) {
-            Some(high) => self.vectors.high[high & 31],
-            None => [self.fpr[number], self.vectors.lower[number]],
-        }
-    }
-
-    pub(crate) fn set_vector(&mut self, number: usize, value: [u64; 2]) {
-        match number.checked_sub(32) {
-            Some(high) => self.vectors.high[high & 31] = value,
-            None => [self.fpr[number], self.vectors.lower[number]] = value,
-        }
     }
 }

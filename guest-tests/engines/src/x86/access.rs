@@ -2,11 +2,11 @@
 
 use super::alu;
 use super::fault::Fault;
-use super::paging::{Physical, grant};
 use super::pci::in_window;
 use super::rehearsal::Store;
 use super::state::{Core, RSP};
 use super::step::Access;
+use super::tlb::{Physical, grant};
 use crate::memory::PAGE;
 
 /// A memory operand that may be written: the translation is done, so a store cannot fault.

@@ -1,12 +1,9 @@
 //! Single steps, and matches of the debug registers, which counters can count whether DR7 enables the breakpoint or not. A match raises no
 //! #DB.
 
-use super::flags::TF;
+use super::flags::{DR7_RESET, TF};
 use super::state::Core;
 use super::step::Access;
-
-/// DR7 after reset.
-pub(crate) const DR7_RESET: u64 = 0x400;
 
 /// Types of breakpoints in DR7. Type 10b, accesses to ports, never matches here.
 const EXECUTE: u64 = 0;

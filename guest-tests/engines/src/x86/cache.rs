@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::decode::{Outcome, decode, text};
 use super::fault::{Fault, Stop};
 use super::op::Decoded;
-use super::paging::grant;
 use super::saved::Fetching;
 use super::state::Core;
+use super::tlb::grant;
 use crate::memory::PAGE;
 
 /// Pages of decoded code kept before all are dropped.

@@ -44,7 +44,7 @@ pub(crate) fn answer(leaf: u32, subleaf: u32, apic_id: u8, cpus: usize, apic_on:
         0x8000_0001 => {
             CpuidResult { ecx: 1 | 1 << 5 | 1 << 8, edx: 1 << 11 | 1 << 20 | 1 << 26 | 1 << 27 | 1 << 29, ..CpuidResult::default() }
         }
-        0x8000_0008 => CpuidResult { eax: 48 << 8 | super::paging::PHYSICAL_BITS, ..CpuidResult::default() },
+        0x8000_0008 => CpuidResult { eax: 48 << 8 | super::tlb::PHYSICAL_BITS, ..CpuidResult::default() },
         _ => CpuidResult::default(),
     }
 }

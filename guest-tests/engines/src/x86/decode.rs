@@ -1,9 +1,9 @@
 //! From bytes to [`Decoded`], by way of iced-x86.
 
-use iced_x86::{Code, ConditionCode, Decoder, DecoderError, DecoderOptions, FastFormatter, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{ConditionCode, Decoder, DecoderError, DecoderOptions, FastFormatter, Instruction, OpKind, Register};
 
 use super::mnemonic::{operation, refine};
-use super::op::{Decoded, Op, Operand, Repeat};
+use super::op::{Decoded, Operand, Repeat};
 use super::state::{NEXT, ZERO};
 
 /// What came out of decoding.
@@ -152,18 +152,4 @@ fn memory(i: &Instruction, d: &mut Decoded) {
         _ => 0,
     };
     d.stack = i.memory_segment() == Register::SS && d.segment == 0;
-}
-
-/// Whether an instruction is the SSE form of a mnemonic it shares with a string instruction.
-pub(crate) fn shared_with_sse(i: &Instruction) -> bool {
-    match i.mnemonic() {
-        Mnemonic::Movsd => i.code() != Code::Movsd_m32_m32,
-        Mnemonic::Cmpsd => i.code() != Code::Cmpsd_m32_m32,
-        _ => false,
-    }
-}
-
-/// Marks an operand the decoder cannot express as an [`Op`].
-pub(crate) fn unsupported(d: &mut Decoded) {
-    d.op = Op::Unsupported;
 }

@@ -82,3 +82,6 @@ pub(crate) const EFER_LME: u64 = 1 << 8;
 pub(crate) const EFER_LMA: u64 = 1 << 10;
 /// EFER: no-execute enable.
 pub(crate) const EFER_NXE: u64 = 1 << 11;
+
+/// DR7 after reset.
+pub(crate) const DR7_RESET: u64 = 0x400;

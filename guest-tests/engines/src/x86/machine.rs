@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::apic::PerformanceMask;
 use super::boot::Layout;
+use super::bus::MachineBus;
 use super::cpu::{Cpu, Wait};
 use super::executor::Executor;
 use super::fault::Stop;
 use super::mailbox::{Interrupter, Woken};
-use super::observer::{CpuView, MachineBus, Observer};
+use super::observer::{CpuView, Observer};
 use super::pci::DMA_UNIT;
 use super::saved::Turn;
 use super::state::{Core, Shared};

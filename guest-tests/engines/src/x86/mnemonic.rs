@@ -2,7 +2,6 @@
 
 use iced_x86::{Code, EncodingKind, Instruction, MemorySize, Mnemonic, OpKind};
 
-use super::decode::{shared_with_sse, unsupported};
 use super::op::{Decoded, Op, Operand};
 use super::step::{InstructionClass, MICROCODE, Prefetch, SimdClass};
 
@@ -338,4 +337,18 @@ pub(crate) fn number(operand: Operand) -> u8 {
         Operand::Reg(n) | Operand::High(n) => n,
         _ => 0,
     }
+}
+
+/// Whether an instruction is the SSE form of a mnemonic it shares with a string instruction.
+fn shared_with_sse(i: &Instruction) -> bool {
+    match i.mnemonic() {
+        Mnemonic::Movsd => i.code() != Code::Movsd_m32_m32,
+        Mnemonic::Cmpsd => i.code() != Code::Cmpsd_m32_m32,
+        _ => false,
+    }
+}
+
+/// Marks an operand the decoder cannot express as an [`Op`].
+fn unsupported(d: &mut Decoded) {
+    d.op = Op::Unsupported;
 }

@@ -17,6 +17,7 @@ pub(crate) mod alu;
 mod apic;
 mod boot;
 mod breakpoint;
+mod bus;
 pub(crate) mod cache;
 pub(crate) mod cpu;
 mod cpuid;
@@ -35,6 +36,7 @@ pub(crate) mod op;
 mod operands;
 pub(crate) mod paging;
 mod pci;
+mod registers;
 #[cfg_attr(
     not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")),
     expect(dead_code, reason = "the interpreter itself rehearses nothing")
@@ -45,20 +47,21 @@ pub(crate) mod saved;
 pub(crate) mod state;
 pub(crate) mod step;
 mod timer;
+mod tlb;
 
 pub use super::dma::{DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaState};
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use apic::{Apic, Delivery, LVT_PERFORMANCE_COUNTER, PerformanceMask};
 pub use boot::{STACK_SIZE, selector};
+pub use bus::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, DMA_FUNCTION, EmptyBus, MachineBus, PciFunction};
 pub use cpuid::CpuidResult;
 pub use fault::Stop;
 pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
-pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
-pub use operands::{Operands, register};
+pub use observer::{Alerts, CpuView, Gp, Observer, Unobserved};
 pub use paging::PageWalk;
-pub use pci::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, DMA_FUNCTION, PciFunction};
+pub use registers::{Operands, register};
 pub use restore::RestoreError;
 pub use saved::{
     ApicState, CpuState, Fetching, MailState, MsrState, Saved, SegmentState, Shadow, TableState, TimerState, Translation, Turn,

@@ -3,9 +3,9 @@
 use super::exec::control::canonical;
 use super::fault::Fault;
 use super::flags::{EFER_LMA, EFER_LME, EFER_NXE, EFER_SCE};
-use super::paging::PHYSICAL_BITS;
 use super::state::{Core, FS, GS};
 use super::step::Invalidation;
+use super::tlb::PHYSICAL_BITS;
 
 const TSC: u32 = 0x10;
 const APIC_BASE: u32 = 0x1b;

@@ -3,13 +3,10 @@
 use vm_pmu::Countdown;
 
 use super::apic::Apic;
-use super::cpuid::CpuidResult;
 use super::paging::PageWalk;
-use super::pci::PciFunction;
 use super::state::Core;
 use super::step::Step;
 use crate::blocks::{Facts, Sums};
-use crate::dma::DmaAccess;
 
 /// A general-protection fault with error code 0: the result of an invalid register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,72 +277,3 @@ impl Observer for Unobserved {
         Some(countdown)
     }
 }
-
-/// What all CPUs share outside RAM: ports, device memory, and registers that belong to no CPU.
-///
-/// Ports E9h (console) and F4h (exit status) are the engine's and never get here. Every access to PCI configuration space comes to
-/// [`MachineBus::pci_read`] and [`MachineBus::pci_write`].
-pub trait MachineBus: Send + Sync {
-    /// IN of `size` (1, 2 or 4) bytes. Absent ports read as ones.
-    fn port_in(&self, cpu: usize, port: u16, size: u8) -> u32 {
-        let _ = (cpu, port, size);
-        u32::MAX
-    }
-
-    /// OUT of `size` (1, 2 or 4) bytes.
-    fn port_out(&self, cpu: usize, port: u16, size: u8, value: u32) {
-        let _ = (cpu, port, size, value);
-    }
-
-    /// A load of `size` (1, 2, 4 or 8) bytes outside RAM and the local APIC.
-    fn mmio_read(&self, cpu: usize, address: u64, size: u8) -> u64 {
-        let _ = (cpu, address, size);
-        u64::MAX
-    }
-
-    /// A store of `size` (1, 2, 4 or 8) bytes outside RAM and the local APIC.
-    fn mmio_write(&self, cpu: usize, address: u64, size: u8, value: u64) {
-        let _ = (cpu, address, size, value);
-    }
-
-    /// A read of `size` (1, 2 or 4) bytes of PCI configuration space, by ports CF8h and CFCh or through
-    /// [`CONFIGURATION_WINDOW`](super::CONFIGURATION_WINDOW). Absent functions read as ones.
-    fn pci_read(&self, cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32 {
-        let _ = (cpu, at, offset, size);
-        u32::MAX
-    }
-
-    /// A write of `size` (1, 2 or 4) bytes of PCI configuration space.
-    fn pci_write(&self, cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
-        let _ = (cpu, at, offset, size, value);
-    }
-
-    /// A device accesses RAM by itself, by a command that CPU `cpu` gave it. It is called before the bytes change, with the accesses in order.
-    fn dma(&self, cpu: usize, access: &DmaAccess) {
-        let _ = (cpu, access);
-    }
-
-    /// RDMSR of a register neither the observer nor the engine knows; `None` raises #GP(0).
-    fn rdmsr(&self, cpu: usize, msr: u32) -> Option<u64> {
-        let _ = (cpu, msr);
-        None
-    }
-
-    /// WRMSR of a register neither the observer nor the engine knows; `None` raises #GP(0).
-    fn wrmsr(&self, cpu: usize, msr: u32, value: u64) -> Option<()> {
-        let _ = (cpu, msr, value);
-        None
-    }
-
-    /// CPUID: what the guest sees, given the engine's own result.
-    fn cpuid(&self, cpu: usize, leaf: u32, subleaf: u32, answer: CpuidResult) -> CpuidResult {
-        let _ = (cpu, leaf, subleaf);
-        answer
-    }
-}
-
-/// The bus with nothing on it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EmptyBus;
-
-impl MachineBus for EmptyBus {}

@@ -8,69 +8,15 @@
 use std::sync::atomic::Ordering;
 
 use super::alu;
+use super::bus::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, DMA_FUNCTION, ENABLE, PciFunction};
 use super::state::{Core, Shared};
 
-/// The port of the configuration address.
-pub const CONFIGURATION_ADDRESS: u16 = 0xcf8;
-/// The first of four ports of configuration data.
-pub const CONFIGURATION_DATA: u16 = 0xcfc;
-/// The physical address of the window, which has 256 MiB.
-pub const CONFIGURATION_WINDOW: u64 = 0xe000_0000;
-
-/// Where the device that accesses RAM by itself is in configuration space.
-pub const DMA_FUNCTION: PciFunction = PciFunction { bus: 0, device: 3, function: 0 };
-/// It reports each line.
+/// The device that accesses RAM by itself reports each line.
 pub(crate) const DMA_UNIT: u64 = 64;
 
 const WINDOW_BYTES: u64 = 256 << 20;
-const ENABLE: u32 = 1 << 31;
 /// The bits of the address that exist: enable, bus, device, function, register.
 pub(crate) const ADDRESS_BITS: u32 = ENABLE | 0x00ff_fffc;
-
-/// A PCI function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PciFunction {
-    /// The bus, 0 to 255.
-    pub bus: u8,
-    /// The device on the bus, 0 to 31.
-    pub device: u8,
-    /// The function of the device, 0 to 7.
-    pub function: u8,
-}
-
-impl PciFunction {
-    /// What to write to port CF8h for the four bytes that `offset` is among. Only the first 256 bytes of a function can be named.
-    ///
-    /// ```
-    /// use vm_pmu_engines::x86::PciFunction;
-    ///
-    /// assert_eq!(PciFunction { bus: 0xFF, device: 8, function: 2 }.port_word(0xDA), 0x80FF_42D8);
-    /// ```
-    #[must_use]
-    pub const fn port_word(self, offset: u8) -> u32 {
-        ENABLE | self.number() << 8 | (offset as u32 & 0xfc)
-    }
-
-    /// The physical address of byte `offset` (0 to FFFh).
-    ///
-    /// ```
-    /// use vm_pmu_engines::x86::PciFunction;
-    ///
-    /// assert_eq!(PciFunction { bus: 0xFF, device: 8, function: 2 }.window_address(0xB30), 0xEFF4_2B30);
-    /// ```
-    #[must_use]
-    pub const fn window_address(self, offset: u16) -> u64 {
-        CONFIGURATION_WINDOW | (self.number() as u64) << 12 | (offset as u64 & 0xfff)
-    }
-
-    const fn number(self) -> u32 {
-        (self.bus as u32) << 8 | (self.device as u32 & 31) << 3 | self.function as u32 & 7
-    }
-
-    fn of(number: u32) -> Self {
-        Self { bus: (number >> 8) as u8, device: (number >> 3) as u8 & 31, function: number as u8 & 7 }
-    }
-}
 
 /// Whether a physical address outside RAM lies in the window.
 pub(crate) fn in_window(address: u64) -> bool {

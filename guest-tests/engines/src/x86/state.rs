@@ -4,15 +4,14 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use super::apic::{Apic, Delivery, Destination, Ipi, PerformanceMask};
-use super::breakpoint::DR7_RESET;
+use super::bus::MachineBus;
 use super::fault::{Fault, Stop};
-use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
+use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP, DR7_RESET};
 use super::mailbox::Interrupter;
-use super::observer::MachineBus;
-use super::paging::Tlb;
 use super::rehearsal::Rehearsal;
 use super::saved::Shadow;
 use super::step::{Branch, BranchKind, Step};
+use super::tlb::Tlb;
 use crate::dma::Dma;
 use crate::memory::Memory;
 

@@ -1,6 +1,6 @@
 //! What is reported to an observer about each thing a CPU did.
 
-use super::operands::Operands;
+use super::registers::Operands;
 
 /// What kind of thing a [`Step`] is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

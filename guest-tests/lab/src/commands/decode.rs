@@ -2,18 +2,33 @@
 
 use std::io::Write;
 
+use clap::Args;
 use serde::Serialize;
 use vm_pmu::arch::layout::{Field, FieldAccess};
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::Part;
 
 use crate::commands::PASSED;
-use crate::commands::cli::{DecodeArguments, Format};
+use crate::commands::format::Format;
 use crate::dialect::select;
 use crate::dialect::{self, Dialect, Numbering};
 use crate::error::Error;
 use crate::output::Output;
 use crate::{number, suggest, text};
+
+/// Arguments of `pmulab decode`.
+#[derive(Debug, Args)]
+pub struct DecodeArguments {
+    /// The PMU the registers belong to
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// A register, by name or as msr:0xc0010000, spr:795 or pci:255:8.2:0xb20, and its value: PerfEvtSel0=0x530076
+    #[arg(value_name = "REG=VALUE", required = true)]
+    pub registers: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// A register's value, taken apart.
 #[derive(Clone, Debug, Serialize)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
 use vm_pmu::litmus::Litmus;
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED, litmus};
 use crate::error::Error;
 use crate::number::counted;

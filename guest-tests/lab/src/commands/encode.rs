@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
+use clap::Args;
 use serde::Serialize;
 use vm_pmu::arch::layout::{Field, FieldAccess};
 use vm_pmu::arch::registry::Part;
 
-use crate::commands::cli::{EncodeArguments, Format};
-use crate::commands::groups::{self, EncodedGroup, Group};
+use crate::commands::format::Format;
+use crate::commands::groups::{self, Group};
 use crate::commands::{PASSED, decode};
 pub use crate::dialect::program;
 use crate::dialect::select;
@@ -15,6 +16,66 @@ use crate::dialect::{self, Dialect, Programming};
 use crate::error::Error;
 use crate::output::Output;
 use crate::text;
+
+/// Arguments of `pmulab encode`.
+#[derive(Debug, Args)]
+#[command(after_help = ENCODE_HELP)]
+pub struct EncodeArguments {
+    /// The PMU to program
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// The revision of the part; the latest if left out
+    #[arg(long, value_name = "LETTER")]
+    pub revision: Option<String>,
+    /// Spread events that cannot be counted together over groups that can
+    #[arg(long)]
+    pub groups: bool,
+    /// What to count, one counter each in order
+    #[arg(value_name = "EVENT[:UMASK...][:MODIFIER...]", required = true)]
+    pub events: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+const ENCODE_HELP: &str = "\
+An event is a name or alias from `pmulab list`, or its code as 0x76; a unit
+mask is a name or 0x02. Without unit masks, all that the event has are counted.
+
+Modifiers of k8:
+  u, k, uk      count at levels above 0, at level 0, at both (the default)
+  nouk          count at no level
+  e, edge       count transitions instead of levels
+  c=N, cmask=N  count clocks with at least N
+  i, inv        with cmask: count clocks with fewer than N
+  int           an overflow requests an interrupt
+  pc            the pin toggles at overflow instead of at every increment
+  noen          leave the counter disabled
+  period=N      also set the counter so that it overflows after N
+
+Modifiers of knl: those of k8 except pc, and
+  any           count for every thread of the core
+  pmc=N         in this general counter
+  rsp=A+B       OFFCORE_RESP: the requests, by the names of table 1-1
+Events of its boxes have the box before them, cha0::TOR_INSERTS.IRQ; in a box
+int reports an overflow to the UBox, and a CHA takes tid=N, state=mes, opc0=N,
+opc1=N, nc and isoc.
+
+Modifiers of power9, whose codes may have every field of the manual's
+figure 5-2 (0x34340401e0):
+  u, k, h       count in problem, privileged, hypervisor state; all if none is
+                given
+  run           count while the run latch is set
+  e, edge       count falling edges
+  pmc=N         on this counter
+  reload=N      RELOAD_QUAL, with its enable bit
+  int, ebb      a negative counter alerts: by interrupt, by event-based branch
+  period=N      set the counter so that it is negative after N
+
+Examples:
+  pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k
+  pmulab encode --pmu knl BR_INST_RETIRED.CALL:u INST_RETIRED.ANY
+  pmulab encode --pmu power9 PM_INST_CMPL:u:int:period=1000 PM_RUN_CYC";
 
 /// How one event is counted, in the form that programs read.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +109,17 @@ pub struct EncodedWrite {
     pub hex: String,
     /// The fields that are not zero, in one line.
     pub fields: String,
+}
+
+/// A group in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+pub struct EncodedGroup {
+    /// Its number, from 1.
+    pub group: usize,
+    /// Why the first of its events is not in an earlier group.
+    pub apart: Option<String>,
+    /// Its events.
+    pub events: Vec<Encoded>,
 }
 
 /// Shows the register writes that count events.

@@ -1,10 +1,8 @@
 //! Events that cannot be counted together: why, and groups of those that can.
 
-use serde::Serialize;
 use vm_pmu::arch::registry::Part;
 
-use crate::commands::encode::{self, Encoded};
-use crate::dialect::Programming;
+use crate::dialect::{self, Programming};
 use crate::error::Error;
 
 /// Events that are counted at once.
@@ -16,17 +14,6 @@ pub struct Group {
     pub program: Vec<Programming>,
     /// Why the first of them is not in an earlier group.
     pub apart: Option<String>,
-}
-
-/// A group in the form that programs read.
-#[derive(Clone, Debug, Serialize)]
-pub struct EncodedGroup {
-    /// Its number, from 1.
-    pub group: usize,
-    /// Why the first of its events is not in an earlier group.
-    pub apart: Option<String>,
-    /// Its events.
-    pub events: Vec<Encoded>,
 }
 
 /// Spreads events over groups that can each be counted at once: an event is in the first group that takes it.
@@ -90,5 +77,5 @@ fn reason(part: Part, events: &[impl AsRef<str>], places: &[usize]) -> Option<St
 
 fn program(part: Part, events: &[impl AsRef<str>], places: &[usize]) -> Result<Vec<Programming>, Error> {
     let chosen: Vec<&str> = places.iter().filter_map(|place| events.get(*place)).map(AsRef::as_ref).collect();
-    encode::program(part, &chosen)
+    dialect::program(part, &chosen)
 }

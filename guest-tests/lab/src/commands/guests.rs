@@ -2,15 +2,24 @@
 
 use std::io::Write;
 
+use clap::Args;
 use vm_pmu::Part;
 
 use crate::commands::PASSED;
-use crate::commands::cli::{Format, GuestsArguments};
+use crate::commands::format::Format;
 use crate::error::Error;
 use crate::number::counted;
 use crate::output::Output;
 use crate::request::Runner;
 use crate::text;
+
+/// Arguments of `pmulab guests`.
+#[derive(Debug, Args)]
+pub struct GuestsArguments {
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// Lists the guests, those of each part together.
 ///

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
+use clap::Args;
 use serde::Serialize;
 use vm_pmu::arch::event::{Catalogue, Collection, Entry, Fidelity};
 use vm_pmu::arch::registry::Part;
 
 use crate::commands::PASSED;
-use crate::commands::cli::{ListArguments, RowsFormat};
+use crate::commands::format::RowsFormat;
 use crate::dialect::names;
 use crate::dialect::select;
 use crate::dialect::{self, Dialect};
@@ -18,6 +19,29 @@ use crate::error::Error;
 use crate::number::counted;
 use crate::output::Output;
 use crate::{suggest, text};
+
+/// Arguments of `pmulab list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Only the events of this PMU
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// Only the events of this unit of the part
+    #[arg(long)]
+    pub unit: Option<String>,
+    /// Only events with this text in their name, aliases, signals or summary
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// Also events that only the prose of the manual names, not its tables
+    #[arg(long)]
+    pub all: bool,
+    /// In the table, also the signals that drive an event and how an approximate count differs
+    #[arg(long, short)]
+    pub long: bool,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: RowsFormat,
+}
 
 /// An event, or one unit mask of an event, in the form that programs read. What does not apply is null.
 #[derive(Clone, Debug, Serialize)]

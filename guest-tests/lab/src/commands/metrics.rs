@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::PathBuf;
 
+use clap::Args;
 use serde::Serialize;
 use vm_pmu::arch::event::{Catalogue, Metric};
 use vm_pmu::arch::power9::encode::Options;
 use vm_pmu::arch::power9::nest::{FLEXIBLE, Frequencies};
 use vm_pmu::arch::registry::Part;
 
-use crate::commands::cli::{Format, MetricsArguments, RunArguments};
+use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED};
 use crate::dialect::codes_of;
 use crate::dialect::select;
@@ -20,6 +22,23 @@ use crate::output::Output;
 use crate::report::Report;
 use crate::request::{RunRequest, Runner};
 use crate::text;
+
+/// Arguments of `pmulab metrics`.
+#[derive(Debug, Args)]
+pub struct MetricsArguments {
+    /// The PMU whose manual has the metrics
+    #[arg(long, default_value = "power9")]
+    pub pmu: String,
+    /// Metrics, categories of metrics, or `all`
+    #[arg(value_name = "NAME|CATEGORY|all", default_value = "all")]
+    pub metrics: Vec<String>,
+    /// A file of counts: an object of JSON, lines of NAME,COUNT, or what `perf stat -x,` prints
+    #[arg(long, value_name = "FILE")]
+    pub counts: Option<PathBuf>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// The metrics of a part's manual.
 ///
@@ -289,18 +308,18 @@ pub(super) struct Measured {
 ///
 /// # Errors
 /// The part has no metrics, a word names none, a guest could not be run, or the output cannot be written.
-pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
+pub fn run(metrics: &[String], format: Format, requests: &[RunRequest], runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     let mut measured = Vec::new();
     for request in requests {
-        let one = measure(&arguments.metrics, request, runner)?;
-        if arguments.format == Format::Table {
+        let one = measure(metrics, request, runner)?;
+        if format == Format::Table {
             let verdict = output.verdict(one.passed);
             output.line(6, &format!("{verdict}  {} on {}: {} of counters", one.guest, one.pmu, counted(one.runs, "run")))?;
             table(&one.metrics, output)?;
         }
         measured.push(one);
     }
-    if arguments.format == Format::Json {
+    if format == Format::Json {
         output.json(&measured)?;
     }
     Ok(if measured.iter().all(|one| one.passed) { PASSED } else { FAILED })

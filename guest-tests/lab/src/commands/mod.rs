@@ -11,6 +11,7 @@ pub mod demo;
 pub mod difference;
 pub mod encode;
 pub mod explain;
+pub mod format;
 pub mod groups;
 pub mod guest;
 pub mod guests;
@@ -30,7 +31,7 @@ mod usage;
 
 use std::io::Write as _;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 use crate::error::Error;
 use crate::output::Output;
@@ -89,8 +90,8 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Boot(arguments)) => boot::boot(arguments, output, errors),
         Some(Command::Conformance(arguments)) => conformance::conformance(arguments, output),
         Some(Command::New(arguments)) => new::new(arguments, output),
-        Some(Command::Completions(arguments)) => shell::completions(arguments, output),
-        Some(Command::Man(arguments)) => shell::man(arguments, output),
+        Some(Command::Completions(arguments)) => shell::completions(arguments, &mut Cli::command(), output),
+        Some(Command::Man(arguments)) => shell::man(arguments, Cli::command(), output),
         Some(Command::Record(arguments)) => profile::record(arguments, runner, output),
         Some(Command::Report(arguments)) => profile::report(arguments, output),
         Some(Command::Annotate(arguments)) => profile::annotate(arguments, output),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use vm_pmu::litmus::{Failure, Litmus};
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::run::{TimelineArguments, TraceArguments};
 use crate::commands::{FAILED, PASSED, litmus};
 use crate::error::Error;

@@ -2,6 +2,7 @@
 //!
 //! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
 
+mod arguments;
 mod page;
 mod timeline;
 mod tracing;
@@ -12,11 +13,12 @@ use std::path::Path;
 use vm_pmu::Part;
 use vm_pmu::die::MemoryMode;
 
+pub use arguments::{CycleSource, McdramUse, RunArguments, Switch};
 pub use page::PageArguments;
 pub use timeline::{Drawn, FormName, TimelineArguments};
 pub use tracing::{KindName, TraceArguments};
 
-use crate::commands::cli::{CycleSource, Format, McdramUse, RunArguments, Switch};
+use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED, USAGE, guest, metrics, render};
 use crate::dialect::select;
 use crate::error::Error;
@@ -36,7 +38,7 @@ use crate::suggest;
 pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     let mut requests = requests(arguments, runner)?;
     if !arguments.metrics.is_empty() {
-        return metrics::run(arguments, &requests, runner, output);
+        return metrics::run(&arguments.metrics, arguments.format, &requests, runner, output);
     }
     let alone = arguments.guests().all(|guest| guest != ALL);
     if !alone || requests.len() > 1 {

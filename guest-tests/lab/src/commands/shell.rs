@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::commands::PASSED;
-use crate::commands::cli::Cli;
 use crate::error::Error;
 use crate::output::Output;
 
@@ -33,10 +32,10 @@ pub struct ManArguments {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn completions(arguments: &CompletionsArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+pub fn completions(arguments: &CompletionsArguments, program: &mut Command, output: &mut Output<'_>) -> Result<u8, Error> {
     // The generator panics if it cannot write: it writes into memory.
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), NAME, &mut script);
+    clap_complete::generate(arguments.shell, program, NAME, &mut script);
     output.write_all(&script)?;
     Ok(PASSED)
 }
@@ -45,19 +44,19 @@ pub fn completions(arguments: &CompletionsArguments, output: &mut Output<'_>) ->
 ///
 /// # Errors
 /// The folder is none, or a page cannot be written.
-pub fn man(arguments: &ManArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+pub fn man(arguments: &ManArguments, program: Command, output: &mut Output<'_>) -> Result<u8, Error> {
     match &arguments.folder {
-        None => clap_mangen::Man::new(Cli::command()).render(output)?,
-        Some(folder) => write(folder, output)?,
+        None => clap_mangen::Man::new(program).render(output)?,
+        Some(folder) => write(folder, program, output)?,
     }
     Ok(PASSED)
 }
 
-fn write(folder: &Path, output: &mut Output<'_>) -> Result<(), Error> {
+fn write(folder: &Path, program: Command, output: &mut Output<'_>) -> Result<(), Error> {
     if !folder.is_dir() {
         return Err(Error::usage(format!("`{}` is no folder", folder.display())));
     }
-    let written = clap_mangen::generate_to(Cli::command(), folder);
+    let written = clap_mangen::generate_to(program, folder);
     written.map_err(|error| Error::usage(format!("cannot write into {}: {error}", folder.display())))?;
     writeln!(output, "{}: pages of section 1; `man {}` shows the first", folder.display(), folder.join("pmulab.1").display())?;
     Ok(())

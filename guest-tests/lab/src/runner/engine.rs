@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::RunError;
-
 /// What executes a guest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
@@ -68,17 +66,15 @@ impl Engine {
         Engine::ALL.into_iter().filter(|engine| engine.is_built())
     }
 
-    /// # Errors
-    /// [`RunError::Engine`] if this build does not have it, or it does not execute guests of `pmu`.
-    pub(super) fn check(self, pmu: &str) -> Result<(), RunError> {
-        let reason = if !self.is_built() {
-            format!("this build does not have it: build with `--features {self}`")
+    /// Why guests of `pmu` are not executed: this build does not have the engine, or the engine not such guests.
+    pub(super) fn refusal(self, pmu: &str) -> Option<String> {
+        if !self.is_built() {
+            Some(format!("this build does not have it: build with `--features {self}`"))
         } else if !self.executes(pmu) {
-            format!("it cannot execute guests of {pmu}: leave out `--engine`")
+            Some(format!("it cannot execute guests of {pmu}: leave out `--engine`"))
         } else {
-            return Ok(());
-        };
-        Err(RunError::Engine { engine: self, reason })
+            None
+        }
     }
 }
 

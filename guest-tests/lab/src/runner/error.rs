@@ -142,6 +142,14 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    /// # Errors
+    /// [`RunError::Engine`] if this build does not have the engine, or it does not execute guests of `pmu`.
+    pub(super) fn check(engine: Engine, pmu: &str) -> Result<(), RunError> {
+        engine.refusal(pmu).map_or(Ok(()), |reason| Err(RunError::Engine { engine, reason }))
+    }
+}
+
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

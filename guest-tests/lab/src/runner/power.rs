@@ -12,9 +12,12 @@ use vm_pmu::{Part, Signal};
 #[cfg(feature = "unicorn")]
 use super::Engine;
 use super::driven;
-use super::migrate::{self, MigrateError, Outcome, Stage, stages};
+use super::migrate::{self, Outcome, Stage, stages};
 use super::traced::Traced;
-use super::{GivenUp, Options, RAM, Ran, RunError, add_conduct, begin, judge_clock, paced, positions, registers, start_recording, verdict};
+use super::{
+    GivenUp, MigrateError, Options, RAM, Ran, RunError, add_conduct, begin, judge_clock, paced, positions, registers, start_recording,
+    verdict,
+};
 use crate::entries::known::supply;
 use crate::held::{self, Driven};
 use vm_pmu_board::Lines;

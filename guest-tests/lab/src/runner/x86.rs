@@ -287,7 +287,7 @@ impl Surroundings {
         engine: Engine,
         beside: Option<(&'a Surroundings, &Arc<Plan>)>,
     ) -> Result<Machine<Cpu<'a>>, RunError> {
-        engine.check(self.part.name())?;
+        RunError::check(engine, self.part.name())?;
         if engine == Engine::Unicorn && self.config.mode == Mode::Parallel {
             return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave out `--parallel`".to_owned() });
         }

@@ -2,7 +2,7 @@
 
 use super::Br;
 use super::Whether;
-use super::code::Label;
+use super::op::Label;
 use super::op::{Allows, BranchHints, Op, Part, Unit, Use, parts};
 
 /// What branches may have: a hint, `.many` and `.clr`.

@@ -3,13 +3,9 @@
 use std::fmt;
 
 use super::bundle::{self, Slot, Template};
-use super::op::{self, Op, Part, Unit, Use};
+use super::op::{self, Label, Op, Part, Unit, Use};
 use super::{Gr, movl, movl_label, nop};
 use crate::image::Mark;
-
-/// A place in the code, to be named before or after it is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Label(usize);
 
 /// Why code cannot be assembled. Addresses are those of the bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Floating point: formats F1 to F14.
 
-use super::code::Label;
+use super::op::Label;
 use super::op::{Allows, Op, Unit, Use, parts};
 use super::{F0, F1, Fr, Pr};
 

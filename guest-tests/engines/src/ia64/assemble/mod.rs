@@ -47,13 +47,14 @@ mod system;
 
 pub use branches::*;
 pub use bundle::Template;
-pub use code::{AssembleError, Assembler, Label};
+pub use code::{AssembleError, Assembler};
 pub use compare::*;
 pub use floating::*;
 pub use integer::*;
 pub use memory::*;
 pub use moves::*;
 pub use multimedia::*;
+pub use op::Label;
 pub use op::{Locality, Op, Whether};
 pub use registers::*;
 pub use shifts::*;

@@ -1,7 +1,6 @@
 //! Moves between registers of different kinds, and long numbers: formats I21 to I28, M29 to M31, X2.
 
-use super::code::Label;
-use super::op::{Op, Unit, Use, parts};
+use super::op::{Label, Op, Unit, Use, parts};
 use super::{Ar, Br, Gr, Whether};
 
 /// A number into a `movl`.

@@ -1,7 +1,10 @@
 //! An instruction before it has its slot.
 
-use super::code::Label;
 use super::{Gr, Pr};
+
+/// A place in the code, to be named before or after it is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(pub(super) usize);
 
 /// What slots an instruction fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Checks of speculation, the register stack, barriers, the processor's state, what every unit has: formats I18 to I20, M18 to M48.
 
-use super::code::Label;
+use super::op::Label;
 use super::op::{Common, Op, Unit, Use, parts};
 use super::{Cr, Fr, Gr};
 

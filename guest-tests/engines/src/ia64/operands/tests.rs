@@ -9,7 +9,8 @@ use vm_pmu::companion::{Class, Register};
 use super::register::{APPLICATION, BANK_0, BRANCH, CONTROL, FLOATING, PREDICATES, STATUS};
 use super::{MOST, Operands, operands};
 use crate::ia64::registers::psr;
-use crate::ia64::step::{Access, AccessKind, Frame, Step, Unit};
+use crate::ia64::stack::Frame;
+use crate::ia64::step::{Access, AccessKind, Step, Unit};
 
 const RSC: u16 = APPLICATION + 16;
 const BSP: u16 = APPLICATION + 17;

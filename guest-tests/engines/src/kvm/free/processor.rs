@@ -21,9 +21,9 @@ use crate::x86::flags::IF;
 use crate::x86::machine::exit_of;
 use crate::x86::mailbox::Woken;
 use crate::x86::op::{Decoded, Op};
-use crate::x86::paging::grant;
 use crate::x86::saved::Shadow;
 use crate::x86::state::{Core, NEXT, RSP};
+use crate::x86::tlb::grant;
 use crate::x86::{CpuView, Exit};
 
 /// How long a vCPU runs at most before it checks what others have sent.

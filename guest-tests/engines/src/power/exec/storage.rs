@@ -1,8 +1,9 @@
 //! Cache blocks, barriers and translations (Power ISA 3.0B, Book II, 4.3 and 4.6; Book III, 5.9).
 
+use crate::power::footprint::BLOCK;
 use crate::power::interrupt::Fault;
 use crate::power::op::Op;
-use crate::power::state::{BLOCK, Core};
+use crate::power::state::Core;
 use crate::power::step::{Access, Barrier, Class, Touch, Touched};
 use crate::power::word::Word;
 

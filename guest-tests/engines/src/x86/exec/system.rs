@@ -9,10 +9,10 @@ use super::super::flags::{
 };
 use super::super::mnemonic::number;
 use super::super::op::{Decoded, Op, Operand};
-use super::super::paging::{PHYSICAL_BITS, grant};
 use super::super::saved::Shadow;
 use super::super::state::{Core, RAX, RBX, RCX, RDX};
 use super::super::step::{Invalidation, Touched};
+use super::super::tlb::{PHYSICAL_BITS, grant};
 
 /// Bytes of console text kept; more is dropped, so that no guest can exhaust the host.
 pub(crate) const CONSOLE: usize = 1 << 20;

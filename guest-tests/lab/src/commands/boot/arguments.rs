@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::cli::at_least_one;
+use crate::commands::format::at_least_one;
 use crate::commands::run::{TimelineArguments, TraceArguments};
 
 /// An emulator that a kit builds.

@@ -5,7 +5,7 @@ pub mod arguments;
 use std::io::Write;
 
 use crate::commands::PASSED;
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::conformance::{Conformance, Covered};
 use crate::dialect::{self, select};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 
 /// Arguments of `pmulab explain`.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use vm_pmu::Part;
 use vm_pmu::arch::model::RegisterDescription;
 
 use crate::commands::PASSED;
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::dialect::{self, select};
 use crate::error::Error;
 use crate::output::Output;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 
 /// Arguments of `pmulab litmus`.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Serialize;
 use vm_pmu::litmus::Litmus;
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED, USAGE};
 use crate::error::Error;
 use crate::files::{self, FileKind};

@@ -9,7 +9,7 @@ use vm_pmu_engines::image::Image;
 
 use super::AnnotateArguments;
 use crate::commands::PASSED;
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::dialect::select;
 use crate::error::Error;
 use crate::number::grouped;

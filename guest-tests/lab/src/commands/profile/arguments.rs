@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::guest::GuestArguments;
 
 /// The file that is written and read where none is named.

@@ -15,7 +15,7 @@ use vm_pmu::arch::power9::spr;
 use vm_pmu::{Address, Part};
 use vm_pmu_board::beside::{Group, Plan};
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED, encode};
 use crate::error::Error;
 use crate::number::{counted, grouped};

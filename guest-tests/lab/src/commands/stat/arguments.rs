@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::guest::GuestArguments;
 
 /// Arguments of `pmulab stat`.

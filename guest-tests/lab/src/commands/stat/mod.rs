@@ -5,7 +5,7 @@ mod render;
 
 pub use arguments::StatArguments;
 
-use crate::commands::cli::Format;
+use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED, metrics};
 use crate::error::Error;
 use crate::output::Output;

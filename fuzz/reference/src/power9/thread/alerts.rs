@@ -1,11 +1,11 @@
 //! Conditions and events, what they freeze and release, and alerts (POWER9 PMU User's Guide, A.3; decisions P22 to P27).
 
-use super::bits::{bescr, mmcr0};
-use super::thread::{Surroundings, Thread};
+use super::{Surroundings, Thread};
+use crate::power9::bits::{bescr, mmcr0};
 
 /// The conditions that released TRIGGER and have held since: they do not freeze (P23). `None` where it is not known which.
 #[derive(Clone, Copy)]
-pub(super) struct Excuse(Option<[bool; 6]>);
+pub(in crate::power9) struct Excuse(Option<[bool; 6]>);
 
 impl Default for Excuse {
     fn default() -> Excuse {
@@ -32,7 +32,7 @@ impl Thread {
     }
 
     /// Looks at all conditions after a step or an access; `event` is an enabled event of the time base.
-    pub(super) fn settle(&mut self, event: bool, around: &Surroundings) {
+    pub(in crate::power9) fn settle(&mut self, event: bool, around: &Surroundings) {
         self.forget_untold(around);
         let conditions = self.conditions();
         let first = self.negative(0);

@@ -6,12 +6,13 @@
 use vm_pmu_arch::event::{Amount, Test};
 use vm_pmu_arch::feed::{DataSource, Record, Signal, Traits, Translation};
 
-use super::bits::{mmcr0, mmcra, sier, state};
-use super::thread::{Thread, of};
+use super::Thread;
+use crate::clocks::amount_of as of;
+use crate::power9::bits::{mmcr0, mmcra, sier, state};
 
 /// What continuous sampling has seen since PMAE was set.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Followed {
+pub(in crate::power9) struct Followed {
     data: Data,
     /// An instruction was followed.
     any: bool,
@@ -28,7 +29,7 @@ enum Data {
 
 /// Whether random sampling chooses an instruction.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Sampled {
+pub(in crate::power9) enum Sampled {
     /// It does not.
     #[default]
     No,
@@ -39,7 +40,7 @@ pub(super) enum Sampled {
 }
 
 /// What a sampled instruction adds by these tests; `None` where it is not known here.
-pub(super) fn marked(record: &Record, tests: &[Test], amount: Amount) -> Option<u128> {
+pub(in crate::power9) fn marked(record: &Record, tests: &[Test], amount: Amount) -> Option<u128> {
     let holds = |test: &Test| match test {
         Test::Marked => Some(true),
         Test::Load => Some(record.memory.is_some_and(|memory| memory.load)),
@@ -63,7 +64,7 @@ impl Thread {
 
     /// Whether random sampling chooses an instruction (Table A-5). Of most kinds one is drawn, and which one is not known here. Every probe
     /// no-op and every matched instruction is sampled (P30), so another instruction is not.
-    pub(super) fn samples(&self, record: &Record, signals: &[(Signal, u64)]) -> Sampled {
+    pub(in crate::power9) fn samples(&self, record: &Record, signals: &[(Signal, u64)]) -> Sampled {
         if self.mmcra & mmcra::SAMPLE_ENABLE == 0 {
             return Sampled::No;
         }
@@ -82,7 +83,7 @@ impl Thread {
     }
 
     /// An instruction that continuous sampling and the branch history see.
-    pub(super) fn follow(&mut self, record: &Record, signals: &[(Signal, u64)]) {
+    pub(in crate::power9) fn follow(&mut self, record: &Record, signals: &[(Signal, u64)]) {
         let enabled = self.mmcr0 & mmcr0::PMAE != 0;
         if !self.frozen_by_privilege() {
             if self.lost && record.branch.is_some_and(|branch| branch.taken) {
@@ -119,7 +120,7 @@ impl Thread {
     }
 
     /// What an alert leaves in SIAR, SDAR and SIER; `lost` is whether it is unknown that there was one.
-    pub(super) fn capture(&mut self, record: Option<&Record>, alerted: bool, lost: bool) {
+    pub(in crate::power9) fn capture(&mut self, record: Option<&Record>, alerted: bool, lost: bool) {
         let random = self.mmcra & mmcra::SAMPLE_ENABLE != 0;
         let sampled = core::mem::take(&mut self.sampled);
         let followed = self.followed;
@@ -169,7 +170,7 @@ impl Thread {
 
     /// What an alert that a write makes leaves: SIAR and SIER describe no instruction that was executed then and stay (P28), SDAR has the
     /// address that was loaded last.
-    pub(super) fn capture_by_access(&mut self, alerted: bool, lost: bool) {
+    pub(in crate::power9) fn capture_by_access(&mut self, alerted: bool, lost: bool) {
         let followed = self.followed;
         if alerted {
             self.followed = Followed::default();
@@ -183,14 +184,14 @@ impl Thread {
     }
 
     /// PMAE was written, or SDAR_MODE: what was followed before may not count.
-    pub(super) fn doubt_data(&mut self) {
+    pub(in crate::power9) fn doubt_data(&mut self) {
         if self.followed.data != Data::None {
             self.followed.data = Data::Unknown;
         }
     }
 
     /// Software wrote SDAR: it stays until the next access of the chosen kind.
-    pub(super) fn forget_data(&mut self) {
+    pub(in crate::power9) fn forget_data(&mut self) {
         self.followed.data = Data::None;
     }
 }

@@ -1,19 +1,23 @@
 //! The registers of one thread, and what its instructions do to them, one step at a time.
 
+mod alerts;
+mod sampling;
+mod thresholds;
+
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::event::{Drive, Entry, Internal, Reloads, When};
 use vm_pmu_arch::feed::{Context, Kind, Record, Signal};
 use vm_pmu_arch::model::Occurrence;
 
-pub(super) use crate::clocks::amount_of as of;
+use crate::clocks::amount_of as of;
 
-use super::alerts::Excuse;
 use super::bits::{mmcr0, mmcr1, state};
 use super::edges::Falls;
 use super::history::History;
-use super::sampling::{Followed, Sampled, marked};
 use super::selection::{Chosen, chosen, reaches};
-use super::thresholds::{Threshold, threshold_event};
+use alerts::Excuse;
+use sampling::{Followed, Sampled, marked};
+use thresholds::{Threshold, threshold_event};
 
 /// What a thread sees of its core.
 #[derive(Clone, Copy)]

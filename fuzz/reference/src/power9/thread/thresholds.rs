@@ -5,16 +5,17 @@
 use vm_pmu_arch::event::{Drive, Entry, Internal};
 use vm_pmu_arch::feed::{Signal, Traits};
 
-use super::bits::mmcra;
 use super::sampling::Sampled;
-use super::selection::Chosen;
-use super::thread::{Add, Step, Surroundings, Thread, of};
+use super::{Add, Step, Surroundings, Thread};
+use crate::clocks::amount_of as of;
+use crate::power9::bits::mmcra;
+use crate::power9::selection::Chosen;
 
 /// Where the counter stops: mantissa 127 of exponent 5 (Table 3-1).
 const MOST: u64 = 127 << 10;
 
 /// The threshold counter. What is not known is `None`.
-pub(super) struct Threshold {
+pub(in crate::power9) struct Threshold {
     /// Whether a start has come and no end since.
     runs: Option<bool>,
     /// Events since the start.
@@ -22,7 +23,7 @@ pub(super) struct Threshold {
     /// Whether the value to compare was met since the start.
     met: Option<bool>,
     /// Whether MMCRA has the counter's value.
-    pub(super) shown: bool,
+    pub(in crate::power9) shown: bool,
 }
 
 /// What a step makes of it.
@@ -52,7 +53,7 @@ impl Outcome {
 }
 
 /// The event of the threshold counter that an entry is.
-pub(super) fn threshold_event(entry: &Entry) -> Option<Internal> {
+pub(in crate::power9) fn threshold_event(entry: &Entry) -> Option<Internal> {
     use Internal::{ThresholdAccumulated, ThresholdExceeded, ThresholdMet, ThresholdNotMet};
     match entry.drive {
         Drive::Internal(event @ (ThresholdMet | ThresholdNotMet | ThresholdExceeded(_) | ThresholdAccumulated)) => Some(event),
@@ -63,12 +64,12 @@ pub(super) fn threshold_event(entry: &Entry) -> Option<Internal> {
 impl Threshold {
     const UNKNOWN: Threshold = Threshold { runs: None, count: None, met: None, shown: false };
 
-    pub(super) const fn new() -> Threshold {
+    pub(in crate::power9) const fn new() -> Threshold {
         Threshold { runs: Some(false), count: None, met: None, shown: true }
     }
 
     /// Software wrote MMCRA: a counter that stands still shows what was written. How one that runs goes on from there is left out.
-    pub(super) fn write(&mut self) {
+    pub(in crate::power9) fn write(&mut self) {
         let runs = if self.runs == Some(false) { Some(false) } else { None };
         *self = Threshold { runs, ..Threshold::new() };
     }
@@ -148,7 +149,7 @@ impl Condition {
 
 impl Thread {
     /// Counts a step by the threshold counter. `grown` is what each counter has counted in it. Returns what the counters of threshold events add.
-    pub(super) fn count_threshold(&mut self, mut grown: [Add; 6], step: Step<'_>, around: &Surroundings) -> [Add; 6] {
+    pub(in crate::power9) fn count_threshold(&mut self, mut grown: [Add; 6], step: Step<'_>, around: &Surroundings) -> [Add; 6] {
         let none = [Add::Known(0); 6];
         if !self.has_threshold() {
             return none;
@@ -208,7 +209,7 @@ impl Thread {
 
     /// Counter `number` may have counted events that the reference is not told of. If it starts, ends or feeds the threshold counter, that is not known
     /// any more.
-    pub(super) fn forget_threshold_of(&mut self, number: usize) {
+    pub(in crate::power9) fn forget_threshold_of(&mut self, number: usize) {
         let code = number as u64;
         let used = mmcra::thresh_event_sel(self.mmcra) == 4 + code
             || [mmcra::thresh_start(self.mmcra), mmcra::thresh_end(self.mmcra)].contains(&(8 + code));
@@ -224,7 +225,7 @@ impl Thread {
 
     /// Counters of the overflows of threshold events may have grown. Whether that starts, ends or feeds the threshold counter in the same step is left
     /// out.
-    pub(super) fn doubt_threshold(&mut self, grown: &[Add; 6]) {
+    pub(in crate::power9) fn doubt_threshold(&mut self, grown: &[Add; 6]) {
         let carried =
             |number: usize| matches!(self.chosen.get(number), Some(Chosen::Carries(_))) && !matches!(grown[number], Add::Known(0));
         if self.has_threshold() && (0..4).any(carried) {
