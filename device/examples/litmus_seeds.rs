@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vm_pmu::litmus::{Litmus, Step};
+use vm_pmu::litmus::{Case, Litmus, ParseError, Step};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -18,21 +18,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut written: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for file in files(suite)? {
-        let litmus: Litmus = fs::read_to_string(&file)?.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        let target = target(&litmus);
-        let bytes = litmus.without_expectations().to_bytes();
-        let (seeds, left_out) = written.entry(target).or_default();
-        if Litmus::from_bytes(litmus.part, &bytes).is_err() {
-            *left_out += 1;
-            continue;
+        let wrong = |errors: Vec<ParseError>| errors.first().map(|error| format!("{}: {error}", file.display())).unwrap_or_default();
+        for (place, Case { litmus, .. }) in Case::of_file(&fs::read_to_string(&file)?).map_err(wrong)?.into_iter().enumerate() {
+            let target = target(&litmus);
+            let bytes = litmus.without_expectations().to_bytes();
+            let (seeds, left_out) = written.entry(target).or_default();
+            if Litmus::from_bytes(litmus.part, &bytes).is_err() {
+                *left_out += 1;
+                continue;
+            }
+            let folder = out.join(target);
+            fs::create_dir_all(&folder)?;
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            fs::write(folder.join(if place == 0 { name.into_owned() } else { format!("{name}-{}", place + 1) }), bytes)?;
+            *seeds += 1;
         }
-        let folder = out.join(target);
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join(file.file_stem().unwrap_or_default()), bytes)?;
-        *seeds += 1;
     }
     for (target, (seeds, left_out)) in written {
-        println!("{target}: {seeds} seeds, {left_out} files left out, as too long or against a rule of feeds");
+        println!("{target}: {seeds} seeds, {left_out} programs left out, as too long or against a rule of feeds");
     }
     Ok(())
 }

@@ -39,8 +39,8 @@ fn has_own_allocations(step: &Step) -> bool {
 #[test]
 fn no_statement_of_the_suite_allocates() {
     let mut statements = 0;
-    for (name, litmus) in files::of_suite("") {
-        let mut execution = litmus.begin().expect("its machine can be built");
+    for (name, case) in files::of_suite("") {
+        let mut execution = case.litmus.begin().expect("its machine can be built");
         while let Some(step) = execution.next() {
             let mut outcome = Ok(());
             let times = allocations(|| outcome = execution.step());

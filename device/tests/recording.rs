@@ -20,7 +20,8 @@ fn happens_again(name: &str, litmus: &Litmus) -> Result<usize, String> {
 fn files_happen_again(pmu: &str) {
     let programs = files::of_suite(pmu);
     let mut failures = Vec::new();
-    for (name, litmus) in &programs {
+    for (name, case) in &programs {
+        let litmus = &case.litmus;
         // Nothing but statements about nests.
         if litmus.recorded().is_ok_and(|recording| recording.litmus.steps.is_empty()) {
             continue;

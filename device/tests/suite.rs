@@ -8,15 +8,16 @@ mod files;
 fn comes_true(pmu: &str) {
     let programs = files::of_suite(pmu);
     let (mut failures, mut checked) = (Vec::new(), 0);
-    for (name, litmus) in &programs {
-        match litmus.run() {
-            Ok(0) => failures.push(format!("{name}: it expects nothing")),
+    for (name, case) in &programs {
+        let title = &case.litmus.title;
+        match case.run() {
+            Ok(0) => failures.push(format!("{name}: {title}: it expects nothing")),
             Ok(expectations) => checked += expectations,
-            Err(failure) => failures.push(format!("{name}:{}: {} [{}]", failure.line, failure.message, litmus.section)),
+            Err(failure) => failures.push(format!("{name}:{}: {} [{title}, {}]", failure.line, failure.message, case.litmus.section)),
         }
     }
-    println!("{} files, {checked} expectations", programs.len());
-    assert!(failures.is_empty(), "{} of {} files do not come true:\n{}", failures.len(), programs.len(), failures.join("\n"));
+    println!("{} programs, {checked} expectations", programs.len());
+    assert!(failures.is_empty(), "{} of {} programs do not come true:\n{}", failures.len(), programs.len(), failures.join("\n"));
 }
 
 #[test]

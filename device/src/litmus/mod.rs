@@ -2,7 +2,8 @@
 //!
 //! A file is a header of `key: value` lines and then one statement per line. `#` begins a comment, at the beginning of a line or after a
 //! blank, but not before a capital letter as in `#GP`. The book's chapter on litmus files describes every statement. The same text checks a
-//! rule of a manual, replays a bug report and prints what a fuzzer found.
+//! rule of a manual, replays a bug report and prints what a fuzzer found. A file can have loops over tables of values, and several programs,
+//! each of which is a [`Case`].
 //!
 //! ```
 //! use vm_pmu::litmus::Litmus;
@@ -23,14 +24,17 @@
 //! ```
 
 mod beginning;
+mod case;
 mod collection;
 mod dialect;
 #[cfg(feature = "arbitrary")]
 mod encode;
 mod execution;
+mod expand;
 #[cfg(feature = "arbitrary")]
 mod generate;
 mod levels;
+mod mistake;
 #[cfg(feature = "arbitrary")]
 mod mutate;
 mod nest;
@@ -57,6 +61,7 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
 pub use beginning::Beginning;
+pub use case::Case;
 pub use collection::{CollectionStep, Posted};
 pub use dialect::{ContextField, PartField};
 #[cfg(feature = "recording")]
@@ -64,10 +69,10 @@ pub(crate) use dialect::{changes, topmost};
 #[cfg(feature = "arbitrary")]
 pub use encode::DecodeError;
 pub use execution::Execution;
+pub use mistake::ParseError;
 #[cfg(feature = "arbitrary")]
 pub use mutate::{Maker, random_bytes};
 pub use nest::{ChipSetting, Chips, MemoryPlace, NestStep};
-pub use parse::ParseError;
 pub use run::Failure;
 #[cfg(feature = "recording")]
 pub(crate) use run::Run;

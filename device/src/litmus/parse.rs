@@ -2,11 +2,11 @@
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::fmt;
 use core::str::FromStr;
 
 use vm_pmu_arch::access::{Address, Fault, PciAddress};
@@ -17,54 +17,9 @@ use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::beginning;
 use super::dialect::Dialect;
-use super::{Beginning, Configuration, Litmus, Step, collection, nest, nested, record, request, untile};
-
-/// Why a text is not a litmus file: the place and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// The line, from 1; 0 for the file as a whole.
-    pub line: usize,
-    /// The first of its characters that is wrong, from 1; 0 for the file as a whole.
-    pub column: usize,
-    /// How many characters are.
-    pub length: usize,
-    /// What is wrong, and what would be right.
-    pub message: String,
-}
-
-impl ParseError {
-    /// What is wrong with a line. A message quotes the wrong words first, as they are in the line; otherwise the whole line is meant.
-    fn new(number: usize, line: &str, message: String) -> ParseError {
-        let statement = without_comment(line).trim_end();
-        let quoted = message.split('`').nth(1).filter(|quoted| !quoted.is_empty());
-        let found = quoted.and_then(|quoted| Some((whole_words(statement, quoted)?, quoted)));
-        let start = statement.len() - statement.trim_start().len();
-        let (at, wrong) = found.unwrap_or((start, statement.trim_start()));
-        let column = 1 + statement.get(..at).unwrap_or("").chars().count();
-        ParseError { line: number, column, length: wrong.chars().count(), message }
-    }
-}
-
-/// Where `words` begin in a line, neither before nor after a letter or a digit.
-fn whole_words(line: &str, words: &str) -> Option<usize> {
-    let is_apart = |at: &usize| {
-        let before = line.get(..*at).and_then(|before| before.chars().next_back());
-        let after = line.get(*at + words.len()..).and_then(|after| after.chars().next());
-        ![before, after].into_iter().flatten().any(|letter| letter.is_alphanumeric() || letter == '_')
-    };
-    line.match_indices(words).map(|(at, _)| at).find(is_apart)
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => formatter.write_str(&self.message),
-            line => write!(formatter, "line {line}: {}", self.message),
-        }
-    }
-}
-
-impl core::error::Error for ParseError {}
+use super::expand::{Line, MAX_LENGTH, expand};
+use super::mistake::ParseError;
+use super::{Beginning, Case, Configuration, Litmus, Step, collection, nest, nested, record, request, untile};
 
 /// The most threads of one machine.
 const MAX_THREADS: usize = 1024;
@@ -120,13 +75,6 @@ impl FromStr for Litmus {
     }
 }
 
-impl ParseError {
-    fn of_nothing() -> ParseError {
-        let message = "there is no statement: a litmus file is a header and at least one".into();
-        ParseError { line: 0, column: 0, length: 0, message }
-    }
-}
-
 impl Litmus {
     /// The litmus file that `text` is.
     ///
@@ -140,55 +88,90 @@ impl Litmus {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with it, in the order of the lines. Where the header names no part, statements are not looked at.
+    /// What is wrong with it, in the order of the lines. Where the header names no part, statements are not looked at. A file of several
+    /// programs is none: [`Case::of_file`] reads them.
     pub fn parse(text: &str) -> Result<Litmus, Vec<ParseError>> {
-        let mut header = Header::default();
-        let mut errors: Vec<ParseError> = Vec::new();
-        let mut steps = Vec::new();
-        // Whether the header is over, and what it says if it is right.
-        let mut begun: Option<Option<Litmus>> = None;
-        for (index, whole) in text.lines().enumerate() {
-            let number = index + 1;
-            let wrong = |message: String| ParseError::new(number, whole, message);
-            let line = without_comment(whole).trim();
-            if line.is_empty() {
-                continue;
+        let mut cases = Case::of_file(text)?.into_iter();
+        match (cases.next(), cases.next()) {
+            (Some(only), None) => Ok(only.litmus),
+            (_, second) => {
+                let line = second.and_then(|second| second.litmus.steps.first().map(|(line, _)| *line)).unwrap_or(0);
+                let message = "the file has a second program: `pmulab litmus` runs all of them".into();
+                Err(alloc::vec![ParseError { line, column: 1, length: 1, message }])
             }
-            if let (Some((key, value)), None) = (line.split_once(": "), &begun)
-                && !key.contains(' ')
-            {
-                errors.extend(header.set(key, value.trim()).map_err(wrong).err());
-                continue;
-            }
-            if begun.is_none() {
-                let finished = header.finish().map_err(wrong);
-                // What a wrong line of the header leaves out is told already.
-                errors.extend(finished.as_ref().err().filter(|_| errors.is_empty()).cloned());
-                begun = Some(finished.ok());
-            }
-            let Some(part) = begun.iter().flatten().next().map(|litmus| litmus.part).or(header.part) else { break };
-            match step(line, part) {
-                Ok(step) => steps.push((number, step)),
-                Err(message) => errors.push(wrong(message)),
-            }
-        }
-        match begun {
-            None if errors.is_empty() => Err(alloc::vec![ParseError::of_nothing()]),
-            Some(Some(litmus)) if errors.is_empty() => Ok(Litmus { steps, ..litmus }),
-            _ => Err(errors),
         }
     }
 }
 
-/// The line up to its comment: a `#` at its beginning or after a blank, unless a capital letter follows, as in `#GP`.
-fn without_comment(line: &str) -> &str {
-    let begins = |at: usize| {
-        let (before, after) = (line.get(..at).unwrap_or(""), line.get(at + 1..).unwrap_or(""));
-        before.trim().is_empty()
-            || (before.ends_with(char::is_whitespace) && !after.starts_with(|letter: char| letter.is_ascii_uppercase()))
-    };
-    let comment = line.match_indices('#').map(|(at, _)| at).find(|at| begins(*at));
-    comment.and_then(|at| line.get(..at)).unwrap_or(line)
+impl Case {
+    /// The programs of the litmus file that `text` is, in their order: at least one.
+    ///
+    /// # Errors
+    /// As [`Litmus::parse`]. A wrong line of a loop is told once.
+    pub fn of_file(text: &str) -> Result<Vec<Case>, Vec<ParseError>> {
+        let mut header = Header::default();
+        let mut mistakes = Mistakes::default();
+        let mut cases: Vec<Case> = Vec::new();
+        let mut in_header = true;
+        let mut part = None;
+        for line in expand(text).map_err(|error| alloc::vec![error])? {
+            if !in_header && line.text.starts_with("title: ") {
+                header.begin_again();
+                in_header = true;
+            }
+            if let (Some((key, value)), true) = (line.text.split_once(": "), in_header)
+                && !key.contains(' ')
+            {
+                header.set(key, value.trim()).unwrap_or_else(|message| mistakes.add(&line, message));
+                continue;
+            }
+            if in_header {
+                in_header = false;
+                part = header.part;
+                match header.finish() {
+                    Ok(litmus) => {
+                        part = Some(litmus.part);
+                        cases.push(Case { litmus, rows: Vec::new() });
+                    }
+                    // What a wrong line of the header leaves out is told already.
+                    Err(_) if !mistakes.errors.is_empty() => {}
+                    Err(message) => mistakes.add(&line, message),
+                }
+            }
+            let Some(part) = part else { break };
+            match (step(&line.text, part), cases.last_mut()) {
+                (Ok(step), Some(case)) => {
+                    if case.rows.last().map_or(line.row.is_some(), |(_, row)| *row != line.row) {
+                        case.rows.push((case.litmus.steps.len(), line.row.clone()));
+                    }
+                    case.litmus.steps.push((line.number, step));
+                }
+                (Ok(_), None) => {}
+                (Err(message), _) => mistakes.add(&line, message),
+            }
+        }
+        let Mistakes { mut errors, .. } = mistakes;
+        if in_header && errors.is_empty() {
+            errors.push(ParseError::of_nothing());
+        }
+        errors.sort_by_key(|error| error.line);
+        if errors.is_empty() { Ok(cases) } else { Err(errors) }
+    }
+}
+
+/// What is wrong with a text: one mistake a line, which a loop can read many times.
+#[derive(Default)]
+struct Mistakes {
+    errors: Vec<ParseError>,
+    lines: BTreeSet<usize>,
+}
+
+impl Mistakes {
+    fn add(&mut self, line: &Line<'_>, message: String) {
+        if self.lines.insert(line.number) {
+            self.errors.push(line.wrong(message));
+        }
+    }
 }
 
 #[derive(Default)]
@@ -201,17 +184,27 @@ struct Header {
     threads: Option<usize>,
     shared_counters: bool,
     beginning: Beginning,
-    /// The keys so far.
+    /// The keys so far of the program that begins; the others are those of the program before.
     keys: Vec<String>,
 }
 
 impl Header {
+    /// Begins the header of another program: a state is of its program alone, what else is said holds on.
+    fn begin_again(&mut self) {
+        self.keys.clear();
+        self.beginning.state = Vec::new();
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         if self.keys.iter().any(|known| known == key) {
             return Err(format!("the header has two lines `{key}: ...`"));
         }
         self.keys.push(key.to_owned());
         match key {
+            // Each program of a file has a copy.
+            "title" | "section" if value.len() > MAX_LENGTH => {
+                return Err(format!("the {key} is too long: {MAX_LENGTH} characters are the most"));
+            }
             "title" => self.title = Some(value.to_owned()),
             "section" => self.section = Some(value.to_owned()),
             "pmu" => self.part = Some(Part::named(value).ok_or(format!("no PMU is called `{value}`: there are {}", NAMES.join(", ")))?),
@@ -236,7 +229,7 @@ impl Header {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<Litmus, String> {
+    fn finish(&self) -> Result<Litmus, String> {
         let part = self.part.ok_or("the header lacks a line `pmu: NAME`")?;
         let part = match &self.revision {
             Some(letter) => part.revision(letter).ok_or_else(|| {
@@ -250,13 +243,13 @@ impl Header {
             return Err(format!("{packages} packages of {threads} threads are too many: {MAX_THREADS} threads are the most"));
         }
         let litmus = Litmus {
-            title: self.title.take().ok_or("the header lacks a line `title: ...`")?,
-            section: self.section.take().ok_or("the header lacks a line `section: ...`")?,
+            title: self.title.clone().ok_or("the header lacks a line `title: ...`")?,
+            section: self.section.clone().ok_or("the header lacks a line `section: ...`")?,
             part,
             packages,
             threads,
             shared_counters: self.shared_counters,
-            beginning: core::mem::take(&mut self.beginning),
+            beginning: self.beginning.clone(),
             steps: Vec::new(),
         };
         litmus.builder().check().map_err(|refused| refused.to_string())?;

@@ -89,8 +89,15 @@ impl Litmus {
     /// # Errors
     /// The first expectation that failed.
     pub fn run(&self) -> Result<usize, Failure> {
-        let mut run = Run::new(self)?;
-        self.steps.iter().try_for_each(|(line, step)| run.execute(*line, step))?;
+        self.run_to_failure().map_err(|(_, failure)| failure)
+    }
+
+    /// Runs the file; a failure comes with the place of its statement.
+    pub(super) fn run_to_failure(&self) -> Result<usize, (usize, Failure)> {
+        let mut run = Run::new(self).map_err(|failure| (0, failure))?;
+        for (place, (line, step)) in self.steps.iter().enumerate() {
+            run.execute(*line, step).map_err(|failure| (place, failure))?;
+        }
         Ok(run.checked)
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::Case;
 
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
@@ -16,8 +16,8 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of a folder of the suite, with all below it, and the program of each: "k8", or "" for all.
-pub(super) fn of_suite(folder: &str) -> Vec<(String, Litmus)> {
+/// The programs of a folder of the suite, with all below it, each with its file: "k8", or "" for all.
+pub(super) fn of_suite(folder: &str) -> Vec<(String, Case)> {
     let mut paths = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../guest-tests/litmus").join(folder), &mut paths);
     paths.sort();
@@ -25,8 +25,8 @@ pub(super) fn of_suite(folder: &str) -> Vec<(String, Litmus)> {
     let read = |path: PathBuf| {
         let name = path.display().to_string();
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let program = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name, program)
+        let cases = Case::of_file(&text).unwrap_or_else(|errors| panic!("{name}: {}", errors[0]));
+        cases.into_iter().map(move |case| (name.clone(), case))
     };
-    paths.into_iter().map(read).collect()
+    paths.into_iter().flat_map(read).collect()
 }

@@ -7,9 +7,9 @@ use proptest::test_runner::RngSeed;
 
 #[test]
 fn the_suite_of_the_first_itanium_agrees() {
-    let (files, agreed) = common::suite("itanium");
-    println!("{files} files: {agreed:?}");
-    assert!(files > 390 && agreed.reads > 20_000, "{files} files: {agreed:?}");
+    let (programs, agreed) = common::suite("itanium");
+    println!("{programs} programs: {agreed:?}");
+    assert!(programs > 390 && agreed.reads > 20_000, "{programs} programs: {agreed:?}");
 }
 
 #[test]

@@ -7,9 +7,9 @@ use proptest::test_runner::RngSeed;
 
 #[test]
 fn the_suite_of_the_k8_agrees() {
-    let (files, agreed) = common::suite("k8");
-    println!("{files} files: {agreed:?}");
-    assert!(files > 200, "{files} files");
+    let (programs, agreed) = common::suite("k8");
+    println!("{programs} programs: {agreed:?}");
+    assert!(programs > 200, "{programs} programs");
     assert_eq!((agreed.unknown_reads, agreed.unknown_interrupts, agreed.left_out), (0, 0, 0));
 }
 

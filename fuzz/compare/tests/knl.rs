@@ -8,9 +8,9 @@ use vm_pmu::litmus::Litmus;
 
 #[test]
 fn the_suite_of_knights_landing_agrees() {
-    let (files, agreed) = common::suite("knl");
-    println!("{files} files: {agreed:?}");
-    assert!(files > 400, "{files} files");
+    let (programs, agreed) = common::suite("knl");
+    println!("{programs} programs: {agreed:?}");
+    assert!(programs > 400, "{programs} programs");
     assert_eq!((agreed.unknown_reads, agreed.left_out), (0, 0));
 }
 

@@ -7,9 +7,9 @@ use proptest::test_runner::RngSeed;
 
 #[test]
 fn the_suite_of_montecito_agrees() {
-    let (files, agreed) = common::suite("montecito");
-    println!("{files} files: {agreed:?}");
-    assert!(files > 490 && agreed.reads > 20_000, "{files} files: {agreed:?}");
+    let (programs, agreed) = common::suite("montecito");
+    println!("{programs} programs: {agreed:?}");
+    assert!(programs > 490 && agreed.reads > 20_000, "{programs} programs: {agreed:?}");
 }
 
 #[test]

@@ -8,9 +8,9 @@ use vm_pmu::litmus::Litmus;
 
 #[test]
 fn the_suite_of_power9_agrees() {
-    let (files, agreed) = common::suite("power9");
-    println!("{files} files: {agreed:?}");
-    assert!(files > 800 && agreed.reads > 20_000 && agreed.nests > 40_000, "{files} files: {agreed:?}");
+    let (programs, agreed) = common::suite("power9");
+    println!("{programs} programs: {agreed:?}");
+    assert!(programs > 800 && agreed.reads > 20_000 && agreed.nests > 40_000, "{programs} programs: {agreed:?}");
 }
 
 #[test]

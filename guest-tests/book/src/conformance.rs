@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::{Case, ParseError};
 use vm_pmu_lab::conformance::{Conformance, Covered};
 use vm_pmu_lab::suite::{File, Index};
 
@@ -15,18 +15,23 @@ const FEW: usize = 12;
 
 pub(super) fn page(suites: &Path) -> io::Result<String> {
     let mut files: Vec<File> = Vec::new();
-    for file in litmus_files(suites)? {
+    let paths = litmus_files(suites)?;
+    for file in &paths {
         let path = file.strip_prefix(suites).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        let litmus: Litmus =
-            fs::read_to_string(&file)?.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {error}")))?;
-        files.push(File { path, litmus });
+        let wrong = |errors: Vec<ParseError>| {
+            let error = errors.first().map(ToString::to_string).unwrap_or_default();
+            io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {error}"))
+        };
+        let cases = Case::of_file(&fs::read_to_string(file)?).map_err(wrong)?;
+        files.extend(cases.into_iter().map(|case| File { path: path.clone(), litmus: case.litmus }));
     }
     let mut page = format!(
-        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each \
-         rule below is a link to its file. `cargo test` runs all of them; `pmulab litmus` shows each result, and \
-         [`pmulab conformance`](pmulab.md#conformance) what these tables show.\n\nA register is covered if a file reads or writes it, a \
+        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus program: {} rules in {} files. \
+         Each rule below is a link to its file. `cargo test` runs all of them; `pmulab litmus` shows each result, and \
+         [`pmulab conformance`](pmulab.md#conformance) what these tables show.\n\nA register is covered if a rule reads or writes it, a \
          field if one sets it or sees it set, an event or unit mask if one selects it or has it occur.\n",
-        files.len()
+        files.len(),
+        paths.len()
     );
     let mut parts: Vec<_> = files.iter().map(|file| file.litmus.part).collect();
     parts.sort_by_key(|part| part.name());

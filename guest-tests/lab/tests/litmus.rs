@@ -12,9 +12,9 @@ use vm_pmu::arch::feed::Signal;
 use vm_pmu::arch::k8::{PerfEvtSel, Register, Revision};
 use vm_pmu::arch::model::{Model, Occurrence};
 use vm_pmu::arch::registry::NAMES;
-use vm_pmu::litmus::{Litmus, Step};
+use vm_pmu::litmus::{Case, Litmus, Step};
 
-/// A litmus file: where it is, in which folder, and its text.
+/// A program of a litmus file: where that is, in which folder, and what it says.
 struct File {
     path: PathBuf,
     folder: String,
@@ -43,7 +43,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every file of the suite, parsed.
+/// Every program of the suite.
 fn files() -> Vec<File> {
     let root = suites();
     let mut paths = Vec::new();
@@ -52,12 +52,12 @@ fn files() -> Vec<File> {
     assert!(!paths.is_empty(), "no litmus file in {}", root.display());
     let parse = |path: PathBuf| {
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let litmus = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let cases = Case::of_file(&text).unwrap_or_else(|errors| panic!("{}: {}", path.display(), errors[0]));
         let below = path.strip_prefix(&root).expect("a path below the root");
         let folder = below.iter().next().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
-        File { path, folder, litmus }
+        cases.into_iter().map(move |case| File { path: path.clone(), folder: folder.clone(), litmus: case.litmus })
     };
-    paths.into_iter().map(parse).collect()
+    paths.into_iter().flat_map(parse).collect()
 }
 
 #[test]

@@ -5,24 +5,26 @@ use std::path::Path;
 
 use arbitrary::Unstructured;
 use vm_pmu::Part;
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::{Case, Litmus};
 use vm_pmu_compare::{Agreed, compare};
 
-/// Compares every litmus file of a part: how many files there are, and how much was compared.
+/// Compares every litmus file of a part: how many programs there are, and how much was compared.
 pub(crate) fn suite(part: &str) -> (usize, Agreed) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-tests/litmus").join(part);
     let mut paths: Vec<_> = fs::read_dir(folder).expect("the suite").map(|entry| entry.expect("a file").path()).collect();
     paths.sort();
-    let (mut sum, mut failed) = (Agreed::default(), Vec::new());
+    let (mut sum, mut programs, mut failed) = (Agreed::default(), 0, Vec::new());
     for path in &paths {
-        let litmus: Litmus = fs::read_to_string(path).expect("a text").parse().expect("a litmus file");
-        match compare(&litmus) {
-            Ok(agreed) => sum += agreed,
-            Err(disagreement) => failed.push(format!("{}:\n{disagreement}", path.display())),
+        for case in Case::of_file(&fs::read_to_string(path).expect("a text")).expect("a litmus file") {
+            programs += 1;
+            match compare(&case.litmus) {
+                Ok(agreed) => sum += agreed,
+                Err(disagreement) => failed.push(format!("{}:\n{disagreement}", path.display())),
+            }
         }
     }
-    assert!(failed.is_empty(), "{} of {} files:\n{}", failed.len(), paths.len(), failed.join("\n"));
-    (paths.len(), sum)
+    assert!(failed.is_empty(), "{} of {programs} programs:\n{}", failed.len(), failed.join("\n"));
+    (programs, sum)
 }
 
 /// Compares one program. Leaving out statements makes it smaller than leaving out bytes does.

@@ -9,17 +9,17 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use vm_pmu::Part;
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::{Case, Litmus};
 
 pub use index::{Index, Key};
 
 /// Names and texts of all files: a NUL after each.
 static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/suite.txt"));
 
-/// A file of a suite.
+/// A rule of a suite: a program of a file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its path within the suite.
+    /// The path of its file within the suite.
     pub path: String,
     /// What it says.
     pub litmus: Litmus,
@@ -35,7 +35,7 @@ pub fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     std::iter::from_fn(move || Some((rest.next().filter(|path| !path.is_empty())?, rest.next()?)))
 }
 
-/// The files of the suite about `part`; its folder has the part's name.
+/// The rules of the suite about `part`; its folder has the part's name.
 #[must_use]
 pub fn files(part: Part) -> Vec<File> {
     let of_part: Vec<_> = texts().filter(|(path, _)| path.split('/').next() == Some(part.name())).collect();
@@ -47,7 +47,12 @@ pub fn files(part: Part) -> Vec<File> {
     })
 }
 
-/// The files with these paths and texts. A test of the suite parses every file.
+/// The rules of the files with these paths and texts. A test of the suite parses every file.
 fn parsed(texts: &[(&str, &str)]) -> Vec<File> {
-    texts.iter().filter_map(|(path, text)| Some(File { path: (*path).to_owned(), litmus: text.parse().ok()? })).collect()
+    let rules = |(path, text): &(&str, &str)| {
+        let path = (*path).to_owned();
+        let cases = Case::of_file(text).unwrap_or_default();
+        cases.into_iter().map(move |case| File { path: path.clone(), litmus: case.litmus })
+    };
+    texts.iter().flat_map(rules).collect()
 }

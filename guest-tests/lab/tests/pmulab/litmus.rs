@@ -38,6 +38,42 @@ fn a_failure_names_the_line_and_what_was_seen() {
     assert!(words.contains("fails.litmus: line 6: MSR C001_0004h gave 0xffffffffffff, expected 0x1"), "{text}");
 }
 
+const TABLE: &str = "\
+pmu: k8
+section: AMD BKDG 10.1
+
+for n, value in
+  0, 5
+  3, 6
+do
+  title: Counter {n} keeps {value}
+
+  write PerfCtr{n} {value}
+  read PerfCtr{n} = {value}
+end
+";
+
+#[test]
+fn a_file_of_several_programs_has_a_line_for_each() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("table.litmus"), TABLE).unwrap();
+    let text = shown(&["litmus", folder.path().to_str().unwrap()]);
+    let titles: Vec<&str> = text.lines().filter_map(|line| line.split_once(".litmus: ")).map(|(_, title)| title).collect();
+    assert_eq!(titles, ["Counter 0 keeps 5", "Counter 3 keeps 6"]);
+    assert!(text.ends_with("1 litmus file with 2 rules: 2 ok, 0 failed; 2 expectations met\n"), "{text}");
+}
+
+#[test]
+fn the_program_of_a_file_that_fails_is_made_smaller_without_loops() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("table.litmus");
+    // Of the second row alone the value that is read is wrong.
+    fs::write(&file, TABLE.replace("3, 6", "3, 9").replace("= {value}", "= 5")).unwrap();
+    let text = shown(&["litmus", "shrink", file.to_str().unwrap()]);
+    let expected = "title: Counter 3 keeps 9\npmu: k8\nsection: AMD BKDG 10.1\n\nwrite PerfCtr3 0x9\nread PerfCtr3 = 0x5\n";
+    assert_eq!(text, expected);
+}
+
 #[test]
 fn a_file_that_fails_is_made_smaller() {
     let folder = tempfile::tempdir().unwrap();

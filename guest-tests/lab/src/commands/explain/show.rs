@@ -180,15 +180,15 @@ fn of_select(select: &SelectMeaning, output: &mut Output<'_>) -> Result<(), Erro
     row("fields", &format!("pmulab decode --pmu {} {}={}", select.pmu, select.register, select.value), output)
 }
 
-/// The litmus files that do something to it.
+/// The rules whose litmus files do something to it.
 fn tests(files: &[Tested], verb: &str, long: bool, output: &mut Output<'_>) -> Result<(), Error> {
     if files.is_empty() {
         let third = if verb.ends_with('s') { "es" } else { "s" };
-        return row("litmus", &format!("no file of the suite {verb}{third} it"), output);
+        return row("litmus", &format!("no rule of the suite {verb}{third} it"), output);
     }
     let most = if long { usize::MAX } else { FEW };
     let verb = if files.len() == 1 { format!("{verb}{}", if verb.ends_with('s') { "es" } else { "s" }) } else { verb.to_owned() };
-    row("litmus", &format!("{} {verb} it", counted(files.len(), "file")), output)?;
+    row("litmus", &format!("{} {verb} it", counted(files.len(), "rule")), output)?;
     for file in files.iter().take(most) {
         row("", &format!("{}: {}", file.file, file.title), output)?;
     }

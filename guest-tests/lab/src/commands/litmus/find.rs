@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use vm_pmu::Part;
 use vm_pmu::arch::access::Address;
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::{Case, Litmus};
 
 use super::arguments::Wanted;
 use super::wrong::Mistake;
@@ -20,26 +20,32 @@ const RIGHT: &str = "a litmus file begins with lines as `title: ...` and `pmu: .
 /// How the name of a litmus file ends.
 const EXTENSION: &str = "litmus";
 
-/// A litmus file, or what keeps it from being one.
+/// A program of a litmus file, or what keeps a file from being one.
 pub(super) struct Source {
-    name: String,
-    /// Its text, if it can be read.
+    /// The file.
+    pub(super) name: String,
+    /// Its text, if that is not understood.
     pub(super) text: Option<String>,
-    read: Result<Litmus, Vec<Mistake>>,
+    read: Result<Case, Vec<Mistake>>,
 }
 
 impl Source {
-    fn of(name: String, text: Result<String, String>) -> Source {
+    /// Those of a file.
+    fn of(name: String, text: Result<String, String>) -> Vec<Source> {
         let read = match &text {
-            Ok(text) => Litmus::parse(text).map_err(|errors| errors.into_iter().map(Mistake::from).collect()),
+            Ok(text) => Case::of_file(text).map_err(|errors| errors.into_iter().map(Mistake::from).collect()),
             Err(why) => Err(vec![Mistake::of_file(why.clone())]),
         };
-        Source { name, text: text.ok(), read }
+        match read {
+            Ok(cases) => cases.into_iter().map(|case| Source { name: name.clone(), text: None, read: Ok(case) }).collect(),
+            Err(mistakes) => vec![Source { name, text: text.ok(), read: Err(mistakes) }],
+        }
     }
 
     /// Runs it.
     pub(super) fn run(&self) -> Outcome {
-        let litmus = self.read.as_ref().ok();
+        let case = self.read.as_ref().ok();
+        let litmus = case.map(|case| &case.litmus);
         let outcome = Outcome {
             file: self.name.clone(),
             pmu: litmus.map(|litmus| litmus.part.name()),
@@ -50,7 +56,7 @@ impl Source {
             failure: None,
             mistakes: self.read.as_ref().err().cloned().unwrap_or_default(),
         };
-        match litmus.map(Litmus::run) {
+        match case.map(Case::run) {
             None => outcome,
             Some(Ok(expectations)) => Outcome { outcome: OK, expectations: Some(expectations), ..outcome },
             Some(Err(failure)) => {
@@ -70,19 +76,24 @@ pub(super) fn sources(paths: &[PathBuf], wanted: &Wanted) -> Result<Vec<Source>,
     if paths.is_empty() {
         let of_part = |path: &str| filter.part.is_none_or(|part| path.split('/').next() == Some(part.name()));
         let texts = suite::texts().filter(|(path, _)| of_part(path));
-        sources.extend(texts.map(|(path, text)| Source::of(path.to_owned(), Ok(text.to_owned()))));
+        sources.extend(texts.flat_map(|(path, text)| Source::of(path.to_owned(), Ok(text.to_owned()))));
     }
     let mut found = Vec::new();
     for path in paths {
         collect(path, &mut found)?;
     }
-    sources.extend(found.iter().map(|path| Source::of(path.display().to_string(), text_of(path, RIGHT))));
-    let before = sources.len();
+    sources.extend(found.iter().flat_map(|path| Source::of(path.display().to_string(), text_of(path, RIGHT))));
+    let before = files(&sources);
     sources.retain(|source| filter.takes(source));
     if sources.is_empty() && before > 0 {
         return Err(Error::usage(format!("none of {before} litmus files fits what was asked for")));
     }
     Ok(sources)
+}
+
+/// How many files these are of.
+pub(super) fn files(sources: &[Source]) -> usize {
+    sources.chunk_by(|one, next| one.name == next.name).count()
 }
 
 struct Filter<'a> {
@@ -105,7 +116,7 @@ impl Filter<'_> {
     /// Whether a file is wanted. One that is not understood can only be asked for by its name.
     fn takes(&self, source: &Source) -> bool {
         let has = |text: &str, part: &Option<String>| part.as_ref().is_none_or(|part| text.to_ascii_lowercase().contains(part));
-        let Ok(litmus) = &source.read else {
+        let Ok(Case { litmus, .. }) = &source.read else {
             let by_name_alone = self.part.is_none() && self.section.is_none() && self.wanted.register.is_none();
             return by_name_alone && has(&source.name, &self.name);
         };

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::{Case, Litmus};
 
 use crate::commands::format::Format;
 use crate::commands::{FAILED, PASSED, USAGE};
@@ -22,10 +22,10 @@ use arguments::{LitmusArguments, LitmusCommand};
 pub use find::missing;
 use wrong::Mistake;
 
-/// What became of a litmus file.
+/// What became of a program of a litmus file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// Its path.
+    /// The path of the file.
     pub file: String,
     /// The PMU that it is about; nothing for a file that is not understood, as for all that the header says.
     pub pmu: Option<&'static str>,
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub section: Option<String>,
     /// `ok`, `failed` or `not understood`.
     pub outcome: &'static str,
-    /// How many expectations were met in a file that is `ok`.
+    /// How many expectations were met in a program that is `ok`.
     pub expectations: Option<usize>,
     /// The first expectation that was not met.
     pub failure: Option<Failed>,
@@ -52,7 +52,7 @@ pub struct Failed {
     pub message: String,
 }
 
-/// Runs litmus files, one line each. A file that cannot be read or understood has its lines among the errors and the others still run.
+/// Runs litmus files, one line for each program. A file that cannot be read or understood has its lines among the errors and the others still run.
 ///
 /// # Errors
 /// A path leads nowhere, no file fits, or the output cannot be written.
@@ -83,7 +83,9 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
             output.json(&outcomes)?;
         }
         Format::Table => {
-            let mut words = vec![format!("{}: {passed} ok", counted(sources.len(), "litmus file")), format!("{failed} failed")];
+            let files = find::files(&sources);
+            let with = if files == sources.len() { String::new() } else { format!(" with {}", counted(sources.len(), "rule")) };
+            let mut words = vec![format!("{}{with}: {passed} ok", counted(files, "litmus file")), format!("{failed} failed")];
             if wrong > 0 {
                 words.push(format!("{wrong} not understood"));
             }
@@ -122,13 +124,15 @@ fn text_of(file: &Path, right: &str) -> Result<String, String> {
     files::read_kind(file, Some(FileKind::Litmus), right).map_err(|error| error.to_string())
 }
 
+/// What a recording is, for those who name another file.
+const RIGHT: &str = "recordings are what `pmulab run GUEST -o FILE` writes";
+
 /// The program of a file, and its text.
 pub(super) fn read_with_text(file: &Path) -> Result<(Litmus, String), Error> {
     let parsed = |text: String| match text.parse::<Litmus>() {
         Ok(litmus) => Ok((litmus, text)),
         Err(error) => Err(error.to_string()),
     };
-    const RIGHT: &str = "recordings are what `pmulab run GUEST -o FILE` writes";
     text_of(file, RIGHT).and_then(parsed).map_err(|error| Error::usage(format!("{}: {error}", file.display())))
 }
 
@@ -137,20 +141,26 @@ pub(super) fn read(file: &Path) -> Result<Litmus, Error> {
     read_with_text(file).map(|(litmus, _)| litmus)
 }
 
-/// Prints a smaller file in which the same expectation sees the same, or which still breaks the contract.
+/// Prints a smaller file, of the first program that fails or breaks the contract, in which the same expectation sees the same, or which still breaks the contract.
 fn shrink(file: &Path, output: &mut Output<'_>) -> Result<u8, Error> {
     if !file.exists() {
         return Err(missing(file));
     }
-    let litmus = read(file)?;
-    let small = match litmus.run() {
-        Err(failure) => litmus.shrink(|smaller| smaller.run() == Err(failure.clone())),
-        Ok(_) if litmus.try_contract().is_err() => litmus.shrink(|smaller| smaller.try_contract().is_err()),
-        Ok(expectations) => {
-            let met = counted(expectations, "expectation") + " met";
-            return Err(Error::usage(format!("{}: nothing fails in it: {met}, and all embedders see the same", file.display())));
-        }
-    };
-    write!(output, "{small}")?;
-    Ok(PASSED)
+    let text = text_of(file, RIGHT);
+    let cases = text.and_then(|text| Case::of_file(&text).map_err(|errors| errors.iter().take(1).map(ToString::to_string).collect()));
+    let mut met = 0;
+    for Case { litmus, .. } in cases.map_err(|why| Error::usage(format!("{}: {why}", file.display())))? {
+        let small = match litmus.run() {
+            Err(failure) => litmus.shrink(|smaller| smaller.run() == Err(failure.clone())),
+            Ok(_) if litmus.try_contract().is_err() => litmus.shrink(|smaller| smaller.try_contract().is_err()),
+            Ok(expectations) => {
+                met += expectations;
+                continue;
+            }
+        };
+        write!(output, "{small}")?;
+        return Ok(PASSED);
+    }
+    let met = counted(met, "expectation") + " met";
+    Err(Error::usage(format!("{}: nothing fails in it: {met}, and all embedders see the same", file.display())))
 }
