@@ -159,16 +159,17 @@ impl Case {
     }
 }
 
-/// What is wrong with a text: one mistake a line, which a loop can read many times.
+/// Mistakes of a text. A loop can read a line many times: then the first one of the line is told.
 #[derive(Default)]
 struct Mistakes {
     errors: Vec<ParseError>,
+    /// Lines of loops that have a mistake.
     lines: BTreeSet<usize>,
 }
 
 impl Mistakes {
     fn add(&mut self, line: &Line<'_>, message: String) {
-        if self.lines.insert(line.number) {
+        if line.row.is_none() || self.lines.insert(line.number) {
             self.errors.push(line.wrong(message));
         }
     }

@@ -52,7 +52,8 @@ pub struct Failed {
     pub message: String,
 }
 
-/// Runs litmus files, one line for each program. A file that cannot be read or understood has its lines among the errors and the others still run.
+/// Runs litmus files, one line for each program. A file that cannot be read or understood has its lines among the errors and the others still
+/// run.
 ///
 /// # Errors
 /// A path leads nowhere, no file fits, or the output cannot be written.
@@ -141,7 +142,8 @@ pub(super) fn read(file: &Path) -> Result<Litmus, Error> {
     read_with_text(file).map(|(litmus, _)| litmus)
 }
 
-/// Prints a smaller file, of the first program that fails or breaks the contract, in which the same expectation sees the same, or which still breaks the contract.
+/// Prints a smaller file, of the first program that fails or breaks the contract: in it the same expectation sees the same, or it still breaks
+/// the contract.
 fn shrink(file: &Path, output: &mut Output<'_>) -> Result<u8, Error> {
     if !file.exists() {
         return Err(missing(file));
