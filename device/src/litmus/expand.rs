@@ -103,7 +103,9 @@ impl<'t> Expansion<'_, 't> {
             if text.len() > MAX_LENGTH {
                 return Err(line.wrong(too_long()));
             }
-            line.text = values.put_into(text).map_err(|message| line.wrong(message))?.into();
+            let whole = values.put_into(text).map_err(|message| line.wrong(message))?;
+            // A value can bring a comment along.
+            line.text = without_comment(&whole).trim().to_owned().into();
         }
         Ok(Some(line))
     }
@@ -111,12 +113,13 @@ impl<'t> Expansion<'_, 't> {
     /// Takes the lines from `at` to the `end` of the loop that has `values`; returns where that is.
     fn block(&mut self, mut at: usize, values: &Values<'_>) -> Result<usize, ParseError> {
         while let Some(line) = self.line(at, values)? {
-            match line.text.split_whitespace().next() {
-                Some("for") => at = self.repeat(at, &line, values)?,
-                Some("end") if line.text == "end" && values.depth > 0 => return Ok(at),
-                Some("end") if line.text == "end" => return Err(line.wrong("`end` ends no loop: a loop begins with `for`".into())),
-                Some(_) => self.lines.push(line),
-                None => {}
+            // Where a loop ends is the same in every row: no value is a word of it.
+            match without_comment(line.source).trim() {
+                "end" if values.depth > 0 => return Ok(at),
+                "end" => return Err(line.wrong("`end` ends no loop: a loop begins with `for`".into())),
+                plain if plain.split_whitespace().next() == Some("for") => at = self.repeat(at, &line, values)?,
+                _ if line.text.is_empty() => {}
+                _ => self.lines.push(line),
             }
             at += 1;
         }
@@ -263,6 +266,12 @@ mod tests {
     #[test]
     fn braces_outside_a_loop_and_in_comments_are_text() {
         assert_eq!(lines("title: {a}\nfor n in 1 do\nr{n} # of {a}\nend"), owned(&[(1, "title: {a}"), (3, "r1")]));
+    }
+
+    #[test]
+    fn values_are_no_words_of_loops_and_can_end_in_a_comment() {
+        assert_eq!(lines("for a in end, for n do\n{a}\nend"), owned(&[(2, "end"), (2, "for n")]));
+        assert_eq!(lines("for a in 1,#,x# do\nr {a}\nend"), owned(&[(2, "r 1"), (2, "r"), (2, "r x#")]));
     }
 
     #[test]

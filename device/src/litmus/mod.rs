@@ -2,8 +2,8 @@
 //!
 //! A file is a header of `key: value` lines and then one statement per line. `#` begins a comment, at the beginning of a line or after a
 //! blank, but not before a capital letter as in `#GP`. The book's chapter on litmus files describes every statement. The same text checks a
-//! rule of a manual, replays a bug report and prints what a fuzzer found. A file can have loops over tables of values, and several programs,
-//! each of which is a [`Case`].
+//! rule of a manual, replays a bug report and prints what a fuzzer found. A file can have loops over tables of values, and several
+//! programs, each of which is a [`Case`].
 //!
 //! ```
 //! use vm_pmu::litmus::Litmus;
