@@ -40,7 +40,7 @@ trap finish EXIT
 trap 'exit 143' TERM
 
 # The crates that are published.
-published="--package vm-pmu-arch --package vm-pmu --package vm-pmu-capi"
+published="--package vm-pmu-arch --package vm-pmu-companion --package vm-pmu --package vm-pmu-capi"
 
 # quick COMMAND...: optimises release builds little. What they run here takes less time than optimising them would.
 quick() { CARGO_PROFILE_RELEASE_OPT_LEVEL=1 "$@"; }

@@ -1,8 +1,8 @@
 //! The register files of performance monitoring units, for emulators and hypervisors.
 //!
 //! This crate is the architecture: what each register holds, who may touch it, what counts, what overflows. It knows no bus, no
-//! thread, no clock, and no memory except the cells that an embedder gives it; it allocates nothing, and it has no unsafe code. The crate
-//! `vm-pmu` attaches it to an emulator.
+//! thread, no clock, and no memory except the cells that an embedder gives it; it allocates nothing, except for the errors of the feature
+//! `alloc`, and it has no unsafe code. The crate `vm-pmu` attaches it to an emulator.
 //!
 //! | layer | what it knows | what it does not know |
 //! | --- | --- | --- |
@@ -27,14 +27,17 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// What derives `Arbitrary` names the standard library.
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "alloc")]
+extern crate alloc;
+// What derives `Arbitrary` names the standard library, whose lock is that of the feature `std`.
+#[cfg(any(feature = "arbitrary", feature = "std"))]
 extern crate std;
 
 pub mod access;
 pub mod alert;
 pub mod atomic;
 pub mod counter;
+pub mod die;
 pub mod event;
 pub mod feed;
 #[cfg(any(feature = "itanium", feature = "montecito"))]
@@ -46,6 +49,8 @@ pub mod k8;
 #[cfg(feature = "knl")]
 pub mod knl;
 pub mod layout;
+#[cfg(feature = "lock")]
+pub mod lock;
 #[cfg(feature = "serde")]
 pub mod long_array;
 pub mod memory;

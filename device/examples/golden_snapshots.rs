@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use vm_pmu::snapshot::FORMAT_VERSION;
+use vm_pmu::snapshot::{CompanionSnapshot, FORMAT_VERSION};
 
 #[path = "../tests/snapshot/scenes.rs"]
 #[allow(dead_code, reason = "the tests use what becomes of the scenes, this their beginning")]

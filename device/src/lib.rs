@@ -89,16 +89,13 @@ struct LitmusFiles;
 struct CompanionChapter;
 
 extern crate alloc;
-#[cfg(any(test, feature = "std", all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
+#[cfg(any(test, all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
 extern crate std;
 
 pub mod bus;
-#[cfg(feature = "companion")]
-pub mod companion;
 mod countdown;
 pub mod cpu;
 pub mod cpuid;
-pub mod die;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
 pub mod kvm;
@@ -107,7 +104,6 @@ pub mod layout;
 pub mod litmus;
 #[cfg(feature = "knl")]
 mod location;
-mod lock;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "knl")]
@@ -129,6 +125,9 @@ pub use topology::{Builder, Machine, Thread};
 pub use vm_pmu_arch as arch;
 pub use vm_pmu_arch::access::{Address, Fault};
 pub use vm_pmu_arch::alert::Lines;
+pub use vm_pmu_arch::die;
 pub use vm_pmu_arch::feed::{Context, Deadlines, Demand, Occasion, Pace, Record, Records, Signal, SignalSet, Supply, Totals};
 pub use vm_pmu_arch::model::{Occurrence, Reset};
 pub use vm_pmu_arch::registry::{Part, State};
+#[cfg(feature = "companion")]
+pub use vm_pmu_companion as companion;

@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{self, Access, Clock, Companion, Follower, Instruction, Invalidation, Transfer, Untranslated, parts};
 use vm_pmu::memory::{Chip, Translations};
-use vm_pmu::snapshot::SnapshotError;
+use vm_pmu::snapshot::{CompanionSnapshot, SnapshotError};
 use vm_pmu::topology::Machine;
 use vm_pmu::untile::Domain;
 use vm_pmu::{Context, Record, Signal};

@@ -42,9 +42,9 @@ def near(name: str, of: tuple[str, ...], *tests: str) -> Stage:
     return Stage(name, "vm-pmu", (NEAR, *(f"--test={test}" for test in tests)), 120, of)
 
 
-UNTILE = ("device/src/untile/", "device/src/pci/", "device/src/die/", "device/src/topology/untile", "arch/src/knl/untile/")
+UNTILE = ("device/src/untile/", "device/src/pci/", "arch/src/die/", "device/src/topology/untile", "arch/src/knl/untile/")
 CHIPS = ("device/src/memory/", "device/src/topology/collection", "arch/src/power9/nest/", "arch/src/power9/collection/")
-MACHINE = ("device/src/topology/", "device/src/bus/", "device/src/irq/", "device/src/layout/", "device/src/countdown", "device/src/lo", "device/src/cpuid")
+MACHINE = ("device/src/topology/", "device/src/bus/", "device/src/irq/", "device/src/layout/", "device/src/countdown", "device/src/location", "arch/src/lock", "device/src/cpuid")
 
 # The litmus files know nearly every rule, and run in less than a second. The tests of the crates and the references follow.
 STAGES = (

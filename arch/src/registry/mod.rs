@@ -2,6 +2,11 @@
 //! listed in `capabilities.rs`.
 
 mod capabilities;
+#[cfg(feature = "alloc")]
+mod unknown;
+
+#[cfg(feature = "alloc")]
+pub use unknown::UnknownPart;
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
+use vm_pmu::snapshot::CompanionSnapshot;
 use vm_pmu::topology::Machine;
 
 use crate::die::Choice;

@@ -24,9 +24,9 @@ mod tests;
 
 use vm_pmu_arch::registry::Part;
 
-use crate::die::{ClusterMode, Die, MemoryMode, SCALED_MCDRAM, Tiles};
 use crate::topology::{Builder, UnknownPart};
 pub use refusal::LayoutError;
+use vm_pmu_arch::die::{ClusterMode, Die, MemoryMode, SCALED_MCDRAM, Tiles};
 
 /// Bits of a POWER9's PIR: the thread in its core, the core on its chip, the chip in its group, and the group (skiboot, `include/chip.h`).
 #[cfg(feature = "power9")]

@@ -9,10 +9,10 @@ use vm_pmu_arch::feed::{Records, Signal, SignalSet};
 
 use super::parse::number;
 use super::print::which;
-use crate::die::{ClusterMode, Die, MemoryMode, Tiles};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 use crate::untile::{Buses, Frequencies};
+use vm_pmu_arch::die::{ClusterMode, Die, MemoryMode, Tiles};
 
 /// Where a program begins, and what its embedder supplies. By default the machine is new, and everything is supplied.
 ///

@@ -7,10 +7,10 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 
-use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal, SignalSet};
+use vm_pmu_arch::lock::Mutex;
 
 use super::dialect::Dialect;
 use super::levels::Levels;

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use spin::Mutex;
 use vm_pmu_arch::access::Fault;
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Deadlines, Demand, Occasion, Pace, Record, Signal, SignalSet, Totals};
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::registry::{Part, State};
 
 use super::dialect::Dialect;

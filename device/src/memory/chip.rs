@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::lock::Mutex;
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::nest::{Command, ControlCell, Event, Nest, Passed, Setting, State, TOTALS, Totals};
 

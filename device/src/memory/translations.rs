@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::lock::Mutex;
+use vm_pmu_arch::lock::Mutex;
 
 use super::Chip;
 

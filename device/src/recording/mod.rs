@@ -37,13 +37,13 @@ use core::any::Any;
 
 use vm_pmu_arch::feed::{Records, Signal, SignalSet};
 
-use crate::die::Die;
 use crate::irq::{InterruptLine, Unconnected};
 use crate::litmus::{Beginning, ContextField, Failure, Litmus, Run, Step, topmost};
 use crate::snapshot::SnapshotError;
 use crate::topology::{Machine, Thread};
 use crate::untile::{Buses, Frequencies};
 use recorder::Recorder;
+use vm_pmu_arch::die::Die;
 
 /// What a machine [recorded](crate::recording).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,8 +210,8 @@ mod tests {
     fn a_recording_has_the_die_and_the_buses_of_its_machine() {
         use vm_pmu_arch::access::Address;
 
-        use crate::die::{ClusterMode, Die, Tiles};
         use crate::untile::{Agent, Buses, DeviceAccess, Message, Ring, Stop, UnitId};
+        use vm_pmu_arch::die::{ClusterMode, Die, Tiles};
 
         let die = Die { tiles: Tiles::usual(34), cluster: ClusterMode::Hemisphere, ..Die::default() };
         let builder = Builder::new("knl").expect("a part").packages(34).die(die).buses(Buses { irp: 3, memory: 9 });

@@ -67,6 +67,8 @@ mod companion;
 #[cfg(feature = "memory")]
 mod translations;
 
+#[cfg(feature = "companion")]
+pub use companion::CompanionSnapshot;
 pub use error::SnapshotError;
 
 /// The version of the form that is written. Those from 1 up to it are read.

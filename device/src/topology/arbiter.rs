@@ -1,8 +1,8 @@
 //! Which thread holds a counter that several threads of a package could use.
 
-use crate::lock::Mutex;
 use alloc::boxed::Box;
 use alloc::vec;
+use vm_pmu_arch::lock::Mutex;
 
 /// The most counters of one thread.
 const COUNTERS: usize = 32;

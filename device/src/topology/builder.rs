@@ -3,9 +3,11 @@
 use alloc::boxed::Box;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
-use crate::lock::Mutex;
 use vm_pmu_arch::atomic::AtomicU64;
+#[cfg(feature = "knl")]
+use vm_pmu_arch::die::Die;
 use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::registry::Part;
 
 use super::arbiter::Arbiter;
@@ -14,8 +16,6 @@ use super::extension::Extension;
 use super::interest::Interest;
 use super::refusal::MOST;
 use super::{BuildError, Core, Machine, Members, Package, Source, UnknownPart};
-#[cfg(feature = "knl")]
-use crate::die::Die;
 use crate::irq::InterruptLine;
 #[cfg(feature = "knl")]
 use crate::untile::{Buses, Frequencies};

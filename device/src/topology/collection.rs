@@ -8,8 +8,8 @@ use core::cell::RefCell;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use crate::lock::Mutex;
 use vm_pmu_arch::feed::{SignalSet, Totals};
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::memory::Memory;
 pub(crate) use vm_pmu_arch::power9::collection::State;
 use vm_pmu_arch::power9::collection::{Collection, Posting};

@@ -1,7 +1,7 @@
 //! What the threads of a package share.
 
-use crate::lock::Mutex;
 use vm_pmu_arch::feed::Feed;
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::model::{Shared, SharedState};
 
 /// What a package has once, as of the last change.

@@ -27,6 +27,8 @@ mod extension;
 mod interest;
 mod journal;
 mod peek;
+#[cfg(feature = "companion")]
+mod pmu;
 mod refusal;
 mod thread;
 #[cfg(feature = "knl")]
@@ -39,20 +41,21 @@ pub use builder::Builder;
 #[cfg(feature = "power9")]
 pub use collection::CoreCollection;
 pub use peek::Peeked;
-pub use refusal::{BuildError, RestoreError, UnknownPart};
+pub use refusal::{BuildError, RestoreError};
 pub use thread::Thread;
 #[cfg(feature = "knl")]
 pub use untile::Untile;
+pub use vm_pmu_arch::registry::UnknownPart;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
-use crate::lock::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::model::{Arbitration, LazyContexts, Model, Occurrence, PackageScope, Requests, SharedState, Tagging, UncoreInterrupts};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 

@@ -1,58 +1,11 @@
 //! Why a machine could not be built, or did not take what was saved.
 
-use alloc::boxed::Box;
 use core::fmt;
 
-use vm_pmu_arch::registry::{NAMES, Part, left_out};
+use vm_pmu_arch::registry::Part;
 
 /// The most packages of a machine, and the most threads of a package.
 pub(super) const MOST: usize = u16::MAX as usize;
-
-/// No part of this build has this name.
-///
-/// ```
-/// use vm_pmu::topology::Builder;
-///
-/// let unknown = Builder::new("z80").unwrap_err();
-/// assert_eq!(unknown.name(), "z80");
-/// assert_eq!(unknown.to_string(), r#"there is no part "z80": there are k8, knl, power9, itanium, montecito"#);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct UnknownPart {
-    name: Box<str>,
-}
-
-impl UnknownPart {
-    pub(crate) fn new(name: &str) -> UnknownPart {
-        UnknownPart { name: name.into() }
-    }
-
-    /// The name that no part has.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The feature that a build with the part has on; `None` if there is no such part at all.
-    #[must_use]
-    pub fn feature(&self) -> Option<&'static str> {
-        left_out(&self.name)
-    }
-}
-
-impl fmt::Display for UnknownPart {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.feature() {
-            Some(feature) => {
-                write!(formatter, "this build leaves out the part {:?}: its feature `{feature}` is off; there are ", self.name)
-            }
-            None => write!(formatter, "there is no part {:?}: there are ", self.name),
-        }?;
-        list(formatter, NAMES, ", ")
-    }
-}
-
-impl core::error::Error for UnknownPart {}
 
 /// The part does not have what the builder was asked for.
 ///

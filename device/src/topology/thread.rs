@@ -4,11 +4,11 @@ use core::fmt;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use crate::lock::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Context, Deadlines, Demand, NestedStep, Record, Request, Signal, SignalSet, Totals};
+use vm_pmu_arch::lock::MutexGuard;
 use vm_pmu_arch::model::{
     Arbitration, InstructionMatching, LazyContexts, Levels, Model, NestedTranslation, Occurrence, PackageScope, Pins, RegisterDescription,
     Requests, Reset, SharedState, Tagging,

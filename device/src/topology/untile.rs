@@ -8,12 +8,12 @@ use super::extension::{Extension, Packages, as_type};
 #[cfg(feature = "recording")]
 use super::witness::{BoxesCall, Call, Shown};
 use super::{BuildError, Machine};
-use crate::die::Die;
 use crate::irq::InterruptLine;
 use crate::location::Location;
 use crate::untile::{
     Boxes, Buses, DeviceAccess, Domain, Frequencies, Message, Stage, Transaction, UnitId, UnitRegister, UntileState, at_msr,
 };
+use vm_pmu_arch::die::Die;
 
 impl Extension for Boxes {
     fn footprint(&self) -> usize {

@@ -5,7 +5,7 @@ use core::cell::RefCell;
 use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, SignalSet, Supply, Totals};
 
 use super::{Core, Package, Source};
-use crate::lock::MutexGuard;
+use vm_pmu_arch::lock::MutexGuard;
 
 /// A thread spends every cycle until the next call in these states, and has no event in any of them.
 #[derive(Clone, Copy)]

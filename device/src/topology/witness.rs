@@ -12,8 +12,8 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 
 use super::Machine;
 use crate::irq::InterruptLine;
-use crate::lock::Mutex;
 use crate::untile::{DeviceAccess, Domain, Message, Stage, Transaction, UnitId};
+use vm_pmu_arch::lock::Mutex;
 
 /// A call, by what it asks of the machine.
 #[derive(Clone, Copy, Debug)]

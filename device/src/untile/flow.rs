@@ -1,8 +1,8 @@
 //! The flow of a request: through the mesh, and through the agent that has its line.
 
-use crate::lock::MutexGuard;
 use vm_pmu_arch::feed::{Request, Supplier};
 use vm_pmu_arch::knl::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
+use vm_pmu_arch::lock::MutexGuard;
 
 use super::home::{Credit, Holds, Homes, Needs, Queue, Seeks};
 use super::mesh::{self, Agent, Class, DeviceAccess, Home, Mesh, Message, Ring, Stop};

@@ -28,7 +28,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
-use crate::lock::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::Request;
@@ -36,8 +35,8 @@ pub use vm_pmu_arch::knl::untile::{
     Clocks, Consequence, Counter48, Domain, FIRST_FUNCTIONS, FilterState, Held, HeldQueue, Kind, Lookup, PciFunction, Place, Source, Stage,
     Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
 };
+use vm_pmu_arch::lock::Mutex;
 
-use crate::die::{Die, Spread};
 use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
@@ -47,6 +46,7 @@ use frequencies::Ratios;
 pub use mesh::{Agent, DeviceAccess, Message, Ring, Stop};
 use mesh::{Class, Controllers, Home, WRITE_CACHE};
 use slot::{Demand, Slot};
+use vm_pmu_arch::die::{Die, Spread};
 
 /// A clock: its total, and when something is due.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
-use crate::lock::Mutex;
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::knl::untile::{Domain, Kind, Transaction, Unit, UnitId};
+use vm_pmu_arch::lock::Mutex;
 
 use super::NEVER;
 

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use vm_pmu::snapshot::CompanionSnapshot;
 use vm_pmu::topology::Machine;
 use vm_pmu::untile::Domain;
 use vm_pmu::{Context, Signal};

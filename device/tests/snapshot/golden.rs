@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use vm_pmu::snapshot::FORMAT_VERSION;
+use vm_pmu::snapshot::{CompanionSnapshot, FORMAT_VERSION};
 
 use crate::scenes::{CHIP, LOADED, SCENES, TO_LOAD, chip, companion, end_chip, misses, stopped_chip};
 

@@ -1,6 +1,6 @@
 //! What does not fit is refused, and changes nothing.
 
-use vm_pmu::snapshot::{Kind, SnapshotError};
+use vm_pmu::snapshot::{CompanionSnapshot, Kind, SnapshotError};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, arch};
 

@@ -1,6 +1,7 @@
 //! What is saved in the middle of counting goes on in another machine.
 
 use vm_pmu::companion::STATE_VERSION;
+use vm_pmu::snapshot::CompanionSnapshot;
 
 use crate::bytes::{content, signed, with_content};
 use crate::scenes::{CHIP, LOADED, SCENES, TO_LOAD, chip, companion, end_chip, misses, stopped_chip};

@@ -1,4 +1,4 @@
-//! Modules know those that the architecture lists above them, and no others.
+//! Packages and modules know those that the architecture lists above them, and no others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -73,6 +73,63 @@ fn module(file: &Path, source: &Path) -> Option<String> {
     let first = below.iter().next()?.to_str()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);
     (!["lib", "main"].contains(&name)).then(|| name.to_owned())
+}
+
+/// The packages in the order of the architecture's tables, each with its folder.
+fn packages() -> Vec<(String, String)> {
+    let text = fs::read_to_string(root().join("docs/src/architecture.md")).expect("the architecture is there");
+    let (tables, _) = text.split_once("```text\n").expect("the list of modules is behind the tables");
+    let rows = tables.lines().filter_map(|line| line.strip_prefix("| `vm-pmu")?.split_once("` | `"));
+    rows.map(|(name, rest)| (format!("vm-pmu{name}"), rest.split('`').next().unwrap_or("").trim_end_matches('/').to_owned())).collect()
+}
+
+/// The packages of this project that a manifest depends on. Those of its tests are no layer: a package's tests may use one above it.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut is_dependency = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_dependency = line == "[dependencies]" || line.ends_with(".dependencies]");
+        } else if is_dependency && line.starts_with("vm-pmu") {
+            names.extend(line.split(['.', ' ', '=']).next());
+        }
+    }
+    names
+}
+
+/// The dependencies on packages that are not before it in the tables.
+fn against_the_tables<'a>(packages: &'a [(String, String)], manifest: impl Fn(&str) -> String) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut above: BTreeSet<&'a str> = BTreeSet::new();
+    for (name, folder) in packages {
+        let manifest = manifest(folder);
+        let others = dependencies(&manifest).into_iter().filter(|other| !above.contains(other));
+        wrong.extend(others.map(|other| format!("{name} depends on {other}, which the architecture does not list above it")));
+        above.insert(name);
+    }
+    wrong
+}
+
+#[test]
+fn packages_depend_on_those_above_them_in_the_architecture_and_no_others() {
+    let packages = packages();
+    let folders: Vec<&str> = packages.iter().map(|(_, folder)| folder.as_str()).collect();
+    assert_eq!(folders[..4], ["arch", "device/companion", "device", "device/capi"]);
+    let read = |folder: &str| fs::read_to_string(root().join(folder).join("Cargo.toml")).expect("a manifest");
+    assert_eq!(against_the_tables(&packages, read), [""; 0]);
+}
+
+#[test]
+fn a_companion_that_depended_on_the_device_would_be_found() {
+    let packages = packages();
+    let planted = |folder: &str| match folder {
+        "device/companion" => {
+            "[dependencies]\nvm-pmu-arch.workspace = true\nvm-pmu = { workspace = true }\n[dev-dependencies]\nvm-pmu-lab = \"1\"\n"
+        }
+        _ => "",
+    };
+    let wrong = against_the_tables(&packages, |folder| planted(folder).to_owned());
+    assert_eq!(wrong, ["vm-pmu-companion depends on vm-pmu, which the architecture does not list above it"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use spin::Mutex;
+use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::nest::{REGION, REGION_SIZE};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::companion::{Companion, Follower};
-use vm_pmu::snapshot::SnapshotError;
+use vm_pmu::snapshot::{CompanionSnapshot, SnapshotError};
 use vm_pmu::topology;
 
 use super::{BREAKPOINTS, Cpu, Ledger};
@@ -20,7 +20,7 @@ pub struct Attached {
     pub lines: Vec<LineState>,
     /// The state between each thread and its PMU.
     pub cpus: Vec<CpuState>,
-    /// The companion, if there is one: [`Companion::save_snapshot`].
+    /// The companion, if there is one: [`CompanionSnapshot::save_snapshot`].
     pub companion: Option<Vec<u8>>,
 }
 

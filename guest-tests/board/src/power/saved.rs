@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::companion::{Companion, Follower};
-use vm_pmu::snapshot::SnapshotError;
+use vm_pmu::snapshot::{CompanionSnapshot, SnapshotError};
 use vm_pmu::topology;
 
 use super::{Cpu, ExtraPmuState, Firmware, FirmwareState, Ledger};
@@ -20,7 +20,7 @@ pub struct Attached {
     pub lines: Vec<LineState>,
     /// The state between each CPU and its PMU.
     pub cpus: Vec<CpuState>,
-    /// The companion, if there is one: [`Companion::save_snapshot`].
+    /// The companion, if there is one: [`CompanionSnapshot::save_snapshot`].
     pub companion: Option<Vec<u8>>,
     /// Host firmware and the nests of the chips, if there are such.
     pub firmware: Option<FirmwareState>,

@@ -7,7 +7,7 @@ use vm_pmu::arch::feed::Context;
 use vm_pmu::companion::{self, Clock, Companion};
 use vm_pmu::die::MemoryMode;
 use vm_pmu::layout::Layout;
-use vm_pmu::snapshot::SnapshotError;
+use vm_pmu::snapshot::{CompanionSnapshot, SnapshotError};
 use vm_pmu::topology::{self, Thread};
 use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};

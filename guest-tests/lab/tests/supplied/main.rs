@@ -1,6 +1,6 @@
 //! What every event states about its sources against what makes them, and whether each declared source really makes its signals.
 //!
-//! What the companion says it makes is compared with streams in its own tests (`device/src/companion/tests/invariants.rs`), in both
+//! What the companion says it makes is compared with streams in its own tests (`device/companion/src/tests/invariants.rs`), in both
 //! directions. Here are the engines, the records of the engine of POWER, requests, and what models make by themselves.
 
 mod far;

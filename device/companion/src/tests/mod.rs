@@ -1,0 +1,70 @@
+//! Streams with a known answer, and invariants of every stream.
+
+mod answers;
+mod bundles;
+mod code;
+mod found;
+mod identities;
+mod invariants;
+mod links;
+mod pages;
+mod places;
+mod probes;
+mod reach;
+mod requests;
+mod rules;
+mod second;
+mod short;
+mod stalls;
+mod streams;
+mod threads;
+
+use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::{BranchKind, Demand, Records, Signal, SignalSet, Totals};
+
+use super::{
+    Access, AccessKind, Builder, Class, Companion, Elements, Follower, Instruction, Operation, PageTables, Register, Transfer, Walk,
+};
+use streams::{Noise, Tables, everything, follow, load, store};
+
+/// The totals of a machine's threads and of the devices of its packages.
+struct Rig {
+    threads: Vec<Totals>,
+    devices: Vec<Totals>,
+}
+
+impl Rig {
+    /// Returns a package of so many threads.
+    fn new(threads: usize) -> Rig {
+        Rig { threads: (0..threads).map(|_| Totals::new()).collect(), devices: Vec::from([Totals::new()]) }
+    }
+
+    /// Returns packages of one thread each.
+    fn packages(packages: usize) -> Rig {
+        let totals = || (0..packages).map(|_| Totals::new()).collect();
+        Rig { threads: totals(), devices: totals() }
+    }
+
+    fn run(&self, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
+        follower.execute(instruction, &mut Tables);
+        self.deliver(follower);
+    }
+
+    fn deliver(&self, follower: &mut Follower<'_>) {
+        follower.deliver(&self.threads[follower.number()], &[], |_| {});
+    }
+
+    fn get(&self, thread: usize, signal: Signal) -> u64 {
+        self.threads[thread].get(signal)
+    }
+
+    /// Sums over all threads.
+    fn sum(&self, signals: &[Signal]) -> u64 {
+        self.threads.iter().flat_map(|totals| signals.iter().map(|signal| totals.get(*signal))).sum()
+    }
+
+    fn all(&self) -> Vec<u64> {
+        self.threads.iter().flat_map(|totals| Signal::all().map(|signal| totals.get(signal))).collect()
+    }
+}
