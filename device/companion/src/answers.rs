@@ -24,8 +24,7 @@ impl Answers {
 
     /// Finishes the package that was asked last.
     pub(super) fn end(&mut self, system: &System) {
-        // Only Montecito counts the combined answer of both of its cores.
-        if !system.profile.pipeline.is_montecito() {
+        if !system.profile.pipeline.joins_answers() {
             return;
         }
         let Some(package) = self.package.take() else { return };

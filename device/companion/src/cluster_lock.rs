@@ -205,9 +205,9 @@ impl ClusterLock {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::parts;
-    use super::super::profile::Replacement;
     use super::*;
+    use crate::parts;
+    use crate::profile::Replacement;
 
     /// Returns the items used, in the order of their last use.
     fn in_order(uses: impl Iterator<Item = u64>) -> Vec<u64> {

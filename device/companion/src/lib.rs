@@ -42,12 +42,19 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(feature = "k8", feature = "knl", feature = "power9", feature = "itanium", feature = "montecito")),
+    allow(dead_code, reason = "shared code may serve another part")
+)]
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 extern crate alloc;
+
+#[macro_use]
+mod registry;
 
 mod accesses;
 mod answers;
@@ -86,10 +93,6 @@ mod memory;
 mod nested;
 mod outcome;
 pub mod parts;
-#[cfg_attr(
-    not(all(feature = "k8", feature = "knl", feature = "power9", feature = "itanium", feature = "montecito")),
-    allow(dead_code, unused_imports, reason = "a build makes no core of a part that it leaves out")
-)]
 mod pipeline;
 mod places;
 mod pmu;

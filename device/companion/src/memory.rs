@@ -253,7 +253,7 @@ mod tests {
     }
 
     fn k8() -> Memory {
-        new(&MemoryGeometry { bank_bits: 2, select_bits: 1, open_pages: 3, ..super::super::parts::K8.memory })
+        new(&MemoryGeometry { bank_bits: 2, select_bits: 1, open_pages: 3, ..crate::parts::K8.memory })
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     fn a_memory_side_cache_writes_what_it_gives_up_newer() {
         let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
         let mut memory = new(&geometry);
-        let costs = super::super::parts::KNL.costs;
+        let costs = crate::parts::KNL.costs;
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);
         // 64 places: lines 1 and 65 share one.
@@ -301,7 +301,7 @@ mod tests {
     fn the_first_line_of_a_place_misses_an_invalid_one() {
         let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
         let mut memory = new(&geometry);
-        let costs = super::super::parts::KNL.costs;
+        let costs = crate::parts::KNL.costs;
         let mut tally = Tally::new();
         tally.update(&everything(), |_| true);
         // 64 places, and a second line for the last of them. Writebacks are not looked up.

@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn lines_go_to_the_controllers_and_ports_of_power9_in_turn() {
-        let places = Places::new(&super::super::parts::POWER9.memory, 7, Spread::new(ClusterMode::Quadrant, 0, 0));
+        let places = Places::new(&crate::parts::POWER9.memory, 7, Spread::new(ClusterMode::Quadrant, 0, 0));
         let each = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 0)];
         assert_eq!(core::array::from_fn(|line| places.channel_of(line as u64)), each);
     }

@@ -190,66 +190,18 @@ pub struct PredictorGeometry {
     pub bundles: Bundles,
 }
 
-/// A pipeline that the companion models. Sizes, units and latencies are part of the model. A build has only those of its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Microarchitecture {
-    /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
-    #[cfg(feature = "k8")]
-    K8,
-    /// Intel Knights Landing: two micro-operations per cycle, reservation stations for two integer ports, two vector ports and memory, out
-    /// of order. The four threads of a core compete.
-    #[cfg(feature = "knl")]
-    Knl,
-    /// IBM POWER9: six internal operations per cycle to four slices, out of order. The four threads of a core compete.
-    #[cfg(feature = "power9")]
-    Power9,
-    /// Intel Montecito: groups of six instructions in two bundles, in order. The two threads of a core take turns. It needs the
-    /// [bundle](super::Instruction::bundle) of every instruction, and the numbers of [`ia64_register`](super::ia64_register) in its
-    /// operations.
-    #[cfg(feature = "montecito")]
-    Montecito,
-    /// The first Intel Itanium: groups of six instructions in two bundles, in order. It needs the same as Montecito.
-    #[cfg(feature = "itanium")]
-    Itanium,
-}
-
-macro_rules! parts {
-    ($( $feature:literal $variant:ident: $is:ident; )+) => {
-        impl Microarchitecture {
-            $(
-                /// Whether it is this part's pipeline; false for a part that the build leaves out.
-                #[inline]
-                pub(super) fn $is(self) -> bool {
-                    #[cfg(feature = $feature)]
-                    let is = self == Microarchitecture::$variant;
-                    #[cfg(not(feature = $feature))]
-                    let is = false;
-                    is
-                }
-            )+
+macro_rules! microarchitectures {
+    ($( $(#[$doc:meta])+ $feature:literal: $variant:ident = $pipeline:ident::$type:ident, $numbers:ident::$profile:ident; )+) => {
+        /// A pipeline that the companion models. Sizes, units and latencies are part of the model. A build has only those of its parts.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Microarchitecture {
+            $( $(#[$doc])+ #[cfg(feature = $feature)] $variant, )+
         }
     };
 }
 
-parts! {
-    "k8" K8: is_k8;
-    "knl" Knl: is_knl;
-    "power9" Power9: is_power9;
-    "montecito" Montecito: is_montecito;
-    "itanium" Itanium: is_itanium;
-}
-
-impl Microarchitecture {
-    /// Whether the part has local APICs.
-    pub(super) fn is_x86(self) -> bool {
-        self.is_k8() || self.is_knl()
-    }
-
-    pub(super) fn is_ia64(self) -> bool {
-        self.is_montecito() || self.is_itanium()
-    }
-}
+for_each_part!(microarchitectures);
 
 /// The costs of caches, memory and translation, in cycles. The costs of units are part of the [pipeline](Microarchitecture).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -445,7 +397,7 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Builder, parts};
+    use crate::{Builder, parts};
 
     #[test]
     fn the_modelled_cpus_are_what_they_say() {

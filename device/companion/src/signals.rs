@@ -454,7 +454,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
         (profile.pipeline.is_ia64(), BUS),
         (profile.pipeline.is_ia64(), CODE_PREFETCHER),
-        (profile.pipeline.is_montecito(), SIGNS_OFF),
+        (profile.pipeline.joins_answers(), SIGNS_OFF),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
         (profile.prefetcher.is_some() && !exclusive && third == Some(Fill::Victims), PREFETCHED),

@@ -492,8 +492,8 @@ impl Translations {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parts;
     use super::*;
+    use crate::parts;
 
     /// Returns what the buffers find and hold after a stream of 20,000 accesses. Without `remembers`, they look up every page instead of
     /// reusing the last one.

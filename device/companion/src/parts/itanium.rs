@@ -1,6 +1,6 @@
 //! The first Itanium.
 
-use super::super::{
+use crate::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };

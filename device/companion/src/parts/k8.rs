@@ -1,6 +1,6 @@
 //! AMD Athlon 64 and Opteron, revision E with 1 MiB of second-level cache.
 
-use super::super::{
+use crate::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };

@@ -13,22 +13,16 @@ mod power9;
 
 use super::Profile;
 
-macro_rules! parts {
-    ($( $name:literal: $module:ident::$profile:ident; )+) => {
-        $( #[cfg(feature = $name)] pub use $module::$profile; )+
+macro_rules! profiles {
+    ($( $(#[$doc:meta])+ $feature:literal: $variant:ident = $pipeline:ident::$type:ident, $numbers:ident::$profile:ident; )+) => {
+        $( #[cfg(feature = $feature)] pub use $numbers::$profile; )+
 
         /// Every modelled CPU.
-        pub const ALL: &[&Profile] = &[$( #[cfg(feature = $name)] &$profile ),+];
+        pub const ALL: &[&Profile] = &[$( #[cfg(feature = $feature)] &$profile ),+];
     };
 }
 
-parts! {
-    "k8": k8::K8;
-    "knl": knl::KNL;
-    "itanium": itanium::ITANIUM;
-    "montecito": montecito::MONTECITO;
-    "power9": power9::POWER9;
-}
+for_each_part!(profiles);
 
 /// Returns the modelled CPU of the part with this name.
 ///

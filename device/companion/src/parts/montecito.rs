@@ -1,6 +1,6 @@
 //! Montecito, the dual-core Itanium 2.
 
-use super::super::{
+use crate::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };

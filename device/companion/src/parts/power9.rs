@@ -1,6 +1,6 @@
 //! POWER9: a pair of SMT4 cores.
 
-use super::super::{
+use crate::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, SecondLevel, Translation, WritePolicy,
 };

@@ -1,43 +1,32 @@
 //! Shared knowledge of a companion and an Itanium pipeline about prefetched code.
 
-use super::super::tally::Tally;
-use super::{Core, Pipeline, Source};
+use super::part::Part;
+use super::{Pipeline, Source};
+use crate::tally::Tally;
 
 impl Pipeline {
     /// Records that the instruction lies in another line of code than the previous one.
-    pub(in super::super) fn looks_up(&mut self, line: u64) {
+    pub(crate) fn looks_up(&mut self, line: u64) {
         self.found.code_line = Some(line);
     }
 
     /// Begins a stream of prefetches behind the instruction's line.
-    pub(in super::super) fn begins_stream(&mut self) {
+    pub(crate) fn begins_stream(&mut self) {
         self.found.begins_stream = true;
     }
 
     /// Ends the stream.
-    pub(in super::super) fn ends_stream(&mut self, tally: &mut Tally) {
-        match &mut self.core {
-            Core::Montecito(core) => core.front.end_stream(tally),
-            Core::Itanium(core) => core.front.end_stream(tally),
-            _ => {}
-        }
+    pub(crate) fn ends_stream(&mut self, tally: &mut Tally) {
+        each!(&mut self.of_part, part => part.end_stream(tally));
     }
 
     /// Returns whether the stream has requested another line by now.
-    pub(in super::super) fn stream_has_gone_on(&self) -> bool {
-        match &self.core {
-            Core::Montecito(core) => core.front.stream_has_gone_on(),
-            Core::Itanium(core) => core.front.stream_has_gone_on(),
-            _ => false,
-        }
+    pub(crate) fn stream_has_gone_on(&self) -> bool {
+        each!(&self.of_part, part => part.stream_has_gone_on())
     }
 
     /// Prefetches a line, as part of a stream or not. `from` is its source and its latency from now on; `None` if the first level has it.
-    pub(in super::super) fn prefetches_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
-        match &mut self.core {
-            Core::Montecito(core) => core.prefetch_code(line, from, streams, tally),
-            Core::Itanium(core) => core.front.prefetch(line, from, streams, tally),
-            _ => {}
-        }
+    pub(crate) fn prefetches_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
+        each!(&mut self.of_part, part => Part::prefetch_code(&mut **part, line, from, streams, tally));
     }
 }

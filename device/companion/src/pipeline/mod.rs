@@ -5,45 +5,44 @@
 //! after it, since nothing can change it afterwards; instructions in flight are reported before they have completed.
 //! `docs/notes/pipelines.md` has the plan, and one note for each part has the rules.
 
-mod absent;
-mod account;
-mod ahead;
+#[macro_use]
+mod dispatch;
+
 mod bus;
 mod code;
+#[cfg(any(feature = "itanium", feature = "montecito"))]
 mod ia64;
+#[cfg(feature = "itanium")]
 mod itanium;
+#[cfg(feature = "k8")]
 mod k8;
+#[cfg(feature = "knl")]
 mod knl;
-mod memory;
+#[cfg(feature = "montecito")]
 mod montecito;
-mod ports;
+mod part;
+#[cfg(feature = "power9")]
 mod power9;
-mod queue;
-mod reasons;
-mod redirect;
-mod registers;
-mod saving;
-mod sequence;
+mod resources;
 mod sharing;
 mod short;
-mod steps;
 mod touch;
 
 use alloc::boxed::Box;
 
-use super::bus::Carried;
-use super::bytes::{Damaged, Reader, Writer};
-use super::instruction::{Access, Instruction};
-use super::outcome::Outcome;
-use super::profile::Microarchitecture;
-use super::tally::Tally;
-use account::States;
-use saving::{small, time};
-use sharing::Threads;
+use crate::bus::Carried;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::{Access, Instruction};
+use crate::outcome::Outcome;
+use crate::profile::Microarchitecture;
+use crate::tally::Tally;
+use dispatch::PartPipeline;
+use part::{Demanded, Part};
+use resources::account;
+use sharing::Turn;
 pub(super) use sharing::{Sharing, THREADS};
 #[cfg(test)]
 pub(super) use short::takes_the_long_way;
-use steps::Track;
 pub(super) use touch::Source;
 use touch::Touch;
 use vm_pmu_arch::feed::Signal;
@@ -167,116 +166,80 @@ impl Found {
         self.continuation = Continuation::Sequential;
     }
 
+    /// Prepares for the next instruction after one for which nothing but an access was found.
+    #[inline]
+    fn clear_short(&mut self) {
+        (self.count, self.continuation) = (0, Continuation::Sequential);
+    }
+
     fn prefetches(&self) -> &[Prefetch] {
         self.prefetches.get(..self.prefetched).unwrap_or(&[])
     }
 }
 
-macro_rules! cores {
-    ($( $feature:literal: $variant:ident = $module:ident; )+) => {
-        $(
-            #[cfg(feature = $feature)]
-            type $variant = Box<$module::Core>;
-            #[cfg(not(feature = $feature))]
-            type $variant = absent::Absent<$module::Core>;
-        )+
+impl Microarchitecture {
+    /// Whether the part has local APICs.
+    #[inline]
+    pub(crate) fn is_x86(self) -> bool {
+        of_model!(self, Of => Of::IS_X86)
+    }
 
-        /// The core of one part, in only as much memory as that part needs.
-        #[derive(Clone, Debug)]
-        enum Core {
-            $( $variant($variant), )+
-        }
+    /// Whether the part is of IA-64.
+    #[inline]
+    pub(crate) fn is_ia64(self) -> bool {
+        of_model!(self, Of => Of::IS_IA64)
+    }
 
-        impl Core {
-            fn new(model: Microarchitecture) -> Core {
-                match model {
-                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => Core::$variant(boxed($module::Core::new)), )+
-                }
-            }
-        }
-
-        /// Returns the signals of a part's states and those of its events.
-        fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
-            match model {
-                $( #[cfg(feature = $feature)] Microarchitecture::$variant => (&$module::STATES, &$module::EVENTS), )+
-            }
-        }
-    };
+    /// Whether one answer of a package to a snoop is made of those of its cores, and counted.
+    pub(crate) fn joins_answers(self) -> bool {
+        of_model!(self, Of => Of::JOINS_ANSWERS)
+    }
 }
 
-cores! {
-    "k8": K8 = k8;
-    "knl": Knl = knl;
-    "power9": Power9 = power9;
-    "montecito": Montecito = montecito;
-    "itanium": Itanium = itanium;
-}
-
-impl Core {
-    /// Returns the account of states, if the part keeps one.
-    fn account_mut(&mut self) -> Option<&mut States> {
-        match self {
-            Core::K8(core) => Some(&mut core.account),
-            Core::Knl(core) => Some(&mut core.account),
-            Core::Power9(_) | Core::Montecito(_) | Core::Itanium(_) => None,
-        }
-    }
-
-    /// Returns the track, if the part moves in steps.
-    fn track_mut(&mut self) -> Option<&mut Track> {
-        match self {
-            Core::Montecito(core) => Some(&mut core.track),
-            Core::Itanium(core) => Some(&mut core.track),
-            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => None,
-        }
-    }
-
-    /// Returns the states of the last cycle that was reported.
-    fn last(&self) -> Option<u64> {
-        match self {
-            Core::K8(core) => core.account.last,
-            Core::Knl(core) => core.account.last,
-            Core::Power9(core) => core.account.last,
-            Core::Montecito(core) => core.track.last,
-            Core::Itanium(core) => core.track.last,
-        }
-    }
+/// Returns the maximum number of cycles that a thread may lag behind others of its core, if they compete.
+fn lag(model: Microarchitecture) -> Option<u64> {
+    of_model!(model, Of => Of::LAG)
 }
 
 /// Whether the threads of a core compete in this pipeline.
 pub(super) fn competes(model: Microarchitecture) -> bool {
-    model.is_knl() || model.is_power9()
+    lag(model).is_some()
 }
 
-/// Consecutive cycles in which the same states hold: the overlapping states, one bit each, and the one reason of each cycle if the part has
-/// reasons.
+/// Consecutive cycles in which the same holds: the overlapping states, one bit each, and the signals of the one reason of each cycle if the
+/// part has reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     states: u64,
-    reason: Option<u8>,
     of: &'static [Signal],
+    reason: &'static [Signal],
 }
 
 impl Held {
+    /// Returns states without a reason.
+    #[inline]
+    fn of(states: u64, of: &'static [Signal]) -> Held {
+        Held { states, of, reason: &[] }
+    }
+
     /// Whether nothing holds.
     #[inline]
     pub(super) fn is_empty(self) -> bool {
-        self.states == 0 && self.reason.is_none()
+        self.states == 0 && self.reason.is_empty()
     }
 
     /// Returns the signals that hold.
     #[inline]
     pub(super) fn signals(self) -> impl Iterator<Item = Signal> {
-        let reason = self.reason.map_or(&[] as &[Signal], power9::signals_of);
         let states = account::bits(self.states).filter_map(move |number| self.of.get(number));
-        states.chain(reason).copied()
+        states.chain(self.reason).copied()
     }
 }
 
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
-    core: Core,
+    of_part: PartPipeline,
     /// Cycles of the core minus cycles of the thread.
     offset: u64,
     found: Found,
@@ -284,10 +247,6 @@ pub(super) struct Pipeline {
     states: &'static [Signal],
     /// Demanded states, one bit each.
     wanted: u64,
-    /// Whether any reason of a cycle is demanded.
-    reasons_wanted: bool,
-    /// The reason of the last cycle that was reported.
-    last_reason: Option<u8>,
 }
 
 /// Makes a value in a box. It is not inlined, so that a caller that makes several values does not hold all of them in its stack frame.
@@ -299,59 +258,23 @@ pub(super) fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
 impl Pipeline {
     /// Returns an empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
-        Pipeline {
-            core: Core::new(model),
-            offset: 0,
-            found: Found::NONE,
-            states: signals(model).0,
-            wanted: 0,
-            reasons_wanted: false,
-            last_reason: None,
-        }
+        let states = of_model!(model, Of => Of::STATES);
+        Pipeline { of_part: PartPipeline::new(model), offset: 0, found: Found::NONE, states, wanted: 0 }
     }
 
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
-        let (states, events) = signals(model);
-        let more = model.is_power9() && power9::has_reason_of(signal)
-            || model.is_montecito() && (montecito::QUEUE.contains(&signal) || ia64::bus::supplies(signal))
-            || model.is_itanium() && itanium::bus::supplies(signal);
+        let (states, events, more) = of_model!(model, Of => (Of::STATES, Of::EVENTS, <Of as Part>::supplies(signal)));
         signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || more
     }
 
-    /// Sets the demanded signals (`wants`), whether the pipeline keeps time (`runs`), and whether records ask for the outcome of each
-    /// instruction (`told`). Unreported cycles are dropped. While time stands still, so does the pipeline: instructions in flight continue
+    /// Sets the demanded signals (`wants`), whether the pipeline keeps time (`runs`), and whether `records` ask for the outcome of each
+    /// instruction. Unreported cycles are dropped. While time stands still, so does the pipeline: instructions in flight continue
     /// afterwards.
-    pub(super) fn sync(&mut self, runs: bool, told: bool, wants: impl Fn(Signal) -> bool) {
+    pub(super) fn sync(&mut self, runs: bool, records: bool, wants: impl Fn(Signal) -> bool) {
         self.wanted = self.states.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
-        self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
-        if let Core::Power9(core) = &mut self.core {
-            let passed = core.account.passed();
-            core.reasons.take(passed);
-            core.account.clear();
-            core.account.last = core.account.last.filter(|_| runs);
-            core.watches = power9::is_watched(self.wanted);
-            core.predicts = power9::WAY_PREDICTION_MISSES.iter().any(|signal| wants(*signal));
-            core.told = told;
-            core.quiet = core.is_quiet();
-        }
-        match &mut self.core {
-            Core::Montecito(core) => {
-                core.sync_bus(&wants);
-                core.observe(montecito::QUEUE.iter().chain(&montecito::QUEUE_STATES).any(|signal| wants(*signal)));
-            }
-            Core::Itanium(core) => core.sync_bus(&wants),
-            Core::K8(_) | Core::Knl(_) | Core::Power9(_) => {}
-        }
-        if let Some(track) = self.core.track_mut() {
-            track.clear();
-            track.last = track.last.filter(|_| runs);
-        }
-        if let Some(account) = self.core.account_mut() {
-            account.clear();
-            account.last = account.last.filter(|_| runs);
-        }
-        self.last_reason = self.last_reason.filter(|_| runs);
+        let demanded = Demanded { states: self.wanted, runs, records, wants: &wants };
+        each!(&mut self.of_part, part => part.sync(&demanded));
     }
 
     /// Delays the code of the instruction: by `translation` cycles for a translation, and by `line` cycles for a line, which comes from
@@ -380,10 +303,7 @@ impl Pipeline {
     /// Returns which table walker served the walks of the last instruction. Bit 0 is for its code and bit n for its access n; a set bit
     /// means the second walker.
     pub(super) fn walkers(&self) -> u32 {
-        match &self.core {
-            Core::Power9(core) => core.second_walker,
-            _ => 0,
-        }
+        each!(&self.of_part, part => part.walkers())
     }
 
     /// Adds `cycles` to the translation of the current access.
@@ -433,21 +353,14 @@ impl Pipeline {
 
     /// Records that another core took `line` to write it. If a load of the line is ahead of its turn, execution restarts from that load.
     pub(super) fn data_taken(&mut self, line: u64, tally: &mut Tally) {
-        let restarts = match &mut self.core {
-            Core::K8(core) => core.data_taken(line),
-            Core::Knl(core) => core.data_taken(line),
-            _ => false,
-        };
-        if restarts {
+        if each!(&mut self.of_part, part => part.data_taken(line)) {
             tally.add(Signal::MemoryOrderingFlushes, 1);
         }
     }
 
     /// Records that another processor took the line of code that is being executed. If anything is in flight, it is executed again.
     pub(super) fn code_taken(&mut self, tally: &mut Tally) {
-        if let Core::K8(core) = &mut self.core
-            && core.code_taken()
-        {
+        if each!(&mut self.of_part, part => part.code_taken()) {
             tally.add(Signal::InstructionStreamRestarts, 1);
         }
     }
@@ -469,122 +382,63 @@ impl Pipeline {
         together: Option<(&mut Sharing, u32)>,
         tally: &mut Tally,
     ) {
-        match &mut self.core {
-            Core::K8(core) => core.execute(instruction, &self.found, tally),
-            Core::Knl(core) => {
-                let mut threads = match together {
-                    Some((sharing, running)) => Threads::new(sharing, thread, running, core.now(), &mut self.offset),
-                    None => Threads::ALONE,
-                };
-                core.execute(instruction, &self.found, &mut threads, tally);
-            }
-            Core::Power9(core) => {
-                let mut threads = match together {
-                    Some((sharing, running)) => {
-                        let (missed, threads) = Threads::on_core_time(sharing, thread, running, core.now());
-                        core.shift(missed);
-                        threads
-                    }
-                    None => Threads::ALONE,
-                };
-                core.execute(instruction, &self.found, &mut threads, tally);
-            }
-            Core::Montecito(core) => core.execute(instruction, &self.found, tally),
-            Core::Itanium(core) => core.execute(instruction, &self.found, tally),
-        }
+        let turn = Turn::new(thread, together, &mut self.offset);
+        each!(&mut self.of_part, part => Part::execute(&mut **part, instruction, &self.found, turn, tally));
         self.found.clear();
     }
 
     /// Stores the outcome of the last executed instruction in `outcome`.
     pub(super) fn tell(&self, outcome: &mut Outcome) {
-        if let Core::Power9(core) = &self.core {
-            core.tell(outcome);
-        }
+        each!(&self.of_part, part => part.tell(outcome));
     }
 
-    /// Removes consecutive cycles in which the same states hold. Returns their number and the states.
+    /// Removes consecutive cycles in which the same holds. Returns their number and what holds.
     pub(super) fn next(&mut self) -> Option<(u64, Held)> {
-        let Core::Power9(core) = &mut self.core else {
-            let (cycles, states) = match &mut self.core {
-                Core::Montecito(core) => core.next(self.wanted),
-                Core::Itanium(core) => core.track.next(self.wanted),
-                core => core.account_mut()?.next(self.wanted),
-            }?;
-            return Some((cycles, Held { states, reason: None, of: self.states }));
-        };
-        let (reason, most) = core.reasons.peek().unwrap_or((0, u64::MAX));
-        let most = if self.reasons_wanted { most } else { u64::MAX };
-        let (cycles, states) = core.account.next_within(self.wanted, most)?;
-        core.reasons.take(cycles);
-        self.last_reason = Some(reason);
-        Some((cycles, Held { states, reason: self.reasons_wanted.then_some(reason), of: self.states }))
+        each!(&mut self.of_part, part => Part::next(&mut **part, self.wanted))
     }
 
     /// Returns whether `state` held in the last cycle, if a cycle has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
-        let states = self.core.last()?;
-        Some(Held { states, reason: self.last_reason, of: self.states }.signals().any(|held| held == state))
+        let last = each!(&self.of_part, part => part.last())?;
+        Some(last.signals().any(|held| held == state))
     }
 
     /// Sets whether misses of the third level are reported in the cycles in which they are known.
     pub(super) fn watch(&mut self, watched: bool) {
-        if let Core::Montecito(core) = &mut self.core {
-            core.watch(watched);
-        }
+        each!(&mut self.of_part, part => part.watch(watched));
     }
 
     /// Limits the number of cycles that are reported from now on.
     pub(super) fn report_at_most(&mut self, cycles: Option<u64>) {
-        if let Core::Montecito(core) = &mut self.core {
-            core.report_at_most(cycles);
-        }
+        each!(&mut self.of_part, part => part.report_at_most(cycles));
     }
 
     /// Returns the next miss of the third level, once all cycles up to it have been reported.
     pub(super) fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
-        let Core::Montecito(core) = &mut self.core else { return None };
-        core.third_level_miss()
+        each!(&mut self.of_part, part => part.third_level_miss())
     }
 
     /// Returns the number of cycles since an instruction last completed, if the pipeline knows it.
     pub(super) fn idle(&self) -> Option<u64> {
-        let Core::Montecito(core) = &self.core else { return None };
-        Some(core.idle())
+        each!(&self.of_part, part => Part::idle(&**part))
     }
 
     /// Resumes the thread after `background` cycles in the background.
     pub(super) fn resume(&mut self, background: u64, tally: &mut Tally) {
-        if let Core::Montecito(core) = &mut self.core {
-            core.resume(background.min(LONGEST), tally);
-        }
+        each!(&mut self.of_part, part => part.resume(background.min(LONGEST), tally));
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        match &self.core {
-            Core::K8(core) => core.save(writer),
-            Core::Knl(core) => core.save(writer),
-            Core::Power9(core) => core.save(writer),
-            Core::Montecito(core) => core.save(writer),
-            Core::Itanium(core) => core.save(writer),
-        }
+        each!(&self.of_part, part => Part::save(&**part, writer));
         writer.word(self.offset);
-        writer.word(self.last_reason.map_or(0, |reason| u64::from(reason) + 1));
+        writer.word(each!(&self.of_part, part => part.saved_reason()));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        match &mut self.core {
-            Core::K8(core) => core.load(reader)?,
-            Core::Knl(core) => core.load(reader)?,
-            Core::Power9(core) => core.load(reader)?,
-            Core::Montecito(core) => core.load(reader)?,
-            Core::Itanium(core) => core.load(reader)?,
-        }
+        each!(&mut self.of_part, part => Part::load(&mut **part, reader))?;
         self.offset = Some(reader.word()?).filter(|offset| *offset <= 1 << 62).ok_or(Damaged)?;
-        self.last_reason = match reader.word()? {
-            0 => None,
-            reason if reason <= power9::REASONS as u64 => Some((reason - 1) as u8),
-            _ => return Err(Damaged),
-        };
+        let reason = reader.word()?;
+        each!(&mut self.of_part, part => part.load_reason(reason))?;
         self.found = Found::NONE;
         Ok(())
     }

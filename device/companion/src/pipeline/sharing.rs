@@ -1,19 +1,17 @@
 //! The threads of a core: their turns and their shared resources.
 
 use alloc::boxed::Box;
+use core::fmt::Debug;
 
-use super::super::bytes::{Damaged, Reader, Writer};
-use super::super::profile::Microarchitecture;
-use super::account::bits;
-use super::{boxed, knl, power9, time};
+use super::boxed;
+use super::part::Part;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::account::bits;
+use crate::pipeline::resources::saving::time;
+use crate::profile::Microarchitecture;
 
 /// The most threads of a core that compete with each other.
-pub(in super::super) const THREADS: usize = 8;
-/// Maximum number of cycles that a thread may lag behind the leading threads of its core. A thread that lags further is moved forward to
-/// this limit.
-const LAG: u64 = 256;
-/// Maximum lag on POWER9, where a load from another package takes 650 cycles.
-const LAG_POWER9: u64 = 768;
+pub(crate) const THREADS: usize = 8;
 /// Number of stalls of a thread that the others of its core know of.
 const STALLS: usize = 16;
 /// Cycles from the allocation of an operation that can be issued at once to its completion.
@@ -41,24 +39,22 @@ impl Stalls {
 
 /// Shared state of the threads of a core.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Sharing {
+pub(crate) struct Sharing {
     /// The followed threads, one bit each, and the cycle of the core that each has reached; 0 for threads that are not followed.
     followed: u8,
     clocks: [u64; THREADS],
     stalls: [Stalls; THREADS],
     /// Cycles that a thread may lag behind.
     lag: u64,
-    pub(super) units: Option<Box<knl::Units>>,
-    pub(super) power9: Option<Box<power9::Shared>>,
+    /// What the pipeline of the part models of it.
+    pub(super) of_part: PartShared,
 }
 
 impl Sharing {
-    /// Returns the shared state of a core. It is empty on a part without a model of sharing.
-    pub(in super::super) fn new(model: Microarchitecture) -> Sharing {
-        let units = model.is_knl().then(|| boxed(knl::Units::new));
-        let power9 = model.is_power9().then(|| boxed(power9::Shared::new));
-        let lag = if power9.is_some() { LAG_POWER9 } else { LAG };
-        Sharing { followed: 0, clocks: [0; THREADS], stalls: [Stalls::NONE; THREADS], lag, units, power9 }
+    /// Returns the shared state of a core.
+    pub(crate) fn new(model: Microarchitecture) -> Sharing {
+        let (lag, of_part) = (super::lag(model).unwrap_or(0), PartShared::new(model));
+        Sharing { followed: 0, clocks: [0; THREADS], stalls: [Stalls::NONE; THREADS], lag, of_part }
     }
 
     fn is_followed(&self, thread: usize) -> bool {
@@ -76,28 +72,23 @@ impl Sharing {
     }
 
     /// Removes a thread that is no longer followed, or halted.
-    pub(in super::super) fn leave(&mut self, thread: usize) {
+    pub(crate) fn leave(&mut self, thread: usize) {
         if let (Some(clock), Some(stalls)) = (self.clocks.get_mut(thread), self.stalls.get_mut(thread)) {
             (*clock, *stalls) = (0, Stalls::NONE);
             self.followed &= !(1 << thread);
         }
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(crate) fn save(&self, writer: &mut Writer) {
         writer.word(self.newest());
         for (thread, (clock, stalls)) in self.clocks.iter().zip(&self.stalls).enumerate() {
             writer.words(&[u64::from(self.is_followed(thread)), *clock, stalls.next as u64]);
             stalls.runs.iter().for_each(|(from, until)| writer.words(&[*from, *until]));
         }
-        if let Some(units) = &self.units {
-            units.save(writer);
-        }
-        if let Some(shared) = &self.power9 {
-            shared.save(writer);
-        }
+        self.of_part.save(writer);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let now = Some(reader.word()?).filter(|now| *now <= 1 << 62).ok_or(Damaged)?;
         self.followed = 0;
         for (thread, (clock, stalls)) in self.clocks.iter_mut().zip(&mut self.stalls).enumerate() {
@@ -109,12 +100,108 @@ impl Sharing {
             }
             stalls.end = stalls.runs.iter().map(|run| run.1).max().unwrap_or(0);
         }
-        if let Some(units) = &mut self.units {
-            units.load(reader, now)?;
+        self.of_part.load(reader, now)
+    }
+}
+
+/// What the pipeline of one part models of the state that the threads of a core share.
+pub(super) trait Shared: Clone + Debug {
+    /// Returns the state of an idle core.
+    fn new() -> Self;
+
+    /// Saves it.
+    fn save(&self, writer: &mut Writer);
+
+    /// Loads it. `now` is the cycle that the core has reached.
+    fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged>;
+}
+
+/// Nothing, on a part whose threads do not compete.
+impl Shared for () {
+    fn new() {}
+
+    fn save(&self, _writer: &mut Writer) {}
+
+    fn load(&mut self, _reader: &mut Reader<'_>, _now: u64) -> Result<(), Damaged> {
+        Ok(())
+    }
+}
+
+macro_rules! shared {
+    ($( $(#[$doc:meta])+ $feature:literal: $variant:ident = $module:ident::$pipeline:ident, $numbers:ident::$profile:ident; )+) => {
+        /// The shared state of the threads of a core, of any part.
+        #[derive(Clone, Debug)]
+        pub(super) enum PartShared {
+            $( #[cfg(feature = $feature)] $variant(Box<<super::$module::$pipeline as Part>::Shared>), )+
         }
-        match &mut self.power9 {
-            Some(shared) => shared.load(reader, now),
-            None => Ok(()),
+
+        impl PartShared {
+            fn new(model: Microarchitecture) -> PartShared {
+                match model {
+                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => PartShared::$variant(boxed(Shared::new)), )+
+                }
+            }
+
+            fn save(&self, writer: &mut Writer) {
+                match self {
+                    $( #[cfg(feature = $feature)] PartShared::$variant(shared) => shared.save(writer), )+
+                }
+            }
+
+            fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+                match self {
+                    $( #[cfg(feature = $feature)] PartShared::$variant(shared) => shared.load(reader, now), )+
+                }
+            }
+
+            $(
+                /// Returns the state, if it is of this part.
+                #[cfg(feature = $feature)]
+                #[inline]
+                pub(super) fn $module(&mut self) -> Option<&mut Box<<super::$module::$pipeline as Part>::Shared>> {
+                    match self {
+                        PartShared::$variant(shared) => Some(shared),
+                        #[allow(unreachable_patterns, reason = "a build may have one part")]
+                        _ => None,
+                    }
+                }
+            )+
+        }
+    };
+}
+
+for_each_part!(shared);
+
+/// The thread that executes an instruction, and the threads of its core.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    thread: usize,
+    /// The shared state, and the running threads, one bit each, if others run.
+    together: Option<(&'a mut Sharing, u32)>,
+    /// Cycles of the core minus cycles of the thread.
+    offset: &'a mut u64,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(thread: usize, together: Option<(&'a mut Sharing, u32)>, offset: &'a mut u64) -> Turn<'a> {
+        Turn { thread, together, offset }
+    }
+
+    /// Returns the threads for a pipeline that counts in cycles of its thread and is at cycle `at`.
+    #[inline]
+    pub(super) fn threads(self, at: u64) -> Threads<'a> {
+        match self.together {
+            Some((sharing, running)) => Threads::new(sharing, self.thread, running, at, self.offset),
+            None => Threads::ALONE,
+        }
+    }
+
+    /// Returns the threads for a pipeline that counts in cycles of its core and is at cycle `at`, and the number of cycles that it has to skip.
+    #[inline]
+    pub(super) fn on_core_time(self, at: u64) -> (u64, Threads<'a>) {
+        match self.together {
+            Some((sharing, running)) => Threads::on_core_time(sharing, self.thread, running, at),
+            None => (0, Threads::ALONE),
         }
     }
 }
@@ -186,14 +273,10 @@ impl<'a> Threads<'a> {
         self.offset
     }
 
-    /// Returns the shared units; `None` if this thread is alone.
-    pub(super) fn units(&mut self) -> Option<&mut Box<knl::Units>> {
-        self.sharing.as_mut().and_then(|sharing| sharing.units.as_mut())
-    }
-
-    /// Returns the shared state of the threads of a POWER9 core.
-    pub(super) fn shared(&mut self) -> Option<&mut Box<power9::Shared>> {
-        self.sharing.as_mut().and_then(|sharing| sharing.power9.as_mut())
+    /// Returns the state that the threads share; `None` if this thread is alone.
+    #[inline]
+    pub(super) fn shared<P: Part>(&mut self) -> Option<&mut Box<P::Shared>> {
+        self.sharing.as_mut().and_then(|sharing| P::shared(&mut sharing.of_part))
     }
 
     /// Returns the first cycle, `at` or later, in which this thread has its turn to allocate. Threads that are known to stall are skipped.
@@ -280,7 +363,7 @@ mod tests {
 
     #[test]
     fn threads_take_turns() {
-        let mut sharing = Sharing::new(Microarchitecture::K8);
+        let mut sharing = Sharing::new(Microarchitecture::Knl);
         let turns = |thread| {
             let threads = threads(&mut sharing, thread, 0b1101, &mut 0);
             [0, 1, 2, 3, 4].map(|at| threads.turn(at))
@@ -290,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_stalls_is_passed_over() {
-        let mut sharing = Sharing::new(Microarchitecture::K8);
+        let mut sharing = Sharing::new(Microarchitecture::Knl);
         threads(&mut sharing, 0, 0b11, &mut 0).stalls(10, 14);
         let other = threads(&mut sharing, 1, 0b11, &mut 0);
         assert_eq!([8, 10, 11, 12, 14].map(|at| other.turn(at)), [9, 10, 11, 12, 15]);
@@ -298,24 +381,24 @@ mod tests {
 
     #[test]
     fn a_thread_alone_has_every_turn() {
-        let mut sharing = Sharing::new(Microarchitecture::K8);
+        let mut sharing = Sharing::new(Microarchitecture::Knl);
         let threads = threads(&mut sharing, 3, 0b1000, &mut 0);
         assert_eq!([0, 1, 2].map(|at| threads.turn(at)), [0, 1, 2]);
     }
 
     #[test]
     fn a_thread_that_begins_is_where_the_others_are() {
-        let (mut sharing, mut offset) = (Sharing::new(Microarchitecture::K8), 0);
+        let (mut sharing, mut offset) = (Sharing::new(Microarchitecture::Knl), 0);
         threads(&mut sharing, 0, 0b11, &mut 0).reaches(1000);
         assert_eq!(Threads::new(&mut sharing, 1, 0b11, 40, &mut offset).offset(), 960);
     }
 
     #[test]
     fn a_thread_is_not_far_behind_the_others() {
-        let (mut sharing, mut offset) = (Sharing::new(Microarchitecture::K8), 0);
+        let (mut sharing, mut offset) = (Sharing::new(Microarchitecture::Knl), 0);
         threads(&mut sharing, 0, 0b11, &mut 0);
         Threads::new(&mut sharing, 1, 0b11, 0, &mut offset).reaches(100);
-        for (ahead, expected) in [(300, 0), (500, 500 - LAG - 100)] {
+        for (ahead, expected) in [(300, 0), (500, 500 - 256 - 100)] {
             threads(&mut sharing, 0, 0b11, &mut 0).reaches(ahead);
             assert_eq!(Threads::new(&mut sharing, 1, 0b11, 100, &mut offset).offset(), expected);
         }
@@ -323,7 +406,7 @@ mod tests {
 
     #[test]
     fn no_thread_asks_for_a_cycle_before_the_slowest() {
-        let mut sharing = Sharing::new(Microarchitecture::K8);
+        let mut sharing = Sharing::new(Microarchitecture::Knl);
         threads(&mut sharing, 0, 0b11, &mut 0).reaches(100);
         let mut offset = 0;
         let mut other = Threads::new(&mut sharing, 1, 0b11, 120, &mut offset);

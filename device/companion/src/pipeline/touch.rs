@@ -1,15 +1,15 @@
 //! Results of an instruction's accesses.
 
-use super::super::bus::Carried;
-use super::super::bytes::{Damaged, Reader, Writer};
-use super::super::cluster::Level;
-use super::super::instruction::{Access, AccessKind};
-use super::saving::{number, pick, small};
+use crate::bus::Carried;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::cluster::Level;
+use crate::instruction::{Access, AccessKind};
+use crate::pipeline::resources::saving::{number, pick, small};
 use vm_pmu_arch::feed::DataSource;
 
 /// The source of a line that the first level does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) enum Source {
+pub(crate) enum Source {
     /// The second level.
     #[default]
     Second,
@@ -32,7 +32,7 @@ impl Source {
     }
 
     /// Returns the source of a line that was found at this level, or beyond the caches of the core.
-    pub(in super::super) fn of(level: Option<Level>, source: DataSource) -> Source {
+    pub(crate) fn of(level: Option<Level>, source: DataSource) -> Source {
         match (level, source) {
             (Some(Level::Third), _) => Source::Third,
             (Some(_), _) => Source::Second,
@@ -83,6 +83,16 @@ impl Touches<'_> {
         match self {
             Touches::Found(touches) => touches.len(),
             Touches::Hit(..) => 1,
+        }
+    }
+
+    /// Passes on the access, if there is one at most. Otherwise returns false.
+    #[inline]
+    pub(super) fn one_at_most(self, execute: impl FnOnce(Option<&Touch>) -> bool) -> bool {
+        match self {
+            Touches::Found([_, _, ..]) => false,
+            Touches::Found(touches) => execute(touches.first()),
+            Touches::Hit(access, line) => execute(Some(&Touch::new(access, line))),
         }
     }
 

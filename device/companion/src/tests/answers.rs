@@ -1,8 +1,8 @@
 //! Counts derived from the geometry of the K8: 1,024 lines of 64 bytes in 512 sets of two in the first level, 16,384 in 1,024 sets of
 //! sixteen in the second.
 
-use super::super::Untranslated;
 use super::*;
+use crate::Untranslated;
 
 /// Runs an instruction without page tables, so that walks read nothing.
 fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
@@ -188,7 +188,7 @@ fn forgetting_a_large_page_forgets_all_of_its_pieces() {
         rig.get(0, Signal::DataTlbL2Misses) - before
     };
     assert_eq!([0, 0x1000, 0x2000].map(|offset| touch(&mut follower, 0x4000_0000 + offset)), [1, 0, 0]);
-    follower.invalidate(super::super::Invalidation::Page(0x4000_1234));
+    follower.invalidate(crate::Invalidation::Page(0x4000_1234));
     assert_eq!([0x2000, 0].map(|offset| touch(&mut follower, 0x4000_0000 + offset)), [1, 0]);
 }
 
@@ -212,7 +212,7 @@ fn a_store_into_the_code_that_runs_is_noticed_where_caches_are_one() {
 #[test]
 fn a_dirty_line_is_written_back_once_wherever_it_went() {
     let code = Instruction { address: 0x1000, physical: 0x1000, length: 4, ..Instruction::default() };
-    for profile in super::super::parts::ALL {
+    for profile in crate::parts::ALL {
         let companion = Builder::of(profile).build();
         let rig = Rig::new(1);
         let mut follower = follow(&companion, 0);

@@ -1,7 +1,7 @@
 //! Branches of bundles, each case worked out by hand.
 
-use super::super::{Bundle, Clock, parts};
 use super::*;
+use crate::{Bundle, Clock, parts};
 
 const NOP: u64 = 2 << 37;
 /// `br.cond` to a relative target, and through b2; `br.ret b1`; `br.call b1`; `br.cloop`.
@@ -79,7 +79,7 @@ impl<'a> Processor<'a> {
     }
 }
 
-fn of(profile: &super::super::Profile) -> Companion {
+fn of(profile: &crate::Profile) -> Companion {
     Builder::of(profile).build()
 }
 

@@ -1,7 +1,7 @@
 //! Code that is prefetched and fetched while other requests are in flight.
 
-use super::super::Bundle;
 use super::*;
+use crate::Bundle;
 
 /// `{ .mii ;; }`, `{ .mib ;; }`, and nops of M and I units and of B.
 const MII: u8 = 0x01;
@@ -149,12 +149,12 @@ pub(super) fn ahead(begin: u64, mut report: impl FnMut(bool, &Instruction<'_>)) 
 
 #[test]
 fn a_prefetched_line_is_waited_for_as_long_as_it_takes() {
-    use super::super::{Clock, parts};
+    use crate::{Clock, parts};
     let cycles = |hint: u64| {
         let companion = Builder::of(&parts::MONTECITO).clock(Clock::Companion).build();
         let (rig, mut follower) = (Rig::new(1), follow(&companion, 0));
         let mut report = |_: bool, instruction: &Instruction<'_>| {
-            follower.execute(instruction, &mut super::super::Untranslated(14));
+            follower.execute(instruction, &mut crate::Untranslated(14));
             rig.deliver(&mut follower);
         };
         let mut program = Program { report: &mut report };

@@ -1,9 +1,9 @@
 //! Lookups that a thread repeats without the lock of its cluster, beside others that find, change and take the same lines.
 
-use super::super::outcome::Outcome;
-use super::super::{Clock, Invalidation, Profile, parts};
 use super::short::counted;
 use super::*;
+use crate::outcome::Outcome;
+use crate::{Clock, Invalidation, Profile, parts};
 
 /// Counts and outcomes, state saved on the way, and the number of instructions that took a fast path.
 type Done = (Vec<u64>, Vec<Outcome>, Vec<u64>, usize);

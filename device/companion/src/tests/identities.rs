@@ -1,10 +1,10 @@
 //! Sums stated by the manuals.
 
-use super::super::{Clock, parts};
 use super::*;
+use crate::{Clock, parts};
 
 /// Runs noise on every thread of two full clusters, with the companion's own clock.
-fn noisy(profile: &super::super::Profile, steps: usize) -> Rig {
+fn noisy(profile: &crate::Profile, steps: usize) -> Rig {
     let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
     let companion = Builder::of(profile).threads(threads).clock(Clock::Companion).build();
     let rig = Rig::new(threads);

@@ -4,10 +4,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 
 use vm_pmu_arch::feed::Totals;
 
-use super::super::cluster::Cluster;
-use super::super::line::{Line, LineState};
-use super::super::{Bundle, Clock, DeviceOperation, DeviceRequest, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 use super::*;
+use crate::cluster::Cluster;
+use crate::line::{Line, LineState};
+use crate::{Bundle, Clock, DeviceOperation, DeviceRequest, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 
 /// Returns every valid line of a cluster: its outer number, and the strongest state there.
 fn lines(cluster: &Cluster) -> BTreeMap<u64, LineState> {
@@ -68,7 +68,7 @@ fn a_line_is_once_in_a_set_and_an_inclusive_level_has_it_too() {
             }
         }
         let cluster = companion.system.clusters.first().unwrap().lock();
-        let numbers = |sets: &super::super::sets::Sets| {
+        let numbers = |sets: &crate::sets::Sets| {
             let mut all: Vec<u64> = sets.words().map(|word| Line(word).number()).collect();
             let count = all.len();
             all.sort_unstable();
@@ -133,8 +133,8 @@ fn what_is_delivered_together_is_what_is_delivered_apart() {
 #[test]
 fn restored_it_goes_on_as_if_nothing_had_been() {
     for profile in parts::ALL {
-        let random = super::super::Profile {
-            caches: super::super::Caches { data: profile.caches.data.replaced(Replacement::Random), ..profile.caches },
+        let random = crate::Profile {
+            caches: crate::Caches { data: profile.caches.data.replaced(Replacement::Random), ..profile.caches },
             ..**profile
         };
         let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
@@ -168,8 +168,8 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
 
 #[test]
 fn a_pipeline_of_bundles_goes_on_where_it_was_saved_and_reports_the_same_in_one_step() {
-    let montecito = super::super::parts::MONTECITO;
-    let run = |profile: &super::super::Profile, block: usize, restores: bool| {
+    let montecito = crate::parts::MONTECITO;
+    let run = |profile: &crate::Profile, block: usize, restores: bool| {
         let build = || Builder::of(profile).threads(1).clock(Clock::Companion).build();
         let (first, second, rig) = (build(), build(), Rig::new(1));
         let (mut here, mut there, mut count) = (follow(&first, 0), follow(&second, 0), 0);
@@ -440,23 +440,23 @@ fn displaced(mut report: impl FnMut(&Instruction<'_>)) {
 
 /// Returns machines of the part: two packages; for the K8 also six, with three links and an aperture; for POWER9 also four, in two groups,
 /// with every place that its machines can have and small caches.
-fn machines(profile: &super::super::Profile) -> Vec<(Builder, usize)> {
+fn machines(profile: &crate::Profile) -> Vec<(Builder, usize)> {
     let plain = (Builder::of(profile), 2);
     match profile.name {
         "power9" => {}
         "montecito" => {
-            let third = Some((super::super::CacheGeometry::lru(64 << 10, 4), Fill::Inclusive));
-            let profile = super::super::Profile { caches: super::super::Caches { third, ..profile.caches }, ..*profile };
+            let third = Some((crate::CacheGeometry::lru(64 << 10, 4), Fill::Inclusive));
+            let profile = crate::Profile { caches: crate::Caches { third, ..profile.caches }, ..*profile };
             return Vec::from([plain, (Builder::of(&profile), 2)]);
         }
         "k8" => return Vec::from([plain, (Builder::of(profile).aperture(0x4000_0000, 1 << 28), 6)]),
         _ => return Vec::from([plain]),
     }
-    let small = |bytes| super::super::CacheGeometry::lru(bytes, 8);
-    let second = super::super::SecondLevel::Unified(small(32 << 10));
+    let small = |bytes| crate::CacheGeometry::lru(bytes, 8);
+    let second = crate::SecondLevel::Unified(small(32 << 10));
     let third = Some((small(128 << 10), Fill::Victims));
-    let memory = super::super::MemoryGeometry { buffer_bytes: 256 << 10, ..profile.memory };
-    let profile = super::super::Profile { caches: super::super::Caches { second, third, ..profile.caches }, memory, ..*profile };
+    let memory = crate::MemoryGeometry { buffer_bytes: 256 << 10, ..profile.memory };
+    let profile = crate::Profile { caches: crate::Caches { second, third, ..profile.caches }, memory, ..*profile };
     Vec::from([plain, (Builder::of(&profile).packages_per_group(2).buffered().lent_clusters(1), 4)])
 }
 
@@ -491,7 +491,7 @@ fn made_and_said(name: &str, cores: usize, builder: Builder, packages: usize) ->
     }
     if name == "itanium" || name == "montecito" {
         code::ahead(0x1_0000_0000, |other, instruction| rig.run(&mut followers[if other { threads } else { 0 }].0, instruction));
-        followers[0].0.invalidate(super::super::Invalidation::All);
+        followers[0].0.invalidate(crate::Invalidation::All);
         rig.deliver(&mut followers[0].0);
     }
     written_out(|instruction| rig.run(&mut followers[0].0, instruction));

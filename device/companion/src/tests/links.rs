@@ -4,10 +4,10 @@
 
 use proptest::prelude::*;
 
-use super::super::hypertransport::{OF_LINKS, Transaction};
-use super::super::tally::Tally;
-use super::super::{DeviceOperation, DeviceRequest, IoRange, Routes, Untranslated};
 use super::*;
+use crate::hypertransport::{OF_LINKS, Transaction};
+use crate::tally::Tally;
+use crate::{DeviceOperation, DeviceRequest, IoRange, Routes, Untranslated};
 
 /// Bytes of memory of each node.
 const MEMORY: u64 = 1 << 20;

@@ -5,8 +5,8 @@
 
 use vm_pmu_arch::feed::{DataSource, FetchSource, Translation};
 
-use super::super::Outcome;
 use super::*;
+use crate::Outcome;
 
 /// Four-level radix tables, each a megabyte apart. Bits 40 and up of an address choose the size of its page.
 struct Radix;

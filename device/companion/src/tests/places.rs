@@ -1,7 +1,7 @@
 //! Counts of each memory channel.
 
-use super::super::{Place, Untranslated, parts};
 use super::*;
+use crate::{Place, Untranslated, parts};
 
 const OF_PLACES: [Signal; 9] = [
     Signal::NearMemoryReads,

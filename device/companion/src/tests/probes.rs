@@ -2,8 +2,8 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::{Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Operation, Register};
 use super::{Rig, follow};
+use crate::{Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Operation, Register};
 
 /// A line that only memory has, and one that both processors use.
 const FAR: u64 = 0x10_0000;

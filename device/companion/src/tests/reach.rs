@@ -8,8 +8,8 @@
 
 use vm_pmu_arch::feed::DataSource;
 
-use super::super::{Outcome, RestoreError};
 use super::*;
+use crate::{Outcome, RestoreError};
 
 /// Bytes of memory per chip.
 const MEMORY: u64 = 256 << 20;
@@ -431,12 +431,12 @@ fn a_snoop_is_counted_by_what_it_finds() {
         let chips = Chips { companion: Builder::new("power9").unwrap().threads(16).build(), rig: Rig::new(16) };
         let mut followed = follow(&chips.companion, 8);
         prepare(&chips);
-        let before = super::super::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
+        let before = crate::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
         chips.access(0, kind, 0x40_0000);
         // Requests to the second pair count with its next access.
         let access = load(0x80_0000);
         chips.run(&mut followed, None, &Instruction { length: 0, accesses: &[access], ..Instruction::default() });
-        let after = super::super::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
+        let after = crate::mail::FINDINGS.map(|signal| chips.rig.get(8, signal));
         [0, 1, 2, 3, 4, 5].map(|number| after[number] - before[number])
     };
     let second = |kind| {

@@ -2,8 +2,8 @@
 
 use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 
-use super::super::{Invalidation, Untranslated};
 use super::*;
+use crate::{Invalidation, Untranslated};
 
 /// Returns a follower whose requests are demanded.
 fn asking(companion: &Companion, number: usize) -> Follower<'_> {
@@ -316,7 +316,7 @@ fn a_follower_whose_requests_alone_are_wanted_is_active_and_none_are_kept_for_no
 
 #[test]
 fn every_part_tells_its_requests() {
-    for profile in super::super::parts::ALL {
+    for profile in crate::parts::ALL {
         let companion = Builder::of(profile).build();
         let rig = Rig::new(1);
         let mut follower = asking(&companion, 0);

@@ -1,7 +1,7 @@
 //! The rules of levels, walks and time, each by an example worked out by hand.
 
-use super::super::{Clock, Invalidation, Untranslated};
 use super::*;
+use crate::{Clock, Invalidation, Untranslated};
 
 /// Runs an instruction without page tables.
 fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {

@@ -1,7 +1,7 @@
 //! A stream of bundles that exercises every feature of the queue of Montecito's second level.
 
-use super::super::Bundle;
 use super::*;
+use crate::Bundle;
 
 /// Two M slots and one F slot, with a stop or without.
 const MMF: u8 = 0x0E;

@@ -1,9 +1,9 @@
 //! Fast paths do the same as the general one: in every signal, in every outcome and in saved state.
 
-use super::super::outcome::Outcome;
-use super::super::pipeline::takes_the_long_way;
-use super::super::{Bundle, Clock, Invalidation, Profile, parts};
 use super::*;
+use crate::outcome::Outcome;
+use crate::pipeline::takes_the_long_way;
+use crate::{Bundle, Clock, Invalidation, Profile, parts};
 
 /// Reports a stream in which most instructions only compute: up to 60 of them after each noise instruction.
 fn computing(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
@@ -122,7 +122,7 @@ fn waiting(seed: u64, steps: u64, mut report: impl FnMut(&Instruction<'_>)) {
 /// Reports a stream of bundles most of which hit: loads, stores, additions, compares and branches in two pages of code, on a few lines of
 /// data, some 40 bundles after each noise instruction.
 fn bundled(seed: u64, steps: usize, mut report: impl FnMut(&Instruction<'_>)) {
-    use super::super::ia64_register::{FLOATING, PREDICATES};
+    use crate::ia64_register::{FLOATING, PREDICATES};
     const ADD: u64 = 8 << 37;
     const COMPARE: u64 = 0xC << 37;
     const LD8: u64 = 4 << 37 | 3 << 30;

@@ -1,8 +1,8 @@
 //! A program of bundles in which Montecito's pipeline waits for every possible reason.
 
-use super::super::bundle::Bundle;
-use super::super::ia64_register::{APPLICATION, FLOATING, PREDICATES};
 use super::*;
+use crate::bundle::Bundle;
+use crate::ia64_register::{APPLICATION, FLOATING, PREDICATES};
 
 const MII: u8 = 0x00;
 const MMI: u8 = 0x08;

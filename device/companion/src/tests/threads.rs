@@ -2,8 +2,8 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::{Builder, Class, Clock, Companion, Follower, Instruction, Operation, Register};
 use super::{Rig, follow};
+use crate::{Builder, Class, Clock, Companion, Follower, Instruction, Operation, Register};
 
 /// Returns two cores of four threads of Knights Landing, none of which runs.
 fn tile() -> Companion {

@@ -1,65 +1,65 @@
 //! Bundles for pipeline tests, and a bench that runs them.
 
-use super::super::super::bundle::Bundle;
-use super::super::super::ia64_register::FLOATING;
-use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
-use super::super::super::tally::Tally;
-use super::super::touch::{Source, Touch};
-use super::super::{Continuation, Found};
+use crate::bundle::Bundle;
+use crate::ia64_register::FLOATING;
+use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
+use crate::pipeline::touch::{Source, Touch};
+use crate::pipeline::{Continuation, Found};
+use crate::tally::Tally;
 
 /// Templates: the last bit is the stop at the end.
-pub(in super::super) const MII: u8 = 0x00;
-pub(in super::super) const MLX: u8 = 0x04;
-pub(in super::super) const MMI: u8 = 0x08;
-pub(in super::super) const M_MI: u8 = 0x0A;
-pub(in super::super) const MFI: u8 = 0x0C;
-pub(in super::super) const MMF: u8 = 0x0E;
-pub(in super::super) const MIB: u8 = 0x10;
-pub(in super::super) const BBB: u8 = 0x16;
-pub(in super::super) const STOP: u8 = 1;
+pub(in crate::pipeline) const MII: u8 = 0x00;
+pub(in crate::pipeline) const MLX: u8 = 0x04;
+pub(in crate::pipeline) const MMI: u8 = 0x08;
+pub(in crate::pipeline) const M_MI: u8 = 0x0A;
+pub(in crate::pipeline) const MFI: u8 = 0x0C;
+pub(in crate::pipeline) const MMF: u8 = 0x0E;
+pub(in crate::pipeline) const MIB: u8 = 0x10;
+pub(in crate::pipeline) const BBB: u8 = 0x16;
+pub(in crate::pipeline) const STOP: u8 = 1;
 
-pub(in super::super) const NOP: u64 = 1 << 27;
-pub(in super::super) const NOP_B: u64 = 2 << 37;
-pub(in super::super) const ADD: u64 = 8 << 37;
-pub(in super::super) const COMPARE: u64 = 0xC << 37;
-pub(in super::super) const LD8: u64 = 4 << 37 | 3 << 30;
-pub(in super::super) const LD8_FILL: u64 = 4 << 37 | 0x1B << 30;
-pub(in super::super) const LD8_ACQUIRE: u64 = 4 << 37 | 0x17 << 30;
-pub(in super::super) const ST8: u64 = 4 << 37 | 0x33 << 30;
-pub(in super::super) const ST8_SPILL: u64 = 4 << 37 | 0x3B << 30;
-pub(in super::super) const FMA: u64 = 8 << 37;
-pub(in super::super) const FRCPA: u64 = 1 << 33;
-pub(in super::super) const FCMP: u64 = 4 << 37;
-pub(in super::super) const LDFD: u64 = 6 << 37 | 3 << 30;
-pub(in super::super) const EXTRACT: u64 = 5 << 37 | 1 << 34;
-pub(in super::super) const ALLOC: u64 = 1 << 37 | 6 << 33;
-pub(in super::super) const MOVL: u64 = 6 << 37;
-pub(in super::super) const BRANCH: u64 = 4 << 37 | 2 << 33 | 6;
-pub(in super::super) const CLOOP: u64 = 4 << 37 | 5 << 6;
-pub(in super::super) const PADD: u64 = 8 << 37 | 1 << 34;
-pub(in super::super) const SRLZ_D: u64 = 3 << 31;
+pub(in crate::pipeline) const NOP: u64 = 1 << 27;
+pub(in crate::pipeline) const NOP_B: u64 = 2 << 37;
+pub(in crate::pipeline) const ADD: u64 = 8 << 37;
+pub(in crate::pipeline) const COMPARE: u64 = 0xC << 37;
+pub(in crate::pipeline) const LD8: u64 = 4 << 37 | 3 << 30;
+pub(in crate::pipeline) const LD8_FILL: u64 = 4 << 37 | 0x1B << 30;
+pub(in crate::pipeline) const LD8_ACQUIRE: u64 = 4 << 37 | 0x17 << 30;
+pub(in crate::pipeline) const ST8: u64 = 4 << 37 | 0x33 << 30;
+pub(in crate::pipeline) const ST8_SPILL: u64 = 4 << 37 | 0x3B << 30;
+pub(in crate::pipeline) const FMA: u64 = 8 << 37;
+pub(in crate::pipeline) const FRCPA: u64 = 1 << 33;
+pub(in crate::pipeline) const FCMP: u64 = 4 << 37;
+pub(in crate::pipeline) const LDFD: u64 = 6 << 37 | 3 << 30;
+pub(in crate::pipeline) const EXTRACT: u64 = 5 << 37 | 1 << 34;
+pub(in crate::pipeline) const ALLOC: u64 = 1 << 37 | 6 << 33;
+pub(in crate::pipeline) const MOVL: u64 = 6 << 37;
+pub(in crate::pipeline) const BRANCH: u64 = 4 << 37 | 2 << 33 | 6;
+pub(in crate::pipeline) const CLOOP: u64 = 4 << 37 | 5 << 6;
+pub(in crate::pipeline) const PADD: u64 = 8 << 37 | 1 << 34;
+pub(in crate::pipeline) const SRLZ_D: u64 = 3 << 31;
 /// A move to AR32 (CCV), and to AR16 (RSC).
-pub(in super::super) const MOVE_CCV: u64 = 1 << 37 | 0x2A << 27 | 32 << 20;
-pub(in super::super) const MOVE_RSC: u64 = 1 << 37 | 0x2A << 27 | 16 << 20;
-pub(in super::super) const BSW: u64 = 0x0D << 27;
+pub(in crate::pipeline) const MOVE_CCV: u64 = 1 << 37 | 0x2A << 27 | 32 << 20;
+pub(in crate::pipeline) const MOVE_RSC: u64 = 1 << 37 | 0x2A << 27 | 16 << 20;
+pub(in crate::pipeline) const BSW: u64 = 0x0D << 27;
 
-pub(in super::super) const MEMORY: u32 = 200;
+pub(in crate::pipeline) const MEMORY: u32 = 200;
 
 /// An instruction of a slot.
 #[derive(Clone, Copy, Default)]
-pub(in super::super) struct Slot<'a> {
-    pub(in super::super) word: u64,
-    pub(in super::super) class: Class,
-    pub(in super::super) addresses: &'a [Register],
-    pub(in super::super) reads: &'a [Register],
-    pub(in super::super) writes: &'a [Register],
-    pub(in super::super) touch: Option<Touch>,
-    pub(in super::super) accesses: &'a [Access],
-    pub(in super::super) continuation: Continuation,
-    pub(in super::super) may_trap: bool,
+pub(in crate::pipeline) struct Slot<'a> {
+    pub(in crate::pipeline) word: u64,
+    pub(in crate::pipeline) class: Class,
+    pub(in crate::pipeline) addresses: &'a [Register],
+    pub(in crate::pipeline) reads: &'a [Register],
+    pub(in crate::pipeline) writes: &'a [Register],
+    pub(in crate::pipeline) touch: Option<Touch>,
+    pub(in crate::pipeline) accesses: &'a [Access],
+    pub(in crate::pipeline) continuation: Continuation,
+    pub(in crate::pipeline) may_trap: bool,
 }
 
-pub(in super::super) fn plain<'a>(word: u64) -> Slot<'a> {
+pub(in crate::pipeline) fn plain<'a>(word: u64) -> Slot<'a> {
     Slot {
         word,
         class: Class::Simple,
@@ -73,47 +73,47 @@ pub(in super::super) fn plain<'a>(word: u64) -> Slot<'a> {
     }
 }
 
-pub(in super::super) fn touch(address: u64, kind: AccessKind) -> Touch {
+pub(in crate::pipeline) fn touch(address: u64, kind: AccessKind) -> Touch {
     Touch::new(&Access { address, physical: address, size: 8, kind, ..Access::default() }, address >> 6)
 }
 
 /// Returns a touch that missed.
-pub(in super::super) fn missed(address: u64, latency: u32, source: Source) -> Touch {
+pub(in crate::pipeline) fn missed(address: u64, latency: u32, source: Source) -> Touch {
     Touch { missed: true, latency, source, ..touch(address, AccessKind::Load) }
 }
 
-pub(in super::super) fn load<'a>(writes: &'a [Register], addresses: &'a [Register], touch: Touch) -> Slot<'a> {
+pub(in crate::pipeline) fn load<'a>(writes: &'a [Register], addresses: &'a [Register], touch: Touch) -> Slot<'a> {
     Slot { class: Class::Load, addresses, writes, touch: Some(touch), ..plain(LD8) }
 }
 
-pub(in super::super) fn store<'a>(address: u64) -> Slot<'a> {
+pub(in crate::pipeline) fn store<'a>(address: u64) -> Slot<'a> {
     Slot { class: Class::Store, touch: Some(touch(address, AccessKind::Store)), ..plain(ST8) }
 }
 
 /// A pipeline.
-pub(in super::super) trait Executes {
+pub(in crate::pipeline) trait Executes {
     fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally);
 }
 
-pub(in super::super) struct Bench<C> {
-    pub(in super::super) core: C,
-    pub(in super::super) tally: Tally,
-    pub(in super::super) address: u64,
-    pub(in super::super) found: Found,
+pub(in crate::pipeline) struct Bench<C> {
+    pub(in crate::pipeline) core: C,
+    pub(in crate::pipeline) tally: Tally,
+    pub(in crate::pipeline) address: u64,
+    pub(in crate::pipeline) found: Found,
 }
 
 impl<C: Executes> Bench<C> {
-    pub(in super::super) fn of(core: C) -> Bench<C> {
+    pub(in crate::pipeline) fn of(core: C) -> Bench<C> {
         Bench { core, tally: Tally::new(), address: 0x4000, found: Found::NONE }
     }
 
     /// Runs a bundle in sequence.
-    pub(in super::super) fn bundle(&mut self, template: u8, slots: [Slot<'_>; 3]) {
+    pub(in crate::pipeline) fn bundle(&mut self, template: u8, slots: [Slot<'_>; 3]) {
         self.part(template, slots, if template & 0x1E == MLX { 2 } else { 3 });
     }
 
     /// Runs the first `count` instructions of a bundle in sequence.
-    pub(in super::super) fn part(&mut self, template: u8, slots: [Slot<'_>; 3], count: usize) {
+    pub(in crate::pipeline) fn part(&mut self, template: u8, slots: [Slot<'_>; 3], count: usize) {
         let words = slots.map(|slot| slot.word);
         // A long instruction has its operation in the last slot.
         let words = if template & 0x1E == MLX { [words[0], 0, words[1]] } else { words };
@@ -142,34 +142,34 @@ impl<C: Executes> Bench<C> {
     }
 
     /// Runs the bundle W of the notes `count` times.
-    pub(in super::super) fn w(&mut self, count: usize) {
+    pub(in crate::pipeline) fn w(&mut self, count: usize) {
         (0..count).for_each(|_| self.bundle(MII | STOP, [plain(NOP); 3]));
     }
 
     /// Runs one instruction in the first slot, with a stop at the end of the bundle.
-    pub(in super::super) fn first(&mut self, slot: Slot<'_>) {
+    pub(in crate::pipeline) fn first(&mut self, slot: Slot<'_>) {
         self.bundle(MII | STOP, [slot, plain(NOP), plain(NOP)]);
     }
 
-    pub(in super::super) fn branch(&mut self, template: u8, word: u64, continuation: Continuation) {
+    pub(in crate::pipeline) fn branch(&mut self, template: u8, word: u64, continuation: Continuation) {
         self.bundle(template, [plain(NOP), plain(NOP), Slot { continuation, ..plain(word) }]);
     }
 }
 
-pub(in super::super) const R4: &[Register] = &[Register(4)];
-pub(in super::super) const R5: &[Register] = &[Register(5)];
+pub(in crate::pipeline) const R4: &[Register] = &[Register(4)];
+pub(in crate::pipeline) const R5: &[Register] = &[Register(5)];
 
-pub(in super::super) fn add<'a>(writes: &'a [Register], reads: &'a [Register]) -> Slot<'a> {
+pub(in crate::pipeline) fn add<'a>(writes: &'a [Register], reads: &'a [Register]) -> Slot<'a> {
     Slot { reads, writes, ..plain(ADD) }
 }
 
 /// Returns a load whose translation takes `translation` clocks.
-pub(in super::super) fn translated(translation: u32, walked: bool) -> Touch {
+pub(in crate::pipeline) fn translated(translation: u32, walked: bool) -> Touch {
     Touch { translation, walked, ..touch(0x2000, AccessKind::Load) }
 }
 
 /// Runs a random stream of bundles.
-pub(in super::super) fn random(bench: &mut Bench<impl Executes>, state: &mut u64, count: usize) {
+pub(in crate::pipeline) fn random(bench: &mut Bench<impl Executes>, state: &mut u64, count: usize) {
     let mut draw = |below: u64| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*state >> 33) % below

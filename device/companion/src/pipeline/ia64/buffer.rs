@@ -1,10 +1,10 @@
 //! The instruction buffer: the clocks from which bundles are in it (PM35), and why it lacked some.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::{small, time};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
 
 /// Capacity in bundles, and maximum number of bundles that it still holds when a pair enters.
-pub(in super::super) const BUFFER: u64 = 8;
+pub(in crate::pipeline) const BUFFER: u64 = 8;
 const KEPT: u64 = BUFFER - 2;
 /// Address bits within a pair of bundles, and within a bundle.
 const PAIR_BITS: u32 = 5;
@@ -14,7 +14,7 @@ const INTERVALS: usize = 16;
 
 /// How a bundle arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Arrival {
+pub(in crate::pipeline) enum Arrival {
     /// With the previous bundle.
     Together,
     /// As the first of a pair that must be looked up.
@@ -25,31 +25,31 @@ pub(in super::super) enum Arrival {
 
 /// The buffer, and the pair that was last delivered into it.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Buffer {
+pub(in crate::pipeline) struct Buffer {
     /// The first clock in which the activity of the front end is not known.
-    pub(in super::super) known: u64,
+    pub(in crate::pipeline) known: u64,
     /// The pair that was last delivered, if its second bundle can still arrive.
     pair: Option<u64>,
     /// Number of bundles that have arrived, and the clocks in which the last of them were dispersed.
-    pub(in super::super) count: u64,
+    pub(in crate::pipeline) count: u64,
     dispersed: [u64; BUFFER as usize],
     /// The clock from which the last pair can be dispersed.
-    pub(in super::super) ready: u64,
+    pub(in crate::pipeline) ready: u64,
 }
 
 impl Buffer {
     /// Returns a buffer whose first pair can be dispersed in clock `ready`.
-    pub(in super::super) const fn new(ready: u64) -> Buffer {
+    pub(in crate::pipeline) const fn new(ready: u64) -> Buffer {
         Buffer { known: ready - 1, pair: None, count: 0, dispersed: [ready - 1; BUFFER as usize], ready }
     }
 
     /// Returns when the bundle with this number was dispersed, if it is among the last.
-    pub(in super::super) fn dispersed(&self, number: u64) -> u64 {
+    pub(in crate::pipeline) fn dispersed(&self, number: u64) -> u64 {
         self.dispersed.get((number % BUFFER) as usize).copied().unwrap_or(0)
     }
 
     /// Records the arrival of the bundle at `address`, after all before it. `last` is the clock of the last dispersal.
-    pub(in super::super) fn arrive(&mut self, address: u64, last: u64) -> Arrival {
+    pub(in crate::pipeline) fn arrive(&mut self, address: u64, last: u64) -> Arrival {
         if self.count != 0
             && let Some(place) = self.dispersed.get_mut(((self.count - 1) % BUFFER) as usize)
         {
@@ -66,34 +66,34 @@ impl Buffer {
     }
 
     /// Returns the first clock in which two places are free: the one after that in which the last bundle left them.
-    pub(in super::super) fn room(&self) -> u64 {
+    pub(in crate::pipeline) fn room(&self) -> u64 {
         if self.count > KEPT { self.dispersed(self.count - KEPT - 1) + 1 } else { 0 }
     }
 
     /// Records the delivery of a pair.
-    pub(in super::super) fn deliver(&mut self) {
+    pub(in crate::pipeline) fn deliver(&mut self) {
         self.known += 1;
         self.ready = self.known;
     }
 
     /// Redirects fetch. Returns whether a second bundle could still have arrived.
-    pub(in super::super) fn turn(&mut self) -> bool {
+    pub(in crate::pipeline) fn turn(&mut self) -> bool {
         self.pair.take().is_some()
     }
 
     /// Empties the buffer from clock `from` on.
-    pub(in super::super) fn empty(&mut self, from: u64) {
+    pub(in crate::pipeline) fn empty(&mut self, from: u64) {
         self.pair = None;
         self.dispersed = [from - 1; BUFFER as usize];
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.known, u64::from(self.pair.is_some()), self.pair.unwrap_or(0), self.count]);
         writer.words(&self.dispersed);
         writer.word(self.ready);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.known = time(reader, now)?;
         let (there, pair) = (reader.word()?, reader.word()?);
         self.pair = (there & 1 == 1).then_some(pair);
@@ -108,7 +108,7 @@ impl Buffer {
 
 /// The last intervals of clocks, each with a number.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Intervals {
+pub(in crate::pipeline) struct Intervals {
     /// The first clock, the clock after the last, and the number of each interval.
     ring: [(u64, u64, u8); INTERVALS],
     next: usize,
@@ -117,11 +117,11 @@ pub(in super::super) struct Intervals {
 }
 
 impl Intervals {
-    pub(in super::super) const fn new() -> Intervals {
+    pub(in crate::pipeline) const fn new() -> Intervals {
         Intervals { ring: [(0, 0, 0); INTERVALS], next: 0, end: 0 }
     }
 
-    pub(in super::super) fn push(&mut self, from: u64, to: u64, number: u8) {
+    pub(in crate::pipeline) fn push(&mut self, from: u64, to: u64, number: u8) {
         if from < to
             && let Some(place) = self.ring.get_mut(self.next)
         {
@@ -133,19 +133,19 @@ impl Intervals {
 
     /// Returns the intersections of the intervals with the clocks from `from` up to `to`, in order.
     #[inline]
-    pub(in super::super) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u8)> {
+    pub(in crate::pipeline) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u8)> {
         let ring = if from < self.end { self.ring.as_slice() } else { &[] };
         let (newest, oldest) = ring.split_at(self.next.min(ring.len()));
         oldest.iter().chain(newest).map(move |each| (each.0.max(from), each.1.min(to), each.2)).filter(|each| each.0 < each.1)
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         self.ring.iter().for_each(|each| writer.words(&[each.0, each.1, u64::from(each.2)]));
         writer.word(self.next as u64);
     }
 
     /// Reads intervals with numbers of at most `most`.
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64, most: usize) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64, most: usize) -> Result<(), Damaged> {
         for each in &mut self.ring {
             *each = (time(reader, now)?, time(reader, now)?, small(reader, most)?);
         }

@@ -3,16 +3,16 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bus::{Carried, LINE_CLOCKS, Lines, Work};
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::snooped::Snoop;
-use super::super::super::tally::Tally;
-use super::super::queue::Ring;
-use super::super::time;
 use super::known::{Known, Sent};
 use super::live::Live;
 use super::snoops::{Snoops, Times};
 use super::waiting::{Entry, PLACES, Waiting};
+use crate::bus::{Carried, LINE_CLOCKS, Lines, Work};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::queue::Ring;
+use crate::pipeline::resources::saving::time;
+use crate::snooped::Snoop;
+use crate::tally::Tally;
 
 /// Clocks of the bus that the request of a transaction takes, and clocks of its data if they are less than a line.
 pub(super) const REQUEST: u64 = 2;
@@ -23,18 +23,18 @@ pub(super) const IN_ORDER: usize = 8;
 
 /// Timing of a part's bus.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Timing {
+pub(in crate::pipeline) struct Timing {
     /// Core clocks per bus clock.
-    pub(in super::super) ratio: u64,
+    pub(in crate::pipeline) ratio: u64,
     /// Clocks from the execution of an access to its second-level miss, and to its third-level miss.
-    pub(in super::super) second: u64,
-    pub(in super::super) third: u64,
+    pub(in crate::pipeline) second: u64,
+    pub(in crate::pipeline) third: u64,
     /// Number of low bits of an entry count that are summed separately.
-    pub(in super::super) low_bits: u32,
+    pub(in crate::pipeline) low_bits: u32,
     /// Capacity of the snoop queue.
-    pub(in super::super) snoops: usize,
+    pub(in crate::pipeline) snoops: usize,
     /// Whether the answers of cores are joined in a buffer that is counted.
-    pub(in super::super) joins: bool,
+    pub(in crate::pipeline) joins: bool,
 }
 
 /// The queues, in the order of [`LIVE`].
@@ -85,13 +85,13 @@ fn signals() -> impl Iterator<Item = Signal> {
 }
 
 /// Whether the bus in time supplies `signal`.
-pub(in super::super) fn supplies(signal: Signal) -> bool {
+pub(in crate::pipeline) fn supplies(signal: Signal) -> bool {
     signals().any(|each| each == signal) || signal == Signal::BusSnoopStallCycles
 }
 
 /// The bus as used by one thread.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Bus {
+pub(in crate::pipeline) struct Bus {
     timing: Timing,
     /// The current clock.
     now: u64,
@@ -121,7 +121,7 @@ pub(in super::super) struct Bus {
 }
 
 impl Bus {
-    pub(in super::super) const fn new(timing: Timing) -> Bus {
+    pub(in crate::pipeline) const fn new(timing: Timing) -> Bus {
         Bus {
             timing,
             now: 0,
@@ -148,7 +148,7 @@ impl Bus {
 
     /// Carries `work` for an access that executes in clock `begin`, including its waits for queue entries. Its data would arrive after
     /// `latency` clocks; returns how much later they do. `now` is the current clock.
-    pub(in super::super) fn carry(&mut self, work: Carried, begin: u64, latency: u64, now: u64) -> u64 {
+    pub(in crate::pipeline) fn carry(&mut self, work: Carried, begin: u64, latency: u64, now: u64) -> u64 {
         // Entries that could be sent before this is known go first.
         self.now = now;
         self.drain(now);
@@ -226,12 +226,12 @@ impl Bus {
     }
 
     /// Stores the lines of traffic that the pipeline is about to cause. Returns their place.
-    pub(in super::super) fn know(&mut self, lines: Lines) -> usize {
+    pub(in crate::pipeline) fn know(&mut self, lines: Lines) -> usize {
         self.known.put(lines)
     }
 
     /// FB10 to FB13: handles a snoop that reaches the core in clock `now`. Returns its times.
-    pub(in super::super) fn snoop(&mut self, snoop: Snoop, now: u64) -> Times {
+    pub(in crate::pipeline) fn snoop(&mut self, snoop: Snoop, now: u64) -> Times {
         self.now = now;
         let (line, timing) = (snoop.line(), self.timing);
         let arrived = self.snoops.arrive(now, &timing);
@@ -399,7 +399,7 @@ impl Bus {
     }
 
     /// Applies a changed demand in clock `now`. Earlier counts are dropped.
-    pub(in super::super) fn sync(&mut self, now: u64, wants: impl Fn(Signal) -> bool) {
+    pub(in crate::pipeline) fn sync(&mut self, now: u64, wants: impl Fn(Signal) -> bool) {
         self.now = now;
         self.drain(now);
         self.pass(now);
@@ -409,7 +409,7 @@ impl Bus {
 
     /// Counts the entries of the queues in the clocks before `now`, if any of their signals is counted.
     #[inline]
-    pub(in super::super) fn settle(&mut self, now: u64, tally: &mut Tally) {
+    pub(in crate::pipeline) fn settle(&mut self, now: u64, tally: &mut Tally) {
         if self.wanted {
             self.report(now, tally);
         }
@@ -432,7 +432,7 @@ impl Bus {
         self.bursting %= self.timing.ratio;
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.address, self.done, self.burst, self.passed, self.bursting]);
         writer.words(self.sums.as_flattened());
         writer.words(&self.met);
@@ -447,7 +447,7 @@ impl Bus {
         self.live.iter().chain([&self.bursts]).for_each(|live| live.save(writer));
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for each in [&mut self.address, &mut self.done, &mut self.burst, &mut self.passed, &mut self.bursting] {
             *each = time(reader, now)?;
         }

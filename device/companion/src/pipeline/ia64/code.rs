@@ -1,9 +1,10 @@
 //! Requests for code in flight to the first level: the read address buffer, the streaming buffer in which its lines wait, and the second
 //! level of code. Rules and sources are in `docs/notes/fabric-ia64.md`.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::{Source, small, time};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::Source;
+use crate::pipeline::resources::saving::{small, time};
+use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
 /// Entries of the read address buffer. All but one, which is for fetches, can hold prefetches.
@@ -30,16 +31,16 @@ struct Read {
 
 /// The location of a line that the first level does not have.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Asked {
-    pub(in super::super) line: u64,
-    pub(in super::super) source: Source,
+pub(in crate::pipeline) struct Asked {
+    pub(in crate::pipeline) line: u64,
+    pub(in crate::pipeline) source: Source,
     /// Clocks from the look-up to the arrival of the line.
-    pub(in super::super) latency: u64,
-    pub(in super::super) ahead: bool,
+    pub(in crate::pipeline) latency: u64,
+    pub(in crate::pipeline) ahead: bool,
 }
 
 /// A line in flight to the second level, and the clock of its arrival.
-pub(in super::super) type Fill = (u64, u64);
+pub(in crate::pipeline) type Fill = (u64, u64);
 
 /// The signals of a fetch request and of a prefetch request.
 type Pair = [Signal; 2];
@@ -56,7 +57,7 @@ fn count(pair: Pair, ahead: bool, amount: u64, tally: &mut Tally) {
 
 /// The requests of a front end.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Code {
+pub(in crate::pipeline) struct Code {
     reads: [Read; READS],
     fills: [Fill; FILLS],
     /// The clock in which all reads are done.
@@ -68,14 +69,14 @@ pub(in super::super) struct Code {
 }
 
 impl Code {
-    pub(in super::super) const fn new() -> Code {
+    pub(in crate::pipeline) const fn new() -> Code {
         const NONE: Read = Read { line: 0, from: 0, until: 0, asked: 0, circles: 0, ahead: false };
         Code { reads: [NONE; READS], fills: [(0, 0); FILLS], last: 0, counted: 0, next: 0 }
     }
 
     /// Advances to clock `now`: counts the earlier clocks in which the read address buffer was full, or had one entry left.
     #[inline]
-    pub(in super::super) fn pass(&mut self, now: u64, tally: &mut Tally) {
+    pub(in crate::pipeline) fn pass(&mut self, now: u64, tally: &mut Tally) {
         if self.counted < self.last {
             self.count_full(now, tally);
         }
@@ -98,7 +99,7 @@ impl Code {
     /// Handles a fetch of `line` in clock `now` that hits the first level, or will. If the line is in flight, returns the clock of its
     /// arrival.
     #[inline]
-    pub(in super::super) fn meet(&mut self, line: u64, now: u64, tally: &mut Tally) -> Option<u64> {
+    pub(in crate::pipeline) fn meet(&mut self, line: u64, now: u64, tally: &mut Tally) -> Option<u64> {
         if self.last <= now {
             return None;
         }
@@ -117,7 +118,7 @@ impl Code {
     /// Handles a fetch of `line` for which nothing waits. Counts whether it comes from the streaming buffer: a line moves from there to the
     /// first level in the first clock in which that level is not read. The last such clock was before `quiet`.
     #[inline]
-    pub(in super::super) fn stream(&self, line: u64, quiet: u64, tally: &mut Tally) {
+    pub(in crate::pipeline) fn stream(&self, line: u64, quiet: u64, tally: &mut Tally) {
         if self.last >= quiet && self.reads.iter().any(|read| read.line == line && read.ahead && read.until >= quiet) {
             tally.add(Signal::StreamingBufferHits, 1);
         }
@@ -132,24 +133,24 @@ impl Code {
     }
 
     /// Begins a stream after a line that is fetched in clock `now`.
-    pub(in super::super) fn begin(&mut self, now: u64) {
+    pub(in crate::pipeline) fn begin(&mut self, now: u64) {
         self.next = self.next.max(now + 1);
     }
 
     /// Ends the stream in clock `now`. Until then it may have waited for an entry.
-    pub(in super::super) fn end(&mut self, now: u64, tally: &mut Tally) {
+    pub(in crate::pipeline) fn end(&mut self, now: u64, tally: &mut Tally) {
         let waited = self.room_ahead().min(now).saturating_sub(self.next);
         tally.add(Signal::InstructionPrefetchStallCycles, waited);
         self.next = self.next.max(now);
     }
 
     /// Whether a stream has requested another line before clock `now`.
-    pub(in super::super) fn has_gone_on(&self, now: u64) -> bool {
+    pub(in crate::pipeline) fn has_gone_on(&self, now: u64) -> bool {
         self.next.max(self.room_ahead()) < now
     }
 
     /// Returns when the prefetch pipeline accepts the next line: for a stream as soon as it can, otherwise not before `from`.
-    pub(in super::super) fn take_ahead(&mut self, from: u64, tally: &mut Tally) -> u64 {
+    pub(in crate::pipeline) fn take_ahead(&mut self, from: u64, tally: &mut Tally) -> u64 {
         let wanted = self.next.max(from);
         let at = wanted.max(self.room_ahead());
         tally.add(Signal::InstructionPrefetchStallCycles, at - wanted);
@@ -159,7 +160,7 @@ impl Code {
 
     /// Requests a line that the first level does not have in clock `at`. `takes` returns when the third level accepts a request for a line
     /// of the second, from a clock on, beside those in flight. `second` is the latency of the second level. Returns when the line arrives.
-    pub(in super::super) fn request(
+    pub(in crate::pipeline) fn request(
         &mut self,
         asked: &Asked,
         at: u64,
@@ -213,7 +214,7 @@ impl Code {
         here
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         for read in &self.reads {
             writer.words(&[read.line, read.from, read.until, read.asked, read.circles, u64::from(read.ahead)]);
         }
@@ -221,7 +222,7 @@ impl Code {
         writer.words(&[self.counted, self.next]);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for read in &mut self.reads {
             *read = Read {
                 line: reader.word()?,

@@ -1,45 +1,45 @@
 //! The position of the program among its bundles.
 
-use super::super::super::bundle::Bundle;
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::small;
+use crate::bundle::Bundle;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::small;
 
 /// The slot number after the last slot of a bundle.
 const END: u8 = 3;
 
 /// The bundle of the last instruction, and the slot after it, where known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Course {
+pub(in crate::pipeline) struct Course {
     last: Option<(u64, u8)>,
 }
 
 impl Course {
     /// Whether `slot` of bundle `number` is the next in sequence, as far as is known.
-    pub(in super::super) fn follows(&self, number: u64, slot: u8) -> bool {
+    pub(in crate::pipeline) fn follows(&self, number: u64, slot: u8) -> bool {
         self.last.is_none_or(|(last, next)| if next < END { (number, slot) == (last, next) } else { number == last + 1 })
     }
 
     /// Whether the bundle is entered at this slot.
-    pub(in super::super) fn enters(&self, number: u64, slot: u8) -> bool {
+    pub(in crate::pipeline) fn enters(&self, number: u64, slot: u8) -> bool {
         self.last.is_none_or(|(last, next)| last != number || next > slot)
     }
 
     /// Records that an instruction of bundle `number` was executed.
-    pub(in super::super) fn went(&mut self, number: u64, bundle: Option<&Bundle>) {
+    pub(in crate::pipeline) fn went(&mut self, number: u64, bundle: Option<&Bundle>) {
         self.last = bundle.map(|bundle| (number, if bundle.is_last() { END } else { bundle.slot.min(2) + 1 }));
     }
 
     /// Records that execution continues elsewhere.
-    pub(in super::super) fn leave(&mut self) {
+    pub(in crate::pipeline) fn leave(&mut self) {
         self.last = None;
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         let (number, next) = self.last.unwrap_or_default();
         writer.words(&[u64::from(self.last.is_some()), number, u64::from(next)]);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let (there, number, next) = (reader.word()?, reader.word()?, small(reader, usize::from(END))?);
         if number > u64::MAX >> 4 {
             return Err(Damaged);

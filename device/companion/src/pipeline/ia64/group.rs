@@ -1,13 +1,13 @@
 //! A group in flight: its sources, results and accesses.
 
-use super::super::super::bus::Carried;
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::ia64_register::PREDICATES;
-use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
-use super::super::registers::ANY;
-use super::super::saving::{number, pick};
-use super::super::{Found, Touch, small, time};
 use super::rows::{self, Consumer, Kind, Producer, Row, Special};
+use crate::bus::Carried;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::ia64_register::PREDICATES;
+use crate::instruction::{AccessKind, Class, Instruction, Register};
+use crate::pipeline::resources::registers::ANY;
+use crate::pipeline::resources::saving::{number, pick, small, time};
+use crate::pipeline::{Found, Touch};
 
 /// Maximum number of registers that a group reads, and writes, other than predicates. No six instructions name more.
 const SOURCES: usize = 32;
@@ -15,68 +15,68 @@ const RESULTS: usize = 24;
 /// Maximum number of accesses of a group; those of the register stack engine are counted instead.
 const ACCESSES: usize = 6;
 /// Producers of predicates.
-pub(in super::super) const PREDICATE_PRODUCERS: [Producer; 3] = [Producer::Compare, Producer::FloatCompare, Producer::Estimate];
+pub(in crate::pipeline) const PREDICATE_PRODUCERS: [Producer; 3] = [Producer::Compare, Producer::FloatCompare, Producer::Estimate];
 /// Access number of a result that no access brings.
 const NO_ACCESS: u8 = ACCESSES as u8;
 
 /// A register that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Needed {
-    pub(in super::super) register: u16,
-    pub(in super::super) consumer: Consumer,
+pub(in crate::pipeline) struct Needed {
+    pub(in crate::pipeline) register: u16,
+    pub(in crate::pipeline) consumer: Consumer,
 }
 
 /// A register that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Made {
-    pub(in super::super) register: u16,
-    pub(in super::super) producer: Producer,
+pub(in crate::pipeline) struct Made {
+    pub(in crate::pipeline) register: u16,
+    pub(in crate::pipeline) producer: Producer,
     /// The access that brings it, if any.
-    pub(in super::super) access: u8,
+    pub(in crate::pipeline) access: u8,
 }
 
 /// An access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Reference {
-    pub(in super::super) touch: Touch,
+pub(in crate::pipeline) struct Reference {
+    pub(in crate::pipeline) touch: Touch,
     /// Whether it is for floating-point registers.
-    pub(in super::super) floating: bool,
-    pub(in super::super) special: Special,
+    pub(in crate::pipeline) floating: bool,
+    pub(in crate::pipeline) special: Special,
     /// Whether it evicted a modified line from the second level.
-    pub(in super::super) evicts: bool,
+    pub(in crate::pipeline) evicts: bool,
     /// The clock in which its data arrive.
-    pub(in super::super) arrival: u64,
+    pub(in crate::pipeline) arrival: u64,
 }
 
 /// Operations of a group in the second level other than accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Singles {
+pub(in crate::pipeline) struct Singles {
     /// `mf`, `mf.a` and `sync.i`.
-    pub(in super::super) fences: bool,
-    pub(in super::super) accepts: bool,
-    pub(in super::super) synchronizes: bool,
+    pub(in crate::pipeline) fences: bool,
+    pub(in crate::pipeline) accepts: bool,
+    pub(in crate::pipeline) synchronizes: bool,
     /// Whether it flushes a line.
-    pub(in super::super) flushes: bool,
+    pub(in crate::pipeline) flushes: bool,
 }
 
 /// Work of the register stack engine for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Stack {
+pub(in crate::pipeline) struct Stack {
     /// Number of registers that are stored at once, loaded, and loaded by `loadrs`.
-    pub(in super::super) spills: u32,
-    pub(in super::super) fills: u32,
-    pub(in super::super) loads: u32,
+    pub(in crate::pipeline) spills: u32,
+    pub(in crate::pipeline) fills: u32,
+    pub(in crate::pipeline) loads: u32,
     /// Whether it waits until writes of the engine's registers are done.
-    pub(in super::super) waits: bool,
+    pub(in crate::pipeline) waits: bool,
     /// Number of clocks until its write of such a register is done.
-    pub(in super::super) keeps: u64,
+    pub(in crate::pipeline) keeps: u64,
     /// Whether it ends with `bsw`.
-    pub(in super::super) switches: bool,
+    pub(in crate::pipeline) switches: bool,
 }
 
 /// A group of instructions.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Group {
+pub(in crate::pipeline) struct Group {
     needed: [Needed; SOURCES],
     needs: u8,
     made: [Made; RESULTS],
@@ -84,27 +84,27 @@ pub(in super::super) struct Group {
     references: [Reference; ACCESSES],
     accesses: u8,
     /// Predicates that it reads, one bit each: qualifying ones, and those of branches.
-    pub(in super::super) qualifying: u64,
-    pub(in super::super) deciding: u64,
+    pub(in crate::pipeline) qualifying: u64,
+    pub(in crate::pipeline) deciding: u64,
     /// Predicates that it writes, by [`PREDICATE_PRODUCERS`].
-    pub(in super::super) predicates: [u64; 3],
-    pub(in super::super) stack: Stack,
+    pub(in crate::pipeline) predicates: [u64; 3],
+    pub(in crate::pipeline) stack: Stack,
     /// Clocks of walks for the register stack engine, and of its accesses' translations from the second-level TLB.
-    pub(in super::super) stack_walk: u64,
-    pub(in super::super) stack_transfer: u64,
+    pub(in crate::pipeline) stack_walk: u64,
+    pub(in crate::pipeline) stack_transfer: u64,
     /// Bus traffic for it apart from its accesses, and the longest latency of the data of that.
-    pub(in super::super) carried: Carried,
-    pub(in super::super) carried_latency: u64,
+    pub(in crate::pipeline) carried: Carried,
+    pub(in crate::pipeline) carried_latency: u64,
     /// Whether the floating-point unit has to check if an operation raises an exception.
-    pub(in super::super) checks: bool,
-    pub(in super::super) serializes: bool,
-    pub(in super::super) fences: bool,
-    pub(in super::super) singles: Singles,
+    pub(in crate::pipeline) checks: bool,
+    pub(in crate::pipeline) serializes: bool,
+    pub(in crate::pipeline) fences: bool,
+    pub(in crate::pipeline) singles: Singles,
     /// Whether it writes a control or application register, or PSR.
-    pub(in super::super) writes_special: bool,
+    pub(in crate::pipeline) writes_special: bool,
     /// The clock in which it executed, and the one in which its REN stage began.
-    pub(in super::super) executed: u64,
-    pub(in super::super) renamed: u64,
+    pub(in crate::pipeline) executed: u64,
+    pub(in crate::pipeline) renamed: u64,
 }
 
 impl Default for Group {
@@ -152,7 +152,7 @@ fn is_executed(instruction: &Instruction<'_>) -> bool {
 
 impl Group {
     /// Empties the group.
-    pub(in super::super) fn clear(&mut self) {
+    pub(in crate::pipeline) fn clear(&mut self) {
         // Elements beyond the counts are not read. Each field is named, so that none is forgotten.
         let Group {
             needed: _,
@@ -186,21 +186,21 @@ impl Group {
     }
 
     #[inline]
-    pub(in super::super) fn needed(&self) -> &[Needed] {
+    pub(in crate::pipeline) fn needed(&self) -> &[Needed] {
         self.needed.get(..usize::from(self.needs)).unwrap_or(&[])
     }
 
     #[inline]
-    pub(in super::super) fn made(&self) -> &[Made] {
+    pub(in crate::pipeline) fn made(&self) -> &[Made] {
         self.made.get(..usize::from(self.makes)).unwrap_or(&[])
     }
 
     #[inline]
-    pub(in super::super) fn references(&self) -> &[Reference] {
+    pub(in crate::pipeline) fn references(&self) -> &[Reference] {
         self.references.get(..usize::from(self.accesses)).unwrap_or(&[])
     }
 
-    pub(in super::super) fn references_mut(&mut self) -> &mut [Reference] {
+    pub(in crate::pipeline) fn references_mut(&mut self) -> &mut [Reference] {
         self.references.get_mut(..usize::from(self.accesses)).unwrap_or(&mut [])
     }
 
@@ -219,7 +219,7 @@ impl Group {
     }
 
     /// Adds an instruction.
-    pub(in super::super) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
+    pub(in crate::pipeline) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
         if !found.carried.is_none() {
             self.carried.join(found.carried);
         }
@@ -305,7 +305,7 @@ impl Group {
         }
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.needs), u64::from(self.makes), u64::from(self.accesses)]);
         let count = |count: u8| usize::from(count);
         for each in self.needed().iter().chain(core::iter::repeat_n(&Needed::default(), SOURCES - count(self.needs))) {
@@ -332,7 +332,7 @@ impl Group {
         writer.words(&[self.executed, self.renamed]);
     }
 
-    pub(in super::super) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Group, Damaged> {
+    pub(in crate::pipeline) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Group, Damaged> {
         let mut group = Group {
             needs: small(reader, SOURCES)?,
             makes: small(reader, RESULTS)?,

@@ -1,9 +1,9 @@
 //! The lines of pending bus traffic, and of transactions that were sent.
 
-use super::super::super::bus::{Lines, PLACES};
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::{small, time};
 use super::bus::IN_ORDER;
+use crate::bus::{Lines, PLACES};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
 
 /// The lines of accesses that have not reached the stage in which the bus sees them. If there are too many, the last ones are kept.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Number of entries of a queue in each clock.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::{small, time};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
 
 /// Number of entries that are kept until their clocks have been counted.
 const PLACES: usize = 32;

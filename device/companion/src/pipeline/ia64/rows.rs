@@ -1,13 +1,13 @@
 //! Classification of instructions: their ports, the kinds of their results and sources, and their demands on the stages. Sections M1, M2.1
 //! and I1 of `docs/notes/pipelines-ia64.md` have the sources. Latencies are specific to each part.
 
-use super::super::super::bundle::Unit;
-use super::super::super::ia64_register::{APPLICATION, BRANCH, FLOATING, PREDICATES, STATUS};
-use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
+use crate::bundle::Unit;
+use crate::ia64_register::{APPLICATION, BRANCH, FLOATING, PREDICATES, STATUS};
+use crate::instruction::{AccessKind, Class, Instruction, Register};
 
 /// Ports of Montecito that can take an instruction (PM11a). The first Itanium distinguishes fewer kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Port {
+pub(in crate::pipeline) enum Port {
     /// Any integer port: an I port if it is in an I slot and one is free, otherwise an M port.
     Any,
     /// M0 to M3.
@@ -36,7 +36,7 @@ pub(in super::super) enum Port {
 
 /// The producer of a result, as far as its latency is concerned: the rows of the tables of M1 and I1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) enum Producer {
+pub(in crate::pipeline) enum Producer {
     /// Integers and post-increments.
     #[default]
     Integer,
@@ -80,7 +80,7 @@ pub(in super::super) enum Producer {
 
 /// The consumer of a result: the columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) enum Consumer {
+pub(in crate::pipeline) enum Consumer {
     /// A qualifying predicate.
     Qualifying,
     /// The predicate of a branch.
@@ -107,7 +107,7 @@ pub(in super::super) enum Consumer {
 }
 
 impl Producer {
-    pub(in super::super) const ALL: [Producer; Producer::Move35 as usize + 1] = [
+    pub(in crate::pipeline) const ALL: [Producer; Producer::Move35 as usize + 1] = [
         Producer::Integer,
         Producer::Slow,
         Producer::Parallel,
@@ -129,13 +129,13 @@ impl Producer {
         Producer::Move35,
     ];
 
-    pub(in super::super) fn loads(self) -> bool {
+    pub(in crate::pipeline) fn loads(self) -> bool {
         matches!(self, Producer::Load | Producer::FloatLoad)
     }
 }
 
 impl Consumer {
-    pub(in super::super) const ALL: [Consumer; Consumer::Written as usize + 1] = [
+    pub(in crate::pipeline) const ALL: [Consumer; Consumer::Written as usize + 1] = [
         Consumer::Qualifying,
         Consumer::Branch,
         Consumer::Integer,
@@ -152,7 +152,7 @@ impl Consumer {
 
 /// Distinguished kinds of registers (PM15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Kind {
+pub(in crate::pipeline) enum Kind {
     General,
     Floating,
     Predicate,
@@ -160,7 +160,7 @@ pub(in super::super) enum Kind {
 }
 
 impl Kind {
-    pub(in super::super) fn of(register: u16) -> Kind {
+    pub(in crate::pipeline) fn of(register: u16) -> Kind {
         match register {
             FLOATING..PREDICATES => Kind::Floating,
             PREDICATES..BRANCH => Kind::Predicate,
@@ -172,7 +172,7 @@ impl Kind {
 
 /// Demands of an instruction on the stages beyond its registers and accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) enum Special {
+pub(in crate::pipeline) enum Special {
     #[default]
     None,
     /// Work on the register stack (PM25).
@@ -202,7 +202,7 @@ pub(in super::super) enum Special {
 }
 
 impl Special {
-    pub(in super::super) const ALL: [Special; Special::Synchronize as usize + 1] = [
+    pub(in crate::pipeline) const ALL: [Special; Special::Synchronize as usize + 1] = [
         Special::None,
         Special::Stack,
         Special::LoadStack,
@@ -221,17 +221,17 @@ impl Special {
 
 /// An instruction as seen by the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Row {
-    pub(in super::super) port: Port,
+pub(in crate::pipeline) struct Row {
+    pub(in crate::pipeline) port: Port,
     /// The producer of its results, except predicates of estimates and the base registers of accesses.
-    pub(in super::super) producer: Producer,
+    pub(in crate::pipeline) producer: Producer,
     /// The use of the general and floating-point registers that it reads.
-    pub(in super::super) consumer: Consumer,
-    pub(in super::super) special: Special,
+    pub(in crate::pipeline) consumer: Consumer,
+    pub(in crate::pipeline) special: Special,
     /// Whether it accesses memory for floating-point registers.
-    pub(in super::super) floating: bool,
+    pub(in crate::pipeline) floating: bool,
     /// Whether it prefetches.
-    pub(in super::super) prefetches: bool,
+    pub(in crate::pipeline) prefetches: bool,
 }
 
 const fn row(port: Port) -> Row {
@@ -239,11 +239,11 @@ const fn row(port: Port) -> Row {
 }
 
 impl Row {
-    pub(in super::super) const fn makes(self, producer: Producer) -> Row {
+    pub(in crate::pipeline) const fn makes(self, producer: Producer) -> Row {
         Row { producer, ..self }
     }
 
-    pub(in super::super) const fn uses(self, consumer: Consumer) -> Row {
+    pub(in crate::pipeline) const fn uses(self, consumer: Consumer) -> Row {
         Row { consumer, ..self }
     }
 
@@ -252,7 +252,7 @@ impl Row {
     }
 
     /// Returns the producer of its result in `register`.
-    pub(in super::super) fn producer_of(&self, register: u16, base: bool) -> Producer {
+    pub(in crate::pipeline) fn producer_of(&self, register: u16, base: bool) -> Producer {
         match (self.producer, Kind::of(register)) {
             _ if base => Producer::Integer,
             (Producer::Float | Producer::FloatOther, Kind::Predicate) => Producer::Estimate,
@@ -262,12 +262,12 @@ impl Row {
 }
 
 /// Returns `length` bits of `word` from bit `low` on.
-pub(in super::super) fn field(word: u64, low: u32, length: u32) -> u64 {
+pub(in crate::pipeline) fn field(word: u64, low: u32, length: u32) -> u64 {
     word >> low & ((1 << length) - 1)
 }
 
 /// Returns the row of an instruction with the given unit and 41 bits.
-pub(in super::super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
+pub(in crate::pipeline) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
     let Some((unit, word)) = encoding else { return by_class(instruction) };
     let major = word >> 37;
     match unit {
@@ -335,8 +335,8 @@ fn registers(word: u64) -> Row {
 /// Numbers of application registers.
 const RSC: u64 = 16;
 const RNAT: u64 = 19;
-pub(in super::super) const CCV: u64 = 32;
-pub(in super::super) const UNAT: u64 = 36;
+pub(in crate::pipeline) const CCV: u64 = 32;
+pub(in crate::pipeline) const UNAT: u64 = 36;
 const PFS: u64 = 64;
 
 fn from_application(number: u64, row: Row) -> Row {
@@ -463,7 +463,7 @@ fn by_class(instruction: &Instruction<'_>) -> Row {
 }
 
 /// Returns for how many clocks the result of a move to `register` keeps the register stack engine waiting (PM26).
-pub(in super::super) fn keeps_stack(register: Register, producer: Producer) -> u64 {
+pub(in crate::pipeline) fn keeps_stack(register: Register, producer: Producer) -> u64 {
     let application = |number: u64| APPLICATION + number as u16;
     match (register.0, producer) {
         (_, Producer::Integer | Producer::MoveBranch) => 0,
@@ -474,6 +474,6 @@ pub(in super::super) fn keeps_stack(register: Register, producer: Producer) -> u
 }
 
 /// Whether a move to `register` must be done before `srlz.d` is (PM21).
-pub(in super::super) fn is_serialized(register: Register, producer: Producer) -> bool {
+pub(in crate::pipeline) fn is_serialized(register: Register, producer: Producer) -> bool {
     matches!(producer, Producer::Move5 | Producer::Move12) && (APPLICATION..=STATUS).contains(&register.0)
 }

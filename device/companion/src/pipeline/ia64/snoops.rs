@@ -1,9 +1,9 @@
 //! Timing of a core's answers to snoops of others, and of the bus's wait for them. Rules FB10 to FB12 are in `docs/notes/fabric-ia64.md`.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::queue::Ring;
-use super::super::time;
 use super::bus::{REQUEST, Timing};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::queue::Ring;
+use crate::pipeline::resources::saving::time;
 
 /// Entries of the snoop queue and of the snoop coalescing buffer (M: pages of ER_SNOOPQ_REQ and SI_SCB_LIVE_REQ).
 pub(super) const SNOOPS: usize = 8;
@@ -23,12 +23,12 @@ pub(super) struct Snoops {
 
 /// The times of a snoop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Times {
-    pub(in super::super) arrived: u64,
+pub(in crate::pipeline) struct Times {
+    pub(in crate::pipeline) arrived: u64,
     pub(super) answered: u64,
     pub(super) signed: u64,
     /// Bus clocks for which the answer was waited for.
-    pub(in super::super) stalled: u64,
+    pub(in crate::pipeline) stalled: u64,
 }
 
 impl Snoops {

@@ -1,42 +1,41 @@
 //! Readiness of the registers of a pipeline of bundles, and the waits of a group (PM14).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::ia64_register::PREDICATES;
-use super::super::super::instruction::Register;
-use super::super::saving::{number, pick};
-use super::super::time;
 use super::group::{Group, PREDICATE_PRODUCERS};
 use super::rows::{Consumer, Kind, Producer};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::ia64_register::PREDICATES;
+use crate::instruction::Register;
+use crate::pipeline::resources::saving::{number, pick, time};
 
 /// The origin of a register's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Value {
-    pub(in super::super) producer: Producer,
+pub(in crate::pipeline) struct Value {
+    pub(in crate::pipeline) producer: Producer,
     /// The clock in which it was executed, or in which its data arrive.
-    pub(in super::super) at: u64,
+    pub(in crate::pipeline) at: u64,
 }
 
 /// Maximum latency of any result on either part, in clocks.
-pub(in super::super) const LONGEST_LATENCY: u64 = 35;
+pub(in crate::pipeline) const LONGEST_LATENCY: u64 = 35;
 
 /// A register that a group waits for.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Wait {
-    pub(in super::super) kind: Kind,
-    pub(in super::super) value: Value,
-    pub(in super::super) consumer: Consumer,
+pub(in crate::pipeline) struct Wait {
+    pub(in crate::pipeline) kind: Kind,
+    pub(in crate::pipeline) value: Value,
+    pub(in crate::pipeline) consumer: Consumer,
     /// Length of the wait.
-    pub(in super::super) clocks: u64,
+    pub(in crate::pipeline) clocks: u64,
 }
 
 /// The values of all registers.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Values {
+pub(in crate::pipeline) struct Values {
     all: [Value; Register::COUNT + 1],
 }
 
 impl Values {
-    pub(in super::super) fn new() -> Values {
+    pub(in crate::pipeline) fn new() -> Values {
         Values { all: [Value::default(); Register::COUNT + 1] }
     }
 
@@ -46,7 +45,7 @@ impl Values {
 
     /// Passes to `each` the registers that `group` has to wait for if it reaches execution in clock `now`. `latency` is the time from the
     /// value to its use.
-    pub(in super::super) fn waits(&self, group: &Group, now: u64, latency: impl Fn(Value, Consumer) -> u64, mut each: impl FnMut(Wait)) {
+    pub(in crate::pipeline) fn waits(&self, group: &Group, now: u64, latency: impl Fn(Value, Consumer) -> u64, mut each: impl FnMut(Wait)) {
         let mut tell = |register: u16, consumer: Consumer| {
             let value = self.of(register);
             if value.at == 0 || value.at + LONGEST_LATENCY < now {
@@ -69,7 +68,7 @@ impl Values {
     }
 
     /// Sets the times of the results of a group that executed in clock `now`.
-    pub(in super::super) fn write(&mut self, group: &Group, now: u64) {
+    pub(in crate::pipeline) fn write(&mut self, group: &Group, now: u64) {
         for made in group.made() {
             if let Some(value) = self.all.get_mut(usize::from(made.register)) {
                 let arrival = group.references().get(usize::from(made.access)).map(|reference| reference.arrival);
@@ -89,7 +88,7 @@ impl Values {
     }
 
     /// Updates results of the group whose access data arrive at other times than was known when it executed.
-    pub(in super::super) fn bring(&mut self, group: &Group) {
+    pub(in crate::pipeline) fn bring(&mut self, group: &Group) {
         for made in group.made() {
             if let Some(reference) = group.references().get(usize::from(made.access))
                 && let Some(value) = self.all.get_mut(usize::from(made.register)).filter(|value| value.producer == made.producer)
@@ -99,11 +98,11 @@ impl Values {
         }
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         self.all.iter().for_each(|value| writer.words(&[number(&Producer::ALL, &value.producer), value.at]));
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for value in &mut self.all {
             *value = Value { producer: pick(&Producer::ALL, reader)?, at: time(reader, now)? };
         }
@@ -113,7 +112,7 @@ impl Values {
 
 /// Asserts that no latency of a part exceeds [`LONGEST_LATENCY`], since registers that were made earlier are never waited for.
 #[cfg(test)]
-pub(in super::super) fn assert_no_latency_is_longer(latency: fn(Producer, Consumer) -> u64) {
+pub(in crate::pipeline) fn assert_no_latency_is_longer(latency: fn(Producer, Consumer) -> u64) {
     let all = Producer::ALL.into_iter().flat_map(|producer| Consumer::ALL.map(|consumer| latency(producer, consumer)));
     assert!(all.max() <= Some(LONGEST_LATENCY));
 }

@@ -1,9 +1,9 @@
 //! A queue of transactions that are sent when nothing else wants the bus.
 
-use super::super::super::bus::{LINE_CLOCKS, Lines};
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::queue::Ring;
-use super::super::{small, time};
+use crate::bus::{LINE_CLOCKS, Lines};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::queue::Ring;
+use crate::pipeline::resources::saving::{small, time};
 
 /// Capacity of the queues of the system interface.
 pub(super) const PLACES: usize = 8;

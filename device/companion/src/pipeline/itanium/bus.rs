@@ -2,22 +2,22 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::snooped::Snoop;
-use super::super::super::tally::Tally;
-use super::super::ia64::bus::Bus;
-use super::super::ia64::snoops::Times;
-use super::super::{Found, ia64};
-use super::Core;
+use super::ItaniumPipeline;
+use crate::pipeline::ia64::bus::Bus;
+use crate::pipeline::ia64::snoops::Times;
+use crate::pipeline::{Found, ia64};
+use crate::snooped::Snoop;
+use crate::tally::Tally;
 
 /// Signals that never count: more than three snoops, and answers that are joined with those of another core.
 const NEVER: [Signal; 3] = [Signal::BusSnoopQueueHigh, Signal::BusSnoopAnswersLow, Signal::BusSnoopAnswersHigh];
 
 /// Whether the bus supplies `signal`.
-pub(in super::super) fn supplies(signal: Signal) -> bool {
+pub(in crate::pipeline) fn supplies(signal: Signal) -> bool {
     ia64::bus::supplies(signal) && !NEVER.contains(&signal)
 }
 
-impl Core {
+impl ItaniumPipeline {
     /// Carries the bus traffic for the code of an instruction, which is looked up now. Returns how much later the code arrives.
     pub(super) fn carry_code(&mut self, found: &Found) -> u64 {
         if found.fetched.is_none() {
@@ -27,23 +27,23 @@ impl Core {
         self.memory.bus.carry(found.fetched, begin, u64::from(found.line.max(found.translation)) + 1, self.clock)
     }
 
-    pub(in super::super) fn bus_mut(&mut self) -> &mut Bus {
+    pub(in crate::pipeline) fn bus_mut(&mut self) -> &mut Bus {
         &mut self.memory.bus
     }
 
     /// Handles a snoop that the caches have answered. Returns its times.
-    pub(in super::super) fn met(&mut self, snoop: Snoop) -> Times {
+    pub(in crate::pipeline) fn met(&mut self, snoop: Snoop) -> Times {
         self.memory.bus.snoop(snoop, self.clock)
     }
 
     /// Applies a changed demand.
-    pub(in super::super) fn sync_bus(&mut self, wants: impl Fn(Signal) -> bool) {
+    pub(in crate::pipeline) fn sync_bus(&mut self, wants: impl Fn(Signal) -> bool) {
         self.memory.bus.sync(self.clock, wants);
     }
 
     /// Counts the bus traffic in the clocks that have been reported.
     #[inline]
-    pub(in super::super) fn settle_bus(&mut self, tally: &mut Tally) {
+    pub(in crate::pipeline) fn settle_bus(&mut self, tally: &mut Tally) {
         let now = self.clock;
         self.memory.bus.settle(now, tally);
     }

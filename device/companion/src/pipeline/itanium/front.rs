@@ -1,10 +1,10 @@
 //! The front end: the clocks in which bundles are in the instruction buffer, and the causes of lost clocks (PI4, PI21, PI26).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::ia64::buffer::{Arrival, Buffer, Intervals};
-use super::super::ia64::code::{Asked, Code};
-use super::super::{Found, Source};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::ia64::buffer::{Arrival, Buffer, Intervals};
+use crate::pipeline::ia64::code::{Asked, Code};
+use crate::pipeline::{Found, Source};
+use crate::tally::Tally;
 
 /// The cause for which the front end delivers nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn takes(_: u64, at: u64, _: &[(u64, u64)]) -> u64 {
 
 /// The front end.
 #[derive(Clone, Debug)]
-pub(in super::super) struct FrontEnd {
+pub(in crate::pipeline) struct FrontEnd {
     buffer: Buffer,
     /// The clocks in which dispersal lacks bundles, by cause.
     lacks: Intervals,
@@ -111,17 +111,17 @@ impl FrontEnd {
     }
 
     /// Ends the stream of prefetches.
-    pub(in super::super) fn end_stream(&mut self, tally: &mut Tally) {
+    pub(in crate::pipeline) fn end_stream(&mut self, tally: &mut Tally) {
         self.code.end(self.buffer.known, tally);
     }
 
     /// Whether the stream has requested another line by now.
-    pub(in super::super) fn stream_has_gone_on(&self) -> bool {
+    pub(in crate::pipeline) fn stream_has_gone_on(&self) -> bool {
         self.code.has_gone_on(self.buffer.known)
     }
 
     /// Prefetches `line`, which comes from `from`, unless the first level has it.
-    pub(in super::super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
+    pub(in crate::pipeline) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
         let now = self.buffer.known;
         self.code.pass(now, tally);
         let at = self.code.take_ahead(if streams { 0 } else { now }, tally);

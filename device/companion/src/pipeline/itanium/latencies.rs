@@ -1,6 +1,6 @@
 //! The latencies of the first Itanium, from the producer of a result to its consumer: the table of section I1 of the notes.
 
-use super::super::ia64::rows::{Consumer, Producer};
+use crate::pipeline::ia64::rows::{Consumer, Producer};
 
 /// Minimum clocks from a parallel result to its use in another unit (PI16).
 pub(super) const BYPASS: u64 = 4;
@@ -40,5 +40,5 @@ pub(super) fn latency(producer: Producer, consumer: Consumer) -> u64 {
 
 #[test]
 fn no_result_takes_longer_than_the_longest_latency() {
-    super::super::ia64::values::assert_no_latency_is_longer(latency);
+    crate::pipeline::ia64::values::assert_no_latency_is_longer(latency);
 }

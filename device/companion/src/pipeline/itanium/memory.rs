@@ -1,12 +1,12 @@
 //! Demands of accesses on EXE and DET (PI13, PI15, PI17).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::ia64::bus::{Bus, Timing};
-use super::super::ia64::group::{Group, Reference};
-use super::super::ia64::rows::Special;
-use super::super::memory::{Misses, Store, Stores};
-use super::super::queue::Ring;
-use super::super::time;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::ia64::bus::{Bus, Timing};
+use crate::pipeline::ia64::group::{Group, Reference};
+use crate::pipeline::ia64::rows::Special;
+use crate::pipeline::resources::memory::{Misses, Store, Stores};
+use crate::pipeline::resources::queue::Ring;
+use crate::pipeline::resources::saving::time;
 
 /// Clocks from execution to the data of an integer load from the first level, and from the second; after the latter, a store can leave.
 const FIRST: u64 = 2;

@@ -4,6 +4,7 @@
 pub(super) mod bus;
 mod dispersal;
 mod front;
+mod interface;
 mod latencies;
 mod memory;
 mod rows;
@@ -12,16 +13,16 @@ mod signals;
 #[cfg(test)]
 mod tests;
 
-use super::super::bundle::{Bundle, Template, Unit};
-use super::super::instruction::{Class, Instruction};
-use super::super::tally::Tally;
 use super::ia64::course::Course;
 use super::ia64::flight::Flight;
 use super::ia64::flush::{Flush, Pending};
 use super::ia64::rows::{Consumer, Producer};
 use super::ia64::values::{Value, Values};
-use super::steps::{Stall, Track};
 use super::{Continuation, Found};
+use crate::bundle::{Bundle, Template, Unit};
+use crate::instruction::{Class, Instruction};
+use crate::pipeline::resources::steps::{Stall, Track};
+use crate::tally::Tally;
 use dispersal::{End, Window};
 use front::FrontEnd;
 use latencies::{BYPASS, latency};
@@ -47,7 +48,7 @@ const OPERATIONS: usize = 24;
 
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Core {
+pub(super) struct ItaniumPipeline {
     pub(super) track: Track,
     /// The first clock of the next step, in which the open group is.
     clock: u64,
@@ -81,9 +82,9 @@ struct Waits {
     all: u64,
 }
 
-impl Core {
-    pub(super) fn new() -> Core {
-        Core {
+impl ItaniumPipeline {
+    pub(super) fn new() -> ItaniumPipeline {
+        ItaniumPipeline {
             track: Track::new(REASONS),
             clock: 1,
             flight: Flight::new(),
@@ -212,7 +213,7 @@ impl Core {
     /// PI21, PI25, PI26: counts clocks in which the front end delivers nothing.
     fn starve(&mut self, clocks: u64) {
         let mut left = clocks;
-        let Core { front, track, .. } = self;
+        let ItaniumPipeline { front, track, .. } = self;
         for (from, to, cause) in front.causes(self.clock, self.clock + clocks) {
             let state = EMPTY.get(usize::from(cause)).copied().unwrap_or(State::EmptyBubble);
             track.pass(1 << state as u8, to - from);
@@ -274,7 +275,7 @@ impl Core {
 
     /// PI15, PI17: handles the group in DET. Registers that its loads write are delayed as much as the loads.
     fn detect(&mut self, now: u64) -> u64 {
-        let Core { flight, memory, values, .. } = self;
+        let ItaniumPipeline { flight, memory, values, .. } = self;
         let Some(group) = flight.get_mut(DET) else { return 0 };
         let asked = memory.detect(group, now);
         values.bring(group);
@@ -304,7 +305,7 @@ impl Core {
 
     /// Executes the group in EXE in clock `now`, and sets the times of its results.
     fn write(&mut self, now: u64) {
-        let Core { flight, memory, values, .. } = self;
+        let ItaniumPipeline { flight, memory, values, .. } = self;
         let Some(group) = flight.get_mut(EXE) else { return };
         group.executed = now;
         memory.execute(group, now);

@@ -1,10 +1,10 @@
 //! Classification of instructions on the first Itanium: their ports, the kind of their results, and their number of floating-point
 //! operations. Section I1 and rules PI11 and PI29 of `docs/notes/pipelines-ia64.md` have the sources.
 
-use super::super::super::bundle::Unit;
-use super::super::super::ia64_register::{FLOATING, PREDICATES};
-use super::super::super::instruction::Instruction;
-use super::super::ia64::rows::{self, CCV, Consumer, Producer, Row, Special, UNAT, field};
+use crate::bundle::Unit;
+use crate::ia64_register::{FLOATING, PREDICATES};
+use crate::instruction::Instruction;
+use crate::pipeline::ia64::rows::{self, CCV, Consumer, Producer, Row, Special, UNAT, field};
 
 /// Ports that can take an instruction (PI11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

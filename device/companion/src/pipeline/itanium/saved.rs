@@ -1,12 +1,12 @@
 //! Save and restore of the pipeline.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::{small, time};
 use super::dispersal::Window;
-use super::{Core, OPERATIONS};
+use super::{ItaniumPipeline, OPERATIONS};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
 
-impl Core {
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+impl ItaniumPipeline {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.clock);
         self.track.save(writer);
         self.flight.save(writer);
@@ -20,7 +20,7 @@ impl Core {
         self.memory.save(writer);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let now = Some(reader.word()?).filter(|clock| *clock <= 1 << 62).ok_or(Damaged)?.max(1);
         self.clock = now;
         self.track.load(reader)?;

@@ -44,7 +44,7 @@ pub(super) const EMPTY: [State; super::front::CAUSES] =
     [State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation, State::EmptyBubble];
 
 /// The signals of the states, in order.
-pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     Signal::InherentExecutionCycles,
     Signal::IssueLimitCycles,
     Signal::FrontEndEmptyL2Cycles,
@@ -61,7 +61,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 7] = [
+pub(in crate::pipeline) const EVENTS: [Signal; 7] = [
     Signal::InstructionsDispersed,
     Signal::StopsDispersed,
     Signal::ImplicitStopsDispersed,

@@ -1,9 +1,9 @@
 //! Loads and stores in the load/store queues of the K8.
 
-use super::super::Touch;
-use super::super::memory::Store;
 use super::issue::Issued;
-use super::{Core, MacroOperation};
+use super::{K8Pipeline, MacroOperation};
+use crate::pipeline::Touch;
+use crate::pipeline::resources::memory::Store;
 
 /// Cycles from an access to the use of its data (PK19).
 const ACCESS: u64 = 2;
@@ -25,13 +25,13 @@ pub(super) struct Writing {
     pub(super) modifies: bool,
 }
 
-impl Core {
+impl K8Pipeline {
     /// Sends an access through LS1 and, if it stores or misses, LS2. Returns when a load has its data.
     pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
         self.pass_queues(touch, address)
     }
 
-    /// Sends an access through the queues like [`load_store`](Core::load_store), inlined for callers that know more of it at compile time.
+    /// Sends an access through the queues like [`load_store`](K8Pipeline::load_store), inlined for callers that know more of it at compile time.
     #[inline(always)]
     pub(super) fn pass_queues(&mut self, touch: &Touch, address: u64) -> u64 {
         let mut at = 0;

@@ -1,13 +1,13 @@
 //! Issue of the operations of a line, and the cycles in which their results are ready.
 
-use super::super::super::tally::Tally;
-use super::super::Continuation;
-use super::super::redirect::Redirect;
-use super::super::registers::moves_stack;
 use super::line::MacroOperation;
 use super::rows::{Path, Row, Unit};
 use super::signals::{PIPE_EVENTS, State};
-use super::{Class, Core, FLOATING_DEPTH, INTEGER_UNITS, LOCKED, MULTIPLIER, PIPES, WIDTH};
+use super::{Class, FLOATING_DEPTH, INTEGER_UNITS, K8Pipeline, LOCKED, MULTIPLIER, PIPES, WIDTH};
+use crate::pipeline::Continuation;
+use crate::pipeline::resources::redirect::Redirect;
+use crate::pipeline::resources::registers::moves_stack;
+use crate::tally::Tally;
 
 /// The cycles in which a macro-operation passed the stages.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Issued {
     pub(super) ready: u64,
 }
 
-impl Core {
+impl K8Pipeline {
     /// Issues the line, which was dispatched in cycle `at`.
     pub(super) fn issue(&mut self, at: u64, tally: &mut Tally) {
         let mut floating_until = None;

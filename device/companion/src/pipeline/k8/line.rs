@@ -1,10 +1,10 @@
 //! Lines: the macro-operations that are dispatched together.
 
-use super::super::super::instruction::{Class, Operation, Register};
-use super::super::registers::ANY;
-use super::super::{Continuation, MOST, Touch};
 use super::WIDTH;
 use super::rows::{Path, Row, Unit};
+use crate::instruction::{Class, Operation, Register};
+use crate::pipeline::resources::registers::ANY;
+use crate::pipeline::{Continuation, MOST, Touch};
 
 /// The registers of a macro-operation. Registers beyond the array sizes are left out.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,7 @@ pub(super) struct Needs {
     pub(super) lines: u8,
     /// Whether every macro-operation is a plain instruction and the pipeline does not restart behind it.
     pub(super) plain: bool,
-    /// Whether every macro-operation is a plain instruction or took the [fast path](super::Core::execute_short).
+    /// Whether every macro-operation is a plain instruction or took the [fast path](super::K8Pipeline::execute_short).
     pub(super) short: bool,
 }
 

@@ -2,6 +2,7 @@
 //! bank conflicts (PK18) are not modelled.
 
 mod accesses;
+mod interface;
 mod issue;
 mod line;
 mod rows;
@@ -14,18 +15,18 @@ mod types;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::instruction::{Class, Instruction};
-use super::super::tally::Tally;
-use super::account::States;
-use super::ahead::Ahead;
-use super::memory::{Misses, Stores};
-use super::ports::Ports;
-use super::queue::{Entries, Ring, Runs};
-use super::redirect::Redirect;
-use super::registers::{ANY, Registers};
-use super::sequence::Sequence;
 use super::touch::Touches;
 use super::{Continuation, Found, MOST, Touch};
+use crate::instruction::{Class, Instruction};
+use crate::pipeline::resources::account::States;
+use crate::pipeline::resources::ahead::Ahead;
+use crate::pipeline::resources::memory::{Misses, Stores};
+use crate::pipeline::resources::ports::Ports;
+use crate::pipeline::resources::queue::{Entries, Ring, Runs};
+use crate::pipeline::resources::redirect::Redirect;
+use crate::pipeline::resources::registers::{ANY, Registers};
+use crate::pipeline::resources::sequence::Sequence;
+use crate::tally::Tally;
 use line::{Line, MacroOperation, Needs, Operands};
 use rows::{Path, Row, Unit};
 use signals::{DOUBLE_EVENTS, State};
@@ -54,7 +55,7 @@ const PIPES: usize = 7;
 
 /// The pipeline of a K8 core.
 #[derive(Clone, Debug)]
-pub(super) struct Core {
+pub(super) struct K8Pipeline {
     pub(super) account: States,
     line: Line,
     /// The first cycle in which the next line can be dispatched. Everything before has been reported.
@@ -95,9 +96,9 @@ pub(super) struct Core {
     pub(super) long: bool,
 }
 
-impl Core {
-    pub(super) fn new() -> Core {
-        Core {
+impl K8Pipeline {
+    pub(super) fn new() -> K8Pipeline {
+        K8Pipeline {
             account: States::new(0),
             line: Line {
                 operations: [MacroOperation::NONE; WIDTH],
@@ -351,7 +352,7 @@ impl Core {
             self.hold(State::Empty, begin, ready);
             self.hold(State::Stall, ready, at);
         }
-        let Core { line, registers, ports, schedulers, completed, .. } = self;
+        let K8Pipeline { line, registers, ports, schedulers, completed, .. } = self;
         let (mut sources, mut result) = (0, 0);
         for (position, (operation, scheduler)) in line.operations.iter().zip(schedulers).enumerate().take(line.count) {
             let operands = &operation.operands;
@@ -371,7 +372,7 @@ impl Core {
         self.pass(begin, next);
     }
 
-    /// Returns [`room`](Core::room) for such a line.
+    /// Returns [`room`](K8Pipeline::room) for such a line.
     #[inline]
     fn room_plain(&mut self, ready: u64) -> u64 {
         let scheduler = self.schedulers.iter().take(self.line.count).fold(0, |last, entries| last.max(entries.room()));

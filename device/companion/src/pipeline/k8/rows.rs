@@ -1,6 +1,6 @@
 //! Path, unit and latency of each operation. `docs/notes/pipelines-x86.md`, table 1.1 of part one, has the sources.
 
-use super::super::super::instruction::{Class, Instruction};
+use crate::instruction::{Class, Instruction};
 
 /// How the decoders handle an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 //! Save and restore of the pipeline.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::instruction::Class;
-use super::super::redirect::Redirect;
-use super::super::registers::ANY;
-use super::super::saving::{number, pick, small, time};
-use super::super::sequence::Sequence;
-use super::super::{Continuation, Touch};
-use super::Core;
+use super::K8Pipeline;
 use super::line::{MacroOperation, Operands};
 use super::rows::{Path, Row, Unit};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::Class;
+use crate::pipeline::resources::redirect::Redirect;
+use crate::pipeline::resources::registers::ANY;
+use crate::pipeline::resources::saving::{number, pick, small, time};
+use crate::pipeline::resources::sequence::Sequence;
+use crate::pipeline::{Continuation, Touch};
 
 const UNITS: [Unit; 8] = [Unit::None, Unit::Integer, Unit::Address, Unit::Multiplier, Unit::Add, Unit::Multiply, Unit::Store, Unit::Either];
 
@@ -98,8 +98,8 @@ impl MacroOperation {
     }
 }
 
-impl Core {
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+impl K8Pipeline {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.next);
         self.account.save(writer);
         let mut line = self.line.clone();
@@ -129,7 +129,7 @@ impl Core {
         [self.access, self.completed, self.written].iter().for_each(|sequence| sequence.save(writer));
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let now = reader.word()?;
         if now > 1 << 62 {
             return Err(Damaged);

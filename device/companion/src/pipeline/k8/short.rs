@@ -3,23 +3,23 @@
 //!
 //! They leave the pipeline in the same state as the general path, which a test compares. Most instructions are of this kind.
 
-use super::super::super::instruction::{AccessKind, Instruction};
-use super::super::super::tally::Tally;
-use super::super::redirect::Redirect;
-use super::super::registers::moves_stack;
-use super::super::touch::Touches;
-use super::super::{Continuation, MOST, Touch};
 use super::accesses::Writing;
 use super::line::MacroOperation;
 use super::rows::{self, Path, Row, Unit};
 use super::signals::{DOUBLE_EVENTS, State};
-use super::{ANY, Core, INTEGER_UNITS, PIECE_BITS, WIDTH};
+use super::{ANY, INTEGER_UNITS, K8Pipeline, PIECE_BITS, WIDTH};
+use crate::instruction::{AccessKind, Instruction};
+use crate::pipeline::resources::redirect::Redirect;
+use crate::pipeline::resources::registers::moves_stack;
+use crate::pipeline::touch::Touches;
+use crate::pipeline::{Continuation, MOST, Touch};
+use crate::tally::Tally;
 
-impl Core {
+impl K8Pipeline {
     /// Executes an instruction that made no access and continues in sequence, and whose code is present. Returns whether the fast path
     /// added it to the current line or began a line with it; if not, nothing has been done.
     #[inline]
-    pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
+    pub(in crate::pipeline) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         if !rows::is_plain(instruction) {
             return false;
         }
@@ -53,7 +53,7 @@ impl Core {
     /// Executes an instruction whose accesses, if any, hit, and that continues in sequence or elsewhere. Returns whether it took the fast
     /// path.
     #[inline]
-    pub(in super::super) fn execute_short(
+    pub(in crate::pipeline) fn execute_short(
         &mut self,
         instruction: &Instruction<'_>,
         touches: Touches<'_>,
@@ -176,7 +176,7 @@ impl Core {
         self.pass(begin, at + 1);
     }
 
-    /// Returns [`room`](Core::room) for such a line.
+    /// Returns [`room`](K8Pipeline::room) for such a line.
     #[inline]
     fn room_short(&mut self, ready: u64) -> u64 {
         let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
@@ -185,7 +185,7 @@ impl Core {
         last.max(queue)
     }
 
-    /// Returns [`room_plain`](Core::room_plain) for a line with macro-operations that take no scheduler entry.
+    /// Returns [`room_plain`](K8Pipeline::room_plain) for a line with macro-operations that take no scheduler entry.
     #[inline(never)]
     fn room_beside_seconds(&mut self, ready: u64) -> u64 {
         let seconds = self.line.needs.seconds;
@@ -197,7 +197,7 @@ impl Core {
     /// Issues a macro-operation that only computes.
     #[inline]
     fn issue_computation(&mut self, at: u64, position: usize) {
-        let Core { line, registers, ports, schedulers, completed, half, redirect, .. } = self;
+        let K8Pipeline { line, registers, ports, schedulers, completed, half, redirect, .. } = self;
         let Some((operation, scheduler)) = line.operations.get(position).zip(schedulers.get_mut(position)) else { return };
         let operands = &operation.operands;
         let sources = operands.reads().iter().fold(0, |sources, register| sources.max(registers.at(*register)));
@@ -260,7 +260,7 @@ impl Core {
         if let Some(scheduler) = self.schedulers.get_mut(position) {
             scheduler.take(until);
         }
-        let Core { line, registers, .. } = &mut *self;
+        let K8Pipeline { line, registers, .. } = &mut *self;
         let Some(MacroOperation { operands, .. }) = line.operations.get(position) else { return };
         for register in operands.writes() {
             let addressed = moves_stack(class) && operands.addresses().contains(register);

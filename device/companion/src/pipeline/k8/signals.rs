@@ -45,7 +45,7 @@ pub(super) enum State {
 pub(super) const STATE_COUNT: usize = State::FloatingIdle as usize + 1;
 
 /// The signals of the states, in order.
-pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     Signal::DecoderEmptyCycles,
     Signal::DispatchStallCycles,
     Signal::DispatchStallBranchAbortCycles,
@@ -75,7 +75,7 @@ pub(super) const DOUBLE_EVENTS: [Signal; WIDTH] =
     [Signal::DoubleOperationsPosition0, Signal::DoubleOperationsPosition1, Signal::DoubleOperationsPosition2];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 13] = [
+pub(in crate::pipeline) const EVENTS: [Signal; 13] = [
     Signal::FloatingPointAddOps,
     Signal::FloatingPointMultiplyOps,
     Signal::FloatingPointStoreOps,

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register};
-use super::super::super::tally::Tally;
-use super::super::{Continuation, Found, Touch};
-use super::{Core, STATES, State};
+use super::{K8Pipeline, STATES, State};
+use crate::instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register};
+use crate::pipeline::{Continuation, Found, Touch};
+use crate::tally::Tally;
 
 const FLAGS: Register = Register(100);
 /// Latency of a load from memory.
@@ -15,7 +15,7 @@ const MEMORY: u32 = 123;
 
 /// A core with a warm first level, whose first line is dispatched in cycle 0.
 struct Bench {
-    core: Core,
+    core: K8Pipeline,
     tally: Tally,
     found: Found,
     /// The address of the next access: each hits its own line and bank.
@@ -28,7 +28,7 @@ fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000 }
+        Bench { core: K8Pipeline::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000 }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {

@@ -1,8 +1,8 @@
 //! The element types that the halves of vector registers were last written with (PK47).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::instruction::{Class, Elements, Operation, Register};
-use super::super::saving::number;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::{Class, Elements, Operation, Register};
+use crate::pipeline::resources::saving::number;
 
 /// The width of half a vector register in bytes.
 const HALF: u8 = 8;

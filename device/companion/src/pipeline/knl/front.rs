@@ -1,9 +1,10 @@
 //! Fetch, decoding, and the instruction queue before allocation.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::instruction::Instruction;
-use super::super::queue::{Ring, Runs};
-use super::super::{Found, small, time};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::Instruction;
+use crate::pipeline::Found;
+use crate::pipeline::resources::queue::{Ring, Runs};
+use crate::pipeline::resources::saving::{small, time};
 
 /// Number of bytes that the fetcher reads per cycle, as address bits (PL1).
 const PIECE_BITS: u32 = 4;

@@ -2,14 +2,15 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::ahead::Ahead;
-use super::super::memory::{Store, Stores};
-use super::super::queue::{Ring, Runs};
-use super::super::sequence::Sequence;
-use super::super::{Touch, time};
 use super::Units;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::Touch;
+use crate::pipeline::resources::ahead::Ahead;
+use crate::pipeline::resources::memory::{Store, Stores};
+use crate::pipeline::resources::queue::{Ring, Runs};
+use crate::pipeline::resources::saving::time;
+use crate::pipeline::resources::sequence::Sequence;
+use crate::tally::Tally;
 
 /// Accesses sent per cycle (PL14).
 const WIDTH: u8 = 2;

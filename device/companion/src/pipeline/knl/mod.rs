@@ -1,6 +1,7 @@
 //! The pipeline of Knights Landing. Rules PL1 to PL44 and their sources are in `docs/notes/pipelines-x86.md`. Prefixes (PL3) are left out.
 
 mod front;
+mod interface;
 mod memory;
 mod plain;
 mod rows;
@@ -15,15 +16,15 @@ use alloc::boxed::Box;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::instruction::{Class, Instruction, Register};
-use super::super::tally::Tally;
-use super::account::States;
-use super::queue::{Entries, Ring, Runs};
-use super::redirect::Redirect;
-use super::registers::{ANY, Registers};
-use super::sequence::Sequence;
 use super::sharing::Threads;
 use super::{Continuation, Found, boxed};
+use crate::instruction::{Class, Instruction, Register};
+use crate::pipeline::resources::account::States;
+use crate::pipeline::resources::queue::{Entries, Ring, Runs};
+use crate::pipeline::resources::redirect::Redirect;
+use crate::pipeline::resources::registers::{ANY, Registers};
+use crate::pipeline::resources::sequence::Sequence;
+use crate::tally::Tally;
 use front::FrontEnd;
 use memory::{Accessed, Memory};
 use rows::{Row, Unit};
@@ -38,7 +39,7 @@ const MISPREDICTION: u64 = 12;
 
 /// The pipeline of a Knights Landing thread.
 #[derive(Clone, Debug)]
-pub(super) struct Core {
+pub(super) struct KnlPipeline {
     pub(super) account: States,
     /// The cycle of the current group, or of the next one. Everything before has been reported.
     at: u64,
@@ -102,9 +103,9 @@ struct Issued {
     accessed: Accessed,
 }
 
-impl Core {
-    pub(super) fn new() -> Core {
-        Core {
+impl KnlPipeline {
+    pub(super) fn new() -> KnlPipeline {
+        KnlPipeline {
             account: States::new(NOT_ALLOCATED),
             at: 0,
             open: false,
@@ -175,7 +176,7 @@ impl Core {
     /// PL28: swaps in or out the units that the threads of the core share, if there are several.
     fn exchange(&mut self, threads: &mut Threads<'_>) {
         let offset = threads.offset();
-        if let Some(units) = threads.units() {
+        if let Some(units) = threads.shared::<KnlPipeline>() {
             core::mem::swap(&mut self.units, units);
             self.units.offset = offset;
         }
@@ -200,7 +201,7 @@ impl Core {
     }
 
     /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes `accesses`
-    /// accesses. The cycle is [`at`](Core::at). Returns its port, and whether it is the second of its group.
+    /// accesses. The cycle is [`at`](KnlPipeline::at). Returns its port, and whether it is the second of its group.
     #[inline(always)]
     fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
         let share = Share::of(threads.count());
@@ -254,7 +255,7 @@ impl Core {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 
-    /// Makes `state` hold like [`hold`](Core::hold), and returns the later of `from` and `until`.
+    /// Makes `state` hold like [`hold`](KnlPipeline::hold), and returns the later of `from` and `until`.
     fn until(&mut self, state: State, from: u64, until: u64) -> u64 {
         self.hold(state, from, until);
         from.max(until)

@@ -1,11 +1,11 @@
 //! Fast path of an instruction that only computes: one single-cycle micro-operation on either integer port, from registers to registers.
 //!
-//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions are of this
+//! It leaves the pipeline in the same state as the [general path](KnlPipeline::execute), which a test compares. Most instructions are of this
 //! kind.
 
-use super::super::super::instruction::{Class, Instruction};
 use super::signals::State;
-use super::{ANY, Core, Port, WIDTH};
+use super::{ANY, KnlPipeline, Port, WIDTH};
+use crate::instruction::{Class, Instruction};
 
 /// Whether an instruction of `class` is one single-cycle micro-operation on either integer port, whatever its width.
 #[inline]
@@ -13,11 +13,11 @@ fn is_short(class: Class) -> bool {
     matches!(class, Class::Simple | Class::Nop | Class::BitTest)
 }
 
-impl Core {
+impl KnlPipeline {
     /// Executes an instruction whose code is present, that made no access and continues in sequence, on a thread that has its core to
     /// itself. Returns whether it took the fast path; if not, nothing has been done.
     #[inline]
-    pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
+    pub(in crate::pipeline) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
         if !is_short(instruction.class) || instruction.floating_point || instruction.segment_loads != 0 || self.redirect.is_some() {
             return false;
         }
@@ -103,8 +103,8 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::{self, Unit};
     use super::*;
+    use crate::pipeline::knl::rows::{self, Unit};
 
     #[test]
     fn the_short_way_is_for_classes_that_are_one_operation_of_either_integer_port() {

@@ -1,6 +1,6 @@
 //! Port, latency and flow of each operation. `docs/notes/pipelines-x86.md`, table 1.1 of part two, has the sources.
 
-use super::super::super::instruction::{AccessKind, Class, Instruction};
+use crate::instruction::{AccessKind, Class, Instruction};
 
 /// The unit that executes a micro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Save and restore of the pipeline.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::redirect::Redirect;
-use super::super::sequence::Sequence;
-use super::super::time;
-use super::{Core, Port};
+use super::{KnlPipeline, Port};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::redirect::Redirect;
+use crate::pipeline::resources::saving::time;
+use crate::pipeline::resources::sequence::Sequence;
 
-impl Core {
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+impl KnlPipeline {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.at);
         self.account.save(writer);
         let port = self.port.map_or(0, |port| 1 | u64::from(port.vector) << 1 | (port.number as u64) << 2);
@@ -25,7 +25,7 @@ impl Core {
         self.completed.save(writer);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let now = reader.word()?;
         if now > 1 << 62 {
             return Err(Damaged);

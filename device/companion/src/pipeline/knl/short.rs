@@ -1,16 +1,16 @@
 //! Fast path of an instruction that hits everywhere and that is one micro-operation of an integer port, of the memory station, or of both.
 //!
-//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions are of this
+//! It leaves the pipeline in the same state as the [general path](KnlPipeline::execute), which a test compares. Most instructions are of this
 //! kind.
 
-use super::super::super::instruction::{Class, Instruction, Register};
-use super::super::super::tally::Tally;
-use super::super::registers::moves_stack;
-use super::super::sharing::Threads;
-use super::super::{Continuation, Touch};
 use super::memory::Accessed;
 use super::signals::State;
-use super::{ANY, Core, Issued, Port, Unit, WIDTH, rows};
+use super::{ANY, Issued, KnlPipeline, Port, Unit, WIDTH, rows};
+use crate::instruction::{Class, Instruction, Register};
+use crate::pipeline::resources::registers::moves_stack;
+use crate::pipeline::sharing::Threads;
+use crate::pipeline::{Continuation, Touch};
+use crate::tally::Tally;
 
 /// Returns the unit of an instruction with at most one access, not locked, whatever its width, if it is of this kind.
 #[inline]
@@ -24,11 +24,11 @@ fn unit(instruction: &Instruction<'_>) -> Option<Unit> {
     }
 }
 
-impl Core {
+impl KnlPipeline {
     /// Executes an instruction whose code is present, whose access, if any, hit, and that continues in sequence or elsewhere, on a thread
     /// that has its core to itself. Returns whether it took the fast path; if not, nothing has been done.
     #[inline]
-    pub(in super::super) fn execute_short(
+    pub(in crate::pipeline) fn execute_short(
         &mut self,
         instruction: &Instruction<'_>,
         touch: Option<&Touch>,
@@ -46,7 +46,7 @@ impl Core {
     }
 
     /// Executes such an instruction on a thread that competes with others of its core.
-    pub(in super::super) fn execute_beside(
+    pub(in crate::pipeline) fn execute_beside(
         &mut self,
         instruction: &Instruction<'_>,
         touch: Option<&Touch>,
@@ -172,7 +172,7 @@ impl Core {
         // Without named registers it needs the previous result.
         let number = |register: &Register| if operation.is_some() { register.0 % ANY } else { ANY };
         let first = self.at + 1;
-        let ready = |core: &Core, registers: &[Register]| {
+        let ready = |core: &KnlPipeline, registers: &[Register]| {
             registers.iter().fold(first, |ready, register| ready.max(core.registers.at(number(register))))
         };
         let [addresses, reads, writes] =

@@ -36,7 +36,7 @@ pub(super) const STATE_COUNT: usize = State::Fill as usize + 1;
 pub(super) const NOT_ALLOCATED: u64 = (1 << (State::Empty as u64 + 1)) - 1;
 
 /// The signals of the states, in order.
-pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     Signal::DispatchStallReorderBufferCycles,
     Signal::DispatchStallBranchAbortCycles,
     Signal::DispatchStallReservationStationCycles,
@@ -51,7 +51,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 8] = [
+pub(in crate::pipeline) const EVENTS: [Signal; 8] = [
     Signal::MicrocodeEntries,
     Signal::LoadsRecycledOverlap,
     Signal::LoadsRecycledData,

@@ -1,13 +1,13 @@
 //! Resources that the threads of a core share first come, first served (PL28): ports, the divider and the miss buffers.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::memory::Misses;
-use super::super::ports::Ports;
 use super::{Port, Row};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::memory::Misses;
+use crate::pipeline::resources::ports::Ports;
 
 /// The units of a core. Callers pass and receive cycles of their own.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Units {
+pub(in crate::pipeline) struct Units {
     /// Integer ports, and vector ports.
     ports: [Ports<2>; 2],
     divider: Ports<1>,
@@ -17,7 +17,7 @@ pub(in super::super) struct Units {
 }
 
 impl Units {
-    pub(in super::super) fn new() -> Units {
+    pub(in crate::pipeline) fn new() -> Units {
         Units { ports: [Ports::new(), Ports::new()], divider: Ports::new(), misses: Misses::new(), offset: 0 }
     }
 
@@ -71,14 +71,14 @@ impl Units {
         self.divider.forget(now);
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         self.ports.iter().for_each(|ports| ports.save(writer));
         self.divider.save(writer);
         self.misses.save(writer);
         writer.word(self.offset);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for ports in &mut self.ports {
             ports.load(reader, now)?;
         }

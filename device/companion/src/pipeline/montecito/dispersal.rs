@@ -2,12 +2,12 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bundle::{Template, Unit};
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::ia64::branches;
-use super::super::ia64::rows::Port;
-use super::super::small;
+use crate::bundle::{Template, Unit};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::ia64::branches;
+use crate::pipeline::ia64::rows::Port;
+use crate::pipeline::resources::saving::small;
+use crate::tally::Tally;
 
 /// The cause that ends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! The front end: the clocks in which bundles are in the instruction buffer, and the causes of the clocks without them (PM35 to PM40).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::ia64::buffer::{Arrival, Buffer, Intervals};
-use super::super::ia64::code::{Asked, Code};
-use super::super::reasons::Reasons;
-use super::super::{Found, Source, small, time};
 use super::memory::Memory;
 use super::signals::{FETCH_LOST, SUPPLY_LOST};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::ia64::buffer::{Arrival, Buffer, Intervals};
+use crate::pipeline::ia64::code::{Asked, Code};
+use crate::pipeline::resources::reasons::Reasons;
+use crate::pipeline::resources::saving::{small, time};
+use crate::pipeline::{Found, Source};
+use crate::tally::Tally;
 
 /// The first applicable cause for which the front end delivers fewer than two bundles (PM36). The numbers are those of the signal tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ fn latency(source: Source, beyond: u64) -> u64 {
 
 /// The front end of a thread.
 #[derive(Clone, Debug)]
-pub(in super::super) struct FrontEnd {
+pub(in crate::pipeline) struct FrontEnd {
     /// Its activity in the clocks that are known and not yet reported.
     pub(super) reports: Reasons,
     buffer: Buffer,
@@ -175,12 +176,12 @@ impl FrontEnd {
     }
 
     /// Ends the stream of prefetches.
-    pub(in super::super) fn end_stream(&mut self, tally: &mut Tally) {
+    pub(in crate::pipeline) fn end_stream(&mut self, tally: &mut Tally) {
         self.code.end(self.buffer.known, tally);
     }
 
     /// Whether the stream has requested another line by now.
-    pub(in super::super) fn stream_has_gone_on(&self) -> bool {
+    pub(in crate::pipeline) fn stream_has_gone_on(&self) -> bool {
         self.code.has_gone_on(self.buffer.known)
     }
 

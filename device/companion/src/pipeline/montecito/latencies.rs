@@ -1,6 +1,6 @@
 //! Montecito's latencies, from the producer of a result to its consumer: the table of section M1 of the notes.
 
-use super::super::ia64::rows::{Consumer, Producer};
+use crate::pipeline::ia64::rows::{Consumer, Producer};
 
 /// Returns the clocks from the producer to the consumer.
 pub(super) fn latency(producer: Producer, consumer: Consumer) -> u64 {
@@ -36,5 +36,5 @@ pub(super) fn latency(producer: Producer, consumer: Consumer) -> u64 {
 
 #[test]
 fn no_result_takes_longer_than_the_longest_latency() {
-    super::super::ia64::values::assert_no_latency_is_longer(latency);
+    crate::pipeline::ia64::values::assert_no_latency_is_longer(latency);
 }

@@ -1,15 +1,16 @@
 //! Demands of accesses on EXE and DET (PM16 to PM23).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::instruction::AccessKind;
-use super::super::ia64::bus::{Bus, Timing};
-use super::super::ia64::code::Fill;
-use super::super::ia64::group::{Group, Reference};
-use super::super::ia64::rows::Special;
-use super::super::memory::{Misses, Store, Stores};
-use super::super::queue::{Entries, Ring};
-use super::super::{Source, Touch, time};
 use super::signals::State;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::AccessKind;
+use crate::pipeline::ia64::bus::{Bus, Timing};
+use crate::pipeline::ia64::code::Fill;
+use crate::pipeline::ia64::group::{Group, Reference};
+use crate::pipeline::ia64::rows::Special;
+use crate::pipeline::resources::memory::{Misses, Store, Stores};
+use crate::pipeline::resources::queue::{Entries, Ring};
+use crate::pipeline::resources::saving::time;
+use crate::pipeline::{Source, Touch};
 
 /// Clocks from execution to the data of a load from the second level, and until a store can leave its buffer.
 const SECOND: u64 = 5;

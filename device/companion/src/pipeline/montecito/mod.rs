@@ -4,6 +4,7 @@
 mod bus;
 mod dispersal;
 mod front;
+mod interface;
 mod latencies;
 mod memory;
 mod saved;
@@ -13,17 +14,17 @@ mod switching;
 #[cfg(test)]
 mod tests;
 
-use super::super::bundle::{Bundle, Target, Template, Unit};
-use super::super::instruction::{Class, Instruction};
-use super::super::tally::Tally;
 use super::ia64::branches;
 use super::ia64::course::Course;
 use super::ia64::flight::Flight;
 use super::ia64::flush::{Flush, Pending};
 use super::ia64::rows::{self, Consumer, Kind, Port, Producer};
 use super::ia64::values::{Value, Values};
-use super::steps::{Stall, Track};
 use super::{Continuation, Found, Source};
+use crate::bundle::{Bundle, Target, Template, Unit};
+use crate::instruction::{Class, Instruction};
+use crate::pipeline::resources::steps::{Stall, Track};
+use crate::tally::Tally;
 use dispersal::{End, Window};
 use front::{Cause, FrontEnd};
 use latencies::latency;
@@ -62,7 +63,7 @@ const WIDTH: u64 = 6;
 
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Core {
+pub(super) struct MontecitoPipeline {
     pub(super) track: Track,
     /// The first clock of the next step, in which the open group is.
     clock: u64,
@@ -133,9 +134,9 @@ impl Renaming {
     }
 }
 
-impl Core {
-    pub(super) fn new() -> Core {
-        Core {
+impl MontecitoPipeline {
+    pub(super) fn new() -> MontecitoPipeline {
+        MontecitoPipeline {
             track: Track::new(REASONS),
             clock: 1,
             flight: Flight::new(),
@@ -377,7 +378,7 @@ impl Core {
 
     /// PM16 to PM21: handles the group in DET. Registers that its loads write are delayed as much as the loads.
     fn detect(&mut self, now: u64) -> Asked {
-        let Core { flight, memory, second, values, .. } = self;
+        let MontecitoPipeline { flight, memory, second, values, .. } = self;
         let Some(group) = flight.get_mut(DET) else { return Asked::default() };
         let asked = memory.detect(group, now);
         values.bring(group);
@@ -415,7 +416,7 @@ impl Core {
 
     /// Executes the group in EXE in clock `now`, and sets the times of its results.
     fn write(&mut self, now: u64) {
-        let Core { flight, memory, values, stack, switching, .. } = self;
+        let MontecitoPipeline { flight, memory, values, stack, switching, .. } = self;
         let Some(group) = flight.get_mut(EXE) else { return };
         group.executed = now;
         memory.execute(group, now);

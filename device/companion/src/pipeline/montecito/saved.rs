@@ -1,12 +1,12 @@
 //! Save and restore of the pipeline.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::{small, time};
-use super::Core;
+use super::MontecitoPipeline;
 use super::dispersal::Window;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
 
-impl Core {
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+impl MontecitoPipeline {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.clock);
         self.track.save(writer);
         self.flight.save(writer);
@@ -23,7 +23,7 @@ impl Core {
         self.switching.save(writer);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let most = |word: u64, most: u64| if word <= most { Ok(word) } else { Err(Damaged) };
         let now = most(reader.word()?, 1 << 62)?;
         self.clock = now.max(1);

@@ -96,7 +96,7 @@ pub(super) const IDLE_STATES: [State; super::front::IDLE] =
     [State::IdleFlush, State::IdleTranslation, State::IdleMiss, State::IdleLoop, State::IdleFill, State::IdleBubble, State::IdleFull];
 
 /// The signals of the states, in order.
-pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     Signal::RetirementCycles,
     Signal::InstructionFetchStallCycles,
     Signal::FlushBranchCycles,
@@ -178,7 +178,7 @@ pub(super) const SUPPLY_LOST: [[Option<Signal>; 8]; 2] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 45] = [
+pub(in crate::pipeline) const EVENTS: [Signal; 45] = [
     Signal::InstructionsDispersed,
     Signal::SlotsNotDispersed,
     Signal::SlotsNotDispersedStop,

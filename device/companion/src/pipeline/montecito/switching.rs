@@ -1,11 +1,12 @@
 //! Events needed for switching threads: misses of the third level, in the clocks in which they are known, and the last completion of a
 //! group (PM52, PM55).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::{Source, ThirdLevelMiss, small, time};
 use super::signals::State;
-use super::{Core, EXCEPTION, Flush};
+use super::{EXCEPTION, Flush, MontecitoPipeline};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
+use crate::pipeline::{Source, ThirdLevelMiss};
+use crate::tally::Tally;
 
 /// Clocks from the execution of a load until its third-level miss is known.
 const KNOWN: u64 = 14;
@@ -90,14 +91,14 @@ impl Switching {
     }
 }
 
-impl Core {
+impl MontecitoPipeline {
     /// Returns the last clock that has been reported.
     pub(super) fn reported(&self) -> u64 {
         (self.clock - 1).saturating_sub(self.track.passed())
     }
 
     /// Returns the number of clocks that may be reported: up to the next known miss, and up to the limit set by
-    /// [`report_at_most`](Core::report_at_most).
+    /// [`report_at_most`](MontecitoPipeline::report_at_most).
     fn most(&self) -> u64 {
         if !self.switching.watched {
             return u64::MAX;
@@ -107,42 +108,42 @@ impl Core {
     }
 
     /// Limits the number of clocks that are reported from now on.
-    pub(in super::super) fn report_at_most(&mut self, clocks: Option<u64>) {
+    pub(in crate::pipeline) fn report_at_most(&mut self, clocks: Option<u64>) {
         self.switching.last = clocks.map_or(u64::MAX, |clocks| self.reported().saturating_add(clocks));
     }
 
     /// Returns the maximum number of clocks that are reported next.
     #[cfg(test)]
-    pub(in super::super) fn unreported(&self) -> u64 {
+    pub(in crate::pipeline) fn unreported(&self) -> u64 {
         self.track.passed().min(self.most())
     }
 
     /// Removes clocks in which the same of the `wanted` states hold.
-    pub(in super::super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+    pub(in crate::pipeline) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
         if self.switching.watched { self.track.next_within(wanted, self.most()) } else { self.track.next(wanted) }
     }
 
     /// Sets whether misses of the third level are reported in their clocks.
-    pub(in super::super) fn watch(&mut self, watched: bool) {
+    pub(in crate::pipeline) fn watch(&mut self, watched: bool) {
         (self.switching.watched, self.switching.last) = (watched, u64::MAX);
         self.switching.count *= usize::from(watched);
     }
 
     /// Returns the next miss of the third level, once all clocks up to the one in which it is known have been reported.
-    pub(in super::super) fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
+    pub(in crate::pipeline) fn third_level_miss(&mut self) -> Option<ThirdLevelMiss> {
         let (number, (known, arrival)) = self.switching.first().filter(|(_, (known, _))| *known <= self.reported())?;
         self.switching.remove(number);
         Some(ThirdLevelMiss { returns: arrival - known.min(arrival) })
     }
 
     /// Returns the clocks since a group completed.
-    pub(in super::super) fn idle(&self) -> u64 {
+    pub(in crate::pipeline) fn idle(&self) -> u64 {
         self.switching.idle(self.reported())
     }
 
     /// Resumes the thread after `background` clocks in the background. Requests that it waited for went on. Groups in flight are abandoned
     /// and restarted, which hides their remaining waits.
-    pub(in super::super) fn resume(&mut self, background: u64, tally: &mut Tally) {
+    pub(in crate::pipeline) fn resume(&mut self, background: u64, tally: &mut Tally) {
         let passed = self.track.skip(background + EXCEPTION, 1 << State::Completion as u8);
         let rest = background.saturating_sub(passed);
         self.leave(Flush::Exception, tally);

@@ -1,9 +1,5 @@
 //! Loads and stores in the load/store slices.
 
-use super::super::super::instruction::{AccessKind, Class, Operation};
-use super::super::super::tally::Tally;
-use super::super::memory::Store;
-use super::super::{Source, Touch};
 use super::machines::Asking;
 use super::reasons::{Phases, Reason};
 use super::signals::{
@@ -11,7 +7,11 @@ use super::signals::{
     TRANSLATION_HITS, VECTOR_LOADS, WAY_PREDICTION_MISSES,
 };
 use super::watch::{Own, Queue};
-use super::{ACCESSES, ADDRESSES, Core, Executed, FINISHES, LINE_BITS, SECOND_LEVEL, SLICES, Shared, State, Times};
+use super::{ACCESSES, ADDRESSES, Executed, FINISHES, LINE_BITS, Power9Pipeline, SECOND_LEVEL, SLICES, SharedUnits, State, Times};
+use crate::instruction::{AccessKind, Class, Operation};
+use crate::pipeline::resources::memory::Store;
+use crate::pipeline::{Source, Touch};
+use crate::tally::Tally;
 use vm_pmu_arch::feed::{Signal, Traits};
 
 /// Cycles from the launch of an access to its data, or to the detection of its miss (PP29).
@@ -74,7 +74,7 @@ pub(super) fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
     first
 }
 
-impl Core {
+impl Power9Pipeline {
     /// Performs the accesses of an instruction. Without any, it passes through the load/store unit.
     pub(super) fn access(&mut self, executed: &Executed<'_>, times: &mut Times, phases: &mut Phases, tally: &mut Tally) {
         let touches = executed.found.touches();
@@ -252,7 +252,7 @@ impl Core {
             tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
             let until = self.shared.misses.request_tagged(touch.line, entered, latency, source);
             if !touch.uncached {
-                let Shared { machines, watch, .. } = &mut *self.shared;
+                let SharedUnits { machines, watch, .. } = &mut *self.shared;
                 machines.read(Asking::Load, entered, until - 1 - entered, touch.source, watch, tally);
             }
             self.shared.watch.take(Queue::Misses, entered, until);
@@ -377,7 +377,7 @@ impl Core {
         let works = shared.misses.find(touch.line, taken).is_some() || shared.written(touch.line, taken).is_some();
         tally.add(Signal::StoresBehindOther, u64::from(works));
         if !works {
-            let Shared { machines, watch, .. } = &mut **shared;
+            let SharedUnits { machines, watch, .. } = &mut **shared;
             machines.read(Asking::Store, taken, u64::from(touch.latency).max(SECOND_LEVEL), touch.source, watch, tally);
         }
         if touch.missed && touch.source != Source::Second && !works {

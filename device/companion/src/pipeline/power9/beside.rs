@@ -1,24 +1,24 @@
 //! Fast path of an instruction that only computes, on a thread that shares the core with others and has turns and shares.
 //!
-//! It leaves the pipeline, and the state that the threads share, as the [general path](Core::execute) does, which tests compare.
+//! It leaves the pipeline, and the state that the threads share, as the [general path](Power9Pipeline::execute) does, which tests compare.
 
-use super::super::super::instruction::Instruction;
-use super::super::super::tally::Tally;
-use super::super::Found;
-use super::super::sharing::Threads;
 use super::dispatch::Group;
 use super::plain::{Dispatched, Full, LATENCY, is_short};
 use super::reasons::Reason;
 use super::rows::Place;
 use super::signals::State;
-use super::{Core, SLICES, Share, UNKNOWN};
+use super::{Power9Pipeline, SLICES, Share, UNKNOWN};
+use crate::instruction::Instruction;
+use crate::pipeline::Found;
+use crate::pipeline::sharing::Threads;
+use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
-impl Core {
+impl Power9Pipeline {
     /// Swaps the shared state of the core's threads with that of this thread, if there are several threads.
     #[inline]
     pub(super) fn exchange(&mut self, threads: &mut Threads<'_>) {
-        if let Some(shared) = threads.shared() {
+        if let Some(shared) = threads.shared::<Power9Pipeline>() {
             core::mem::swap(&mut self.shared, shared);
         }
     }
@@ -32,7 +32,7 @@ impl Core {
 
     /// Executes an instruction that made no access and continues in sequence, and whose code is present, on a thread that competes with
     /// others of its core. Returns whether it took the fast path; if not, nothing has been done.
-    pub(in super::super) fn execute_plain_beside(
+    pub(in crate::pipeline) fn execute_plain_beside(
         &mut self,
         instruction: &Instruction<'_>,
         threads: &mut Threads<'_>,

@@ -1,13 +1,13 @@
 //! Dispatch: six internal operations per cycle, in order, into the places of two superslices.
 
-use super::super::super::instruction::Class;
-use super::super::super::tally::Tally;
-use super::super::Continuation;
-use super::super::sharing::Threads;
 use super::plain::Dispatched;
 use super::reasons::Reason;
 use super::rows::{self, Place, Row, Unit};
-use super::{Core, Executed, SCOREBOARD, SLICES, Share, State, Times};
+use super::{Executed, Power9Pipeline, SCOREBOARD, SLICES, Share, State, Times};
+use crate::instruction::Class;
+use crate::pipeline::Continuation;
+use crate::pipeline::sharing::Threads;
+use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
 /// Internal operations per cycle, and branches among them (PP9).
@@ -143,7 +143,7 @@ impl Times {
     }
 }
 
-impl Core {
+impl Power9Pipeline {
     /// PP9 to PP18: dispatches the instruction. Returns the cycles in which it could be and is dispatched, and the slice of its operation.
     /// It has not been issued.
     pub(super) fn dispatch(&mut self, executed: &Executed<'_>, share: Share, threads: &mut Threads<'_>, tally: &mut Tally) -> Times {

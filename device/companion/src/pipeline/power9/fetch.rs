@@ -1,14 +1,14 @@
 //! The fetcher: the order and timing of its blocks.
 
-use super::super::super::instruction::{Class, Instruction};
-use super::super::super::tally::Tally;
-use super::super::{Continuation, Found};
 use super::reasons::Reason;
 use super::signals::State;
-use super::{BLOCK, BLOCK_BITS, Core, FRONT_END, LINE_BITS, REFETCH, Share, TAKEN, Times, Turned};
+use super::{BLOCK, BLOCK_BITS, FRONT_END, LINE_BITS, Power9Pipeline, REFETCH, Share, TAKEN, Times, Turned};
+use crate::instruction::{Class, Instruction};
+use crate::pipeline::{Continuation, Found};
+use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
-impl Core {
+impl Power9Pipeline {
     /// PP1 to PP6: fetches the block that the instruction lies in.
     pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, share: Share, tally: &mut Tally) {
         let block = instruction.address >> BLOCK_BITS;

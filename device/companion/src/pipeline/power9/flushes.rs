@@ -1,10 +1,10 @@
 //! Flushes that the load/store unit requests (PP32, PP34, PP35).
 
-use super::super::super::instruction::Class;
-use super::super::super::tally::Tally;
-use super::super::sharing::Threads;
 use super::accesses::PASS;
-use super::{Core, Executed, REFETCH, Times};
+use super::{Executed, Power9Pipeline, REFETCH, Times};
+use crate::instruction::Class;
+use crate::pipeline::sharing::Threads;
+use crate::tally::Tally;
 use vm_pmu_arch::feed::{Flush, Signal};
 
 /// Number of remembered loads that are known to meet older stores (PP32).
@@ -37,7 +37,7 @@ impl Wary {
     }
 }
 
-impl Core {
+impl Power9Pipeline {
     /// Returns when and why a dispatched instruction is flushed and dispatched again, if it is.
     pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &Times, tally: &mut Tally) -> Option<(u64, Flush)> {
         let launch = self.ready(executed.operation.addresses).max(times.dispatched + 1);
@@ -62,7 +62,7 @@ impl Core {
                 // PP32: the address of the store was not known when the load was launched.
                 self.wary.enter(executed.instruction.address);
                 tally.add(Signal::StoreHitLoadEntries, 1);
-                let alias = Core::is_alias(&store, touch);
+                let alias = Power9Pipeline::is_alias(&store, touch);
                 tally.add(if alias { Signal::FlushesAlias } else { Signal::FlushesStoreHitLoad }, 1);
                 tally.add(Signal::LoadStoreFlushes, 1);
                 return Some((store.issued + PASS, if alias { Flush::Alias } else { Flush::StoreHitLoad }));

@@ -2,9 +2,9 @@
 
 use vm_pmu_arch::feed::{Flush, Stage, Stages, Traits};
 
-use super::super::super::outcome::Outcome;
-use super::Core;
+use super::Power9Pipeline;
 use super::reasons::Reason;
+use crate::outcome::Outcome;
 
 /// Cycles from decode (D2) to the cycle in which dispatch can take an instruction: D2 is the fourth stage of nine.
 const DECODED_BEFORE_DISPATCH: u64 = 5;
@@ -123,9 +123,9 @@ impl Life {
     }
 }
 
-impl Core {
+impl Power9Pipeline {
     /// Stores the outcome of the last executed instruction in `outcome`, for its record.
-    pub(in super::super) fn tell(&self, outcome: &mut Outcome) {
+    pub(in crate::pipeline) fn tell(&self, outcome: &mut Outcome) {
         let life = &self.life;
         outcome.stages = Some(life.stages());
         outcome.stall = u32::try_from(life.stall).unwrap_or(u32::MAX);

@@ -1,13 +1,13 @@
 //! The machines of the second and third level that serve the core (PP74 to PP76).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::tally::Tally;
-use super::super::memory::Misses;
-use super::super::saving::{number, pick, time};
-use super::super::{Found, Source};
 use super::accesses::PASS;
 use super::watch::{Queue, Watch};
-use super::{Core, SECOND_LEVEL, Shared, THIRD_LEVEL, Times};
+use super::{Power9Pipeline, SECOND_LEVEL, SharedUnits, THIRD_LEVEL, Times};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::memory::Misses;
+use crate::pipeline::resources::saving::{number, pick, time};
+use crate::pipeline::{Found, Source};
+use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
 /// Cycles for which one machine is sampled before the next: 16 cycles of the caches, which run at half the clock.
@@ -184,12 +184,12 @@ impl CacheMachines {
     }
 }
 
-impl Core {
+impl Power9Pipeline {
     /// Handles the lines that an instruction evicted from the caches, those that it made the prefetcher request, and those that others have
     /// snooped or put into the third level since.
     #[cold]
     pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
-        let Shared { machines, watch, .. } = &mut *self.shared;
+        let SharedUnits { machines, watch, .. } = &mut *self.shared;
         let (second, third) = found.castouts;
         machines.snoop(found.snooped.0.min(MOST), found.snooped.1.min(MOST), times.dispatched, watch);
         machines.inject(found.injected.min(MOST), times.dispatched, watch);
@@ -202,7 +202,7 @@ impl Core {
     /// PP37, PP38, PP74: handles a fetch of code that misses the first level, reaches the second in cycle `at` and takes `cycles` from
     /// there. Returns the extra cycles that it takes.
     pub(super) fn read_code(&mut self, line: u64, at: u64, cycles: u64, source: Source, tally: &mut Tally) -> u64 {
-        let Shared { machines, watch, misses, written_lines, fetched_lines, .. } = &mut *self.shared;
+        let SharedUnits { machines, watch, misses, written_lines, fetched_lines, .. } = &mut *self.shared;
         let (stored, other) = (written_lines.pending(line, at), misses.pending(line, at).max(fetched_lines.pending(line, at)));
         let busy = stored.max(other);
         let coming = machines.coming.pending(line, at).filter(|_| busy.is_none());

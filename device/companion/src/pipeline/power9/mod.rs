@@ -6,6 +6,7 @@ mod beside;
 mod dispatch;
 mod fetch;
 mod flushes;
+mod interface;
 mod life;
 mod machines;
 mod occupancy;
@@ -25,15 +26,15 @@ mod ways;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::instruction::{Class, Elements, Instruction, Operation, Register};
-use super::super::tally::Tally;
-use super::account::ManyStates;
-use super::memory::Stores;
-use super::queue::Ring;
-use super::reasons::Reasons;
-use super::registers::{ANY, Registers};
 use super::sharing::Threads;
 use super::{Continuation, Found, boxed};
+use crate::instruction::{Class, Elements, Instruction, Operation, Register};
+use crate::pipeline::resources::account::ManyStates;
+use crate::pipeline::resources::memory::Stores;
+use crate::pipeline::resources::queue::Ring;
+use crate::pipeline::resources::reasons::Reasons;
+use crate::pipeline::resources::registers::{ANY, Registers};
+use crate::tally::Tally;
 use alloc::boxed::Box;
 use dispatch::{Group, Held};
 use flushes::Wary;
@@ -41,7 +42,7 @@ use life::Life;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
 use rows::{Row, Unit};
-pub(super) use shared::Shared;
+pub(super) use shared::SharedUnits;
 use signals::State;
 pub(super) use signals::{EVENTS, STATES, WAY_PREDICTION_MISSES, has_reason_of, is_watched, reason_signals, signals_of};
 use vm_pmu_arch::feed::{Flush, Traits};
@@ -121,7 +122,7 @@ struct Executed<'a> {
 
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Core {
+pub(super) struct Power9Pipeline {
     pub(super) account: ManyStates,
     pub(super) reasons: Reasons,
     /// The dispatch cycle that is being filled. Everything before has been reported.
@@ -157,11 +158,15 @@ pub(super) struct Core {
     stalled: bool,
     /// Whether queues and units are demanded.
     pub(super) watches: bool,
+    /// Whether any reason of a cycle is demanded.
+    reasons_wanted: bool,
+    /// The reason of the last cycle that was reported.
+    last_reason: Option<u8>,
     /// Whether records ask for the outcome of each instruction.
     pub(super) told: bool,
     /// Whether way prediction misses are counted (PP92).
     pub(super) predicts: bool,
-    /// Whether instructions that only compute may take the [fast path](Core::execute_plain).
+    /// Whether instructions that only compute may take the [fast path](Power9Pipeline::execute_plain).
     pub(super) quiet: bool,
     /// The first cycle in which queues and units have not been counted, and the cycles of the core in which the thread was absent.
     counted: u64,
@@ -172,8 +177,8 @@ pub(super) struct Core {
     pub(super) second_walker: u32,
     /// Life of the last executed instruction.
     life: Life,
-    /// Shared state of the core's threads. While no other thread competes, it is the thread's own.
-    shared: Box<Shared>,
+    /// SharedUnits state of the core's threads. While no other thread competes, it is the thread's own.
+    shared: Box<SharedUnits>,
 }
 
 /// PP54: a thread's share of the instruction buffer, the completion table and the effective address table.
@@ -216,9 +221,9 @@ struct Times {
     entered: u64,
 }
 
-impl Core {
-    pub(super) fn new() -> Core {
-        Core {
+impl Power9Pipeline {
+    pub(super) fn new() -> Power9Pipeline {
+        Power9Pipeline {
             account: ManyStates::new(0),
             reasons: Reasons::new(),
             group: Group::new(0),
@@ -242,6 +247,8 @@ impl Core {
             behind_invalidation: false,
             stalled: false,
             watches: false,
+            reasons_wanted: false,
+            last_reason: None,
             told: false,
             predicts: false,
             quiet: true,
@@ -250,7 +257,7 @@ impl Core {
             stores_seen: 0,
             second_walker: 0,
             life: Life::default(),
-            shared: boxed(Shared::new),
+            shared: boxed(SharedUnits::new),
         }
     }
 
@@ -317,7 +324,7 @@ impl Core {
 
     /// Collects the states of queues and units in the cycles of the thread before cycle `end`.
     fn collect(&mut self, thread: usize, end: u64) {
-        let Core { shared, account, absent, .. } = self;
+        let Power9Pipeline { shared, account, absent, .. } = self;
         let (from, until) = (self.counted, shared.watch.begin().min(end));
         if !shared.watch.active || from >= until {
             return;

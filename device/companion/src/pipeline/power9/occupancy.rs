@@ -1,7 +1,7 @@
 //! Number of taken entries of a queue in each cycle (PP50).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::saving::time;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::time;
 
 /// Number of cycles in a word.
 pub(super) const WORD: u64 = 64;

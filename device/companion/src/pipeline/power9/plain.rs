@@ -1,17 +1,17 @@
 //! Fast path of an instruction that only computes: one operation of two cycles on the port of a slice, from registers to registers.
 //!
-//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions are of this
+//! It leaves the pipeline in the same state as the [general path](Power9Pipeline::execute), which a test compares. Most instructions are of this
 //! kind.
 
-use super::super::super::instruction::{Class, Instruction};
-use super::super::super::tally::Tally;
-use super::super::Found;
-use super::super::sharing::Threads;
 use super::dispatch::Group;
 use super::reasons::Reason;
 use super::rows::{FIXED, Place};
 use super::signals::State;
-use super::{ANY, Blocked, COMPLETION, Core, SLICES, Share, UNKNOWN, place};
+use super::{ANY, Blocked, COMPLETION, Power9Pipeline, SLICES, Share, UNKNOWN, place};
+use crate::instruction::{Class, Instruction};
+use crate::pipeline::Found;
+use crate::pipeline::sharing::Threads;
+use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
 /// Cycles from issue to the use of the result.
@@ -34,11 +34,11 @@ pub(super) fn is_short(class: Class) -> bool {
     )
 }
 
-impl Core {
+impl Power9Pipeline {
     /// Executes an instruction whose code is present, that made no access and continues in sequence, on a thread that has its core to
     /// itself. Returns whether it took the fast path; if not, nothing has been done.
     #[inline]
-    pub(in super::super) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
+    pub(in crate::pipeline) fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
         let short = self.quiet && is_short(instruction.class);
         if short {
             self.step_plain(instruction, tally);
@@ -47,7 +47,7 @@ impl Core {
     }
 
     /// Whether nothing is demanded that the fast path does not report, and nothing holds the instructions that take it.
-    pub(in super::super) fn is_quiet(&self) -> bool {
+    pub(in crate::pipeline) fn is_quiet(&self) -> bool {
         let watched = self.told || self.watches || self.shared.watch.active;
         !watched && !self.behind_invalidation && self.blocked.reason != Reason::BlockedBarrier
     }
@@ -128,7 +128,7 @@ impl Core {
         // After a finished group, the first superslice is next.
         let mut superslice = if at > before { 0 } else { place.unwrap_or(0) };
         let mut slice = self.shared.slice(superslice);
-        let room = |core: &Core, slice: usize| core.shared.queues.get(slice % SLICES).map_or(0, |queue| queue.room());
+        let room = |core: &Power9Pipeline, slice: usize| core.shared.queues.get(slice % SLICES).map_or(0, |queue| queue.room());
         // If the queue of the slice has room, it does not matter that another has room too.
         let mut queue = 0;
         if room(self, slice) > ready {
@@ -216,8 +216,8 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
     use super::*;
+    use crate::pipeline::power9::rows;
 
     #[test]
     fn the_short_way_is_for_classes_that_are_one_fixed_point_operation() {

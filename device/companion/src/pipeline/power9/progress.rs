@@ -1,7 +1,7 @@
 //! Completions of a core's threads while others of them stall (PP53).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::saving::{small, time};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
 
 /// Number of threads of a core.
 const THREADS: usize = 4;

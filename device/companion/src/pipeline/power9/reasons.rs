@@ -2,9 +2,9 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::instruction::AccessKind;
-use super::super::{Source, Touch};
 use super::watch::Queue;
+use crate::instruction::AccessKind;
+use crate::pipeline::{Source, Touch};
 
 /// The reason for which the oldest unfinished instruction has not finished, or another cause of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ pub(super) enum Reason {
 }
 
 /// Number of reasons.
-pub(in super::super) const REASONS: usize = Reason::LoadStoreOther as usize + 1;
+pub(in crate::pipeline) const REASONS: usize = Reason::LoadStoreOther as usize + 1;
 
 impl Reason {
     /// All reasons, in order.

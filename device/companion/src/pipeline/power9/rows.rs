@@ -1,7 +1,7 @@
 //! Unit, latency and dispatch of each operation. `docs/notes/pipelines-power9.md`, 1.3 and 1.4, has the sources.
 
-use super::super::super::instruction::{Class, Instruction};
 use super::reasons::Reason;
+use crate::instruction::{Class, Instruction};
 
 /// The places of a dispatch cycle that an internal operation takes (PP10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

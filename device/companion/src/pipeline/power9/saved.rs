@@ -1,13 +1,13 @@
 //! Save and restore of the pipeline.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::saving::{pick, small, time};
 use super::flushes::WARY;
 use super::reasons::{REASONS, Reason};
-use super::{Blocked, Core, Turned};
+use super::{Blocked, Power9Pipeline, Turned};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{pick, small, time};
 
-impl Core {
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+impl Power9Pipeline {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         let group = &self.group;
         writer.words(&[group.at, u64::from(group.count), u64::from(group.branches)]);
         group.used.iter().for_each(|each| writer.word(u64::from(*each)));
@@ -30,7 +30,7 @@ impl Core {
         self.shared.save(writer);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let now = Some(reader.word()?).filter(|now| *now <= 1 << 62).ok_or(Damaged)?;
         let group = &mut self.group;
         group.at = now;

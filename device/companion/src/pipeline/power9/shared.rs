@@ -1,12 +1,6 @@
 //! Resources that the threads of a core share first come, first served (PP54): units, issue queues, the history buffer, store queues,
 //! misses and translations.
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::Source;
-use super::super::memory::Misses;
-use super::super::ports::Ports;
-use super::super::queue::{Entries, Ring};
-use super::super::saving::{number, pick, small, time};
 use super::accesses::{ENTRIES, first_entry};
 use super::machines::CacheMachines;
 use super::progress::Progress;
@@ -14,6 +8,12 @@ use super::walkers::Walkers;
 use super::watch::{Queue, Watch};
 use super::ways::Ways;
 use super::{PORTS, SLICES};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::Source;
+use crate::pipeline::resources::memory::Misses;
+use crate::pipeline::resources::ports::Ports;
+use crate::pipeline::resources::queue::{Entries, Ring};
+use crate::pipeline::resources::saving::{number, pick, small, time};
 
 /// Cycles between two stores that the second level takes (PP27).
 const SECOND_EVERY: u64 = 2;
@@ -25,7 +25,7 @@ const PORT_WORDS: usize = 32;
 
 /// The shared state of a core, in cycles of the core.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Shared {
+pub(in crate::pipeline) struct SharedUnits {
     /// The slice of each superslice that takes the next operation.
     pub(super) turn: [u8; 2],
     pub(super) queues: [Entries<11, 16>; SLICES],
@@ -69,9 +69,9 @@ pub(in super::super) struct Shared {
     pub(super) progress: Progress,
 }
 
-impl Shared {
-    pub(in super::super) fn new() -> Shared {
-        Shared {
+impl SharedUnits {
+    pub(in crate::pipeline) fn new() -> SharedUnits {
+        SharedUnits {
             turn: [0; 2],
             queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
             branches: Entries::new(),
@@ -229,7 +229,7 @@ impl Shared {
         self.ports.forget(now);
     }
 
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         self.turn.iter().for_each(|turn| writer.word(u64::from(*turn)));
         self.queues.iter().for_each(|queue| queue.save(writer));
         self.branches.save(writer);
@@ -260,7 +260,7 @@ impl Shared {
         self.progress.save(writer);
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for turn in &mut self.turn {
             *turn = small(reader, 1)?;
         }

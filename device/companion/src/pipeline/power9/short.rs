@@ -1,25 +1,25 @@
 //! Fast path of loads and branches, and of stores that the second level takes at once, where everything hits the caches.
 //!
-//! It leaves the pipeline in the same state as the [general path](Core::execute), which a test compares. Most instructions that do more
+//! It leaves the pipeline in the same state as the [general path](Power9Pipeline::execute), which a test compares. Most instructions that do more
 //! than [compute](super::plain) are of this kind.
 
-use super::super::super::instruction::{Class, Instruction, Operation, Register};
-use super::super::super::tally::Tally;
-use super::super::{Continuation, Found, Source, Touch};
 use super::accesses::{self, PASS};
 use super::dispatch::{Group, WIDTH};
 use super::plain::{Dispatched, Full};
 use super::reasons::{Phases, Reason};
 use super::rows::Place;
-use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Core, SLICES, Share, State, Times, UNKNOWN, place};
+use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Power9Pipeline, SLICES, Share, State, Times, UNKNOWN, place};
+use crate::instruction::{Class, Instruction, Operation, Register};
+use crate::pipeline::{Continuation, Found, Source, Touch};
+use crate::tally::Tally;
 
 /// Cycles from the issue of a branch to its finish.
 const BRANCH_LATENCY: u64 = 2;
 
-impl Core {
+impl Power9Pipeline {
     /// Executes an instruction whose code is present, whose access, if any, hit, and that continues in sequence or elsewhere, on a thread
     /// that has its core to itself. Returns whether it took the fast path; if not, nothing has been done.
-    pub(in super::super) fn execute_short(
+    pub(in crate::pipeline) fn execute_short(
         &mut self,
         instruction: &Instruction<'_>,
         touch: Option<&Touch>,
@@ -85,7 +85,7 @@ impl Core {
         if let Some((until, source)) = self.shared.misses.find(touch.line, here) {
             (here, pass) = (until, Reason::of_miss(source));
         }
-        let finished = here + Core::split(touch);
+        let finished = here + Power9Pipeline::split(touch);
         self.shared.keep_load(lane, finished);
         self.take_queue(from.slice, issued);
         if finished >= self.unowned {
@@ -242,8 +242,8 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::{self, Unit};
     use super::*;
+    use crate::pipeline::power9::rows::{self, Unit};
 
     #[test]
     fn the_short_way_is_for_one_operation_of_the_branch_unit_or_of_memory() {

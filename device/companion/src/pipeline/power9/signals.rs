@@ -87,12 +87,12 @@ pub(super) const STATE_COUNT: usize = State::ThirdInjectSample as usize + 1;
 const WATCHED: u64 = (1 << STATE_COUNT) - (1 << State::IssueQueueLow as usize);
 
 /// Whether any of `states`, one bit each, belongs to queues or units.
-pub(in super::super) fn is_watched(states: u64) -> bool {
+pub(in crate::pipeline) fn is_watched(states: u64) -> bool {
     states & WATCHED != 0
 }
 
 /// The signals of the states, in order.
-pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     Signal::DispatchStallCycles,
     Signal::DispatchHeldIssueQueueCycles,
     Signal::DispatchHeldHistoryCycles,
@@ -153,7 +153,7 @@ pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
 ];
 
 /// The events that the pipeline counts.
-pub(in super::super) const EVENTS: [Signal; 75] = [
+pub(in crate::pipeline) const EVENTS: [Signal; 75] = [
     Signal::LoadsForwarded,
     Signal::RejectsStoreData,
     Signal::RejectsTranslation,
@@ -232,17 +232,17 @@ pub(in super::super) const EVENTS: [Signal; 75] = [
 ];
 
 /// Returns the signals of a cycle whose reason has this number.
-pub(in super::super) fn signals_of(reason: u8) -> &'static [Signal] {
+pub(in crate::pipeline) fn signals_of(reason: u8) -> &'static [Signal] {
     Reason::ALL.get(usize::from(reason)).map_or(&[], |reason| reason.signals())
 }
 
 /// Returns the signals of all reasons, some of them several times.
-pub(in super::super) fn reason_signals() -> impl Iterator<Item = Signal> {
+pub(in crate::pipeline) fn reason_signals() -> impl Iterator<Item = Signal> {
     Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
 }
 
 /// Whether any reason counts as `signal`.
-pub(in super::super) fn has_reason_of(signal: Signal) -> bool {
+pub(in crate::pipeline) fn has_reason_of(signal: Signal) -> bool {
     reason_signals().any(|each| each == signal)
 }
 
@@ -266,7 +266,7 @@ pub(super) const STORE_REJECTS: [Signal; 4] =
 pub(super) const FALSE_STORE_HITS: [Signal; 4] =
     [Signal::FalseStoreHitsSlice0, Signal::FalseStoreHitsSlice1, Signal::FalseStoreHitsSlice2, Signal::FalseStoreHitsSlice3];
 /// Loads whose line is not in the way prediction table, by slice.
-pub(in super::super) const WAY_PREDICTION_MISSES: [Signal; 4] = [
+pub(in crate::pipeline) const WAY_PREDICTION_MISSES: [Signal; 4] = [
     Signal::WayPredictionMissesSlice0,
     Signal::WayPredictionMissesSlice1,
     Signal::WayPredictionMissesSlice2,

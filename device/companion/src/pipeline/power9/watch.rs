@@ -3,10 +3,10 @@
 
 use alloc::boxed::Box;
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::saving::time;
 use super::occupancy::{Occupancy, WORD};
 use super::{SLICES, State};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::time;
 
 /// Number of threads of a core.
 const THREADS: usize = 4;

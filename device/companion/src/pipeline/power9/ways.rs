@@ -1,6 +1,6 @@
 //! Way prediction of the data cache (PP92).
 
-use super::super::super::bytes::{Damaged, Reader, Writer};
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// The sets and ways of the data cache: 32 KiB in lines of 128 bytes.
 const SETS: usize = 32;

@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bytes::{Reader, Writer};
-use super::super::super::ia64_register::{APPLICATION, FLOATING, PREDICATES};
-use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
-use super::super::super::tally::Tally;
-use super::super::ia64::bench::{self, *};
-use super::super::touch::Source;
-use super::super::{Continuation, Found};
 use super::signals::{REASONS, State};
-use super::{Core, End, STATES};
+use super::{End, ItaniumPipeline, STATES};
+use crate::bytes::{Reader, Writer};
+use crate::ia64_register::{APPLICATION, FLOATING, PREDICATES};
+use crate::instruction::{AccessKind, Class, Instruction, Register};
+use crate::pipeline::ia64::bench::{self, *};
+use crate::pipeline::touch::Source;
+use crate::pipeline::{Continuation, Found};
+use crate::tally::Tally;
 
-type Bench = bench::Bench<Core>;
+type Bench = bench::Bench<ItaniumPipeline>;
 
-impl Executes for Core {
+impl Executes for ItaniumPipeline {
     fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
         self.execute(instruction, found, tally);
     }
@@ -83,9 +83,9 @@ impl Answer {
     }
 }
 
-impl bench::Bench<Core> {
+impl bench::Bench<ItaniumPipeline> {
     fn new() -> Bench {
-        Bench::of(Core::new())
+        Bench::of(ItaniumPipeline::new())
     }
 
     fn finish(mut self) -> Answer {

@@ -255,7 +255,7 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
         if restore {
             let mut writer = Writer::default();
             bench.core.save(&mut writer);
-            let mut core = Core::new();
+            let mut core = ItaniumPipeline::new();
             core.load(&mut Reader(&writer.0)).unwrap();
             bench.core = core;
         }

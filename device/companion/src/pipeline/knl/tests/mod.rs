@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bytes::{Reader, Writer};
-use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
-use super::super::super::tally::Tally;
-use super::super::sharing::{Sharing, Threads};
-use super::super::{Continuation, Found, Touch};
 use super::front::FrontEnd;
 use super::signals::NOT_ALLOCATED;
-use super::{Core, EVENTS, STATES};
+use super::{EVENTS, KnlPipeline, STATES};
+use crate::bytes::{Reader, Writer};
+use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
+use crate::pipeline::sharing::{Sharing, Threads};
+use crate::pipeline::{Continuation, Found, Touch};
+use crate::tally::Tally;
 
 const FLAGS: Register = Register(100);
 /// Latency of a load from MCDRAM.
@@ -21,7 +21,7 @@ const MCDRAM: u32 = 216;
 
 /// A core with a warm first level, whose first group is allocated in cycle 0.
 struct Bench {
-    core: Core,
+    core: KnlPipeline,
     tally: Tally,
     found: Found,
     /// The address of the next access: each has its own line.
@@ -41,7 +41,7 @@ const SHORT: [&str; STATES.len()] =
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000, sharing: None, offset: 0 }
+        Bench { core: KnlPipeline::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000, sharing: None, offset: 0 }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::super::super::super::instruction::{Class, Instruction, Operation, Register};
-use super::super::super::super::profile::Microarchitecture;
-use super::super::super::sharing::{Sharing, Threads};
 use super::{Bench, instruction};
+use crate::instruction::{Class, Instruction, Operation, Register};
+use crate::pipeline::sharing::{Sharing, Threads};
+use crate::profile::Microarchitecture;
 
 /// Runs steps 0 to `count` on each thread of a core; the thread that lags most always goes next.
 fn compete(threads: usize, count: u16, step: impl Fn(&mut Bench, u16)) -> Vec<Bench> {

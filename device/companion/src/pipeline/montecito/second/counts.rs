@@ -7,7 +7,7 @@ use super::operation::Kind;
 /// Counted events, in the order of [`SIGNALS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(in super::super) enum Count {
+pub(in crate::pipeline::montecito) enum Count {
     /// Cancel: a recirculation, or a short bypass of a misaligned access.
     Recirculation,
     /// Cancel: an older store to the same place that was cancelled itself.
@@ -95,7 +95,7 @@ impl Count {
 }
 
 /// The signals, in the order of [`Count`].
-pub(in super::super::super) const SIGNALS: [Signal; COUNTS] = [
+pub(in crate::pipeline) const SIGNALS: [Signal; COUNTS] = [
     Signal::L2QueueCancelsRecirculation,
     Signal::L2QueueCancelsCancelledStore,
     Signal::L2QueueCancelsStoreFirstStage,

@@ -1,9 +1,8 @@
 //! Lines that the second level has requested, and their use of its data array.
 
-use super::super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::saving::{number, pick};
-use super::super::super::{small, time};
 use super::operation::{Kind, Operation, PARTS, banks_of};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{number, pick, small, time};
 
 /// Maximum number of lines in flight, each with the line that it displaces (M 2.3.3.2).
 pub(super) const FILLS: usize = 16;

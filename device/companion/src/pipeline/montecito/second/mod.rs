@@ -15,14 +15,14 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-use super::super::super::tally::Tally;
-pub(in super::super) use counts::SIGNALS;
+use crate::tally::Tally;
+pub(in crate::pipeline) use counts::SIGNALS;
 use counts::{COUNTS, Count};
 use entries::{Entries, Entry, State};
 use fills::Fills;
 use operation::{Operation, set};
 use snoops::Snoops;
-pub(in super::super) use states::STATES;
+pub(in crate::pipeline) use states::STATES;
 use states::Waiting;
 
 /// Clocks from stage L1D to the first stage of the data array: by the short bypass, by the long one, and through the queue (L2).

@@ -1,16 +1,16 @@
 //! Operations of the queue from a group of the pipeline.
 
-use super::super::super::super::instruction::AccessKind;
-use super::super::super::Source;
-use super::super::super::ia64::group::{Group, Reference};
-use super::super::super::ia64::rows::Special;
-use super::super::memory::passes;
 use super::SecondQueue;
 use super::operation::{Kind, Operation, Order};
+use crate::instruction::AccessKind;
+use crate::pipeline::Source;
+use crate::pipeline::ia64::group::{Group, Reference};
+use crate::pipeline::ia64::rows::Special;
+use crate::pipeline::montecito::memory::passes;
 
 impl SecondQueue {
     /// Takes the accesses of a group that is in stage L1D in clock `now`.
-    pub(in super::super) fn take(&mut self, group: &Group, now: u64) {
+    pub(in crate::pipeline::montecito) fn take(&mut self, group: &Group, now: u64) {
         let accesses = group.references().iter().filter(|reference| passes(reference)).map(|reference| access(reference, now));
         self.wait(now, accesses.chain(others(group)));
     }

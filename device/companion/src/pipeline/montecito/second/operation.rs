@@ -14,7 +14,7 @@ const WHOLE: u8 = 1 << CHUNK_BITS;
 
 /// Kinds of operations that L2D_OPS_ISSUED distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) enum Kind {
+pub(in crate::pipeline::montecito) enum Kind {
     /// An integer load.
     #[default]
     IntegerLoad,
@@ -35,7 +35,7 @@ impl Kind {
         [Kind::IntegerLoad, Kind::FloatingLoad, Kind::Modification, Kind::Store, Kind::Prefetch, Kind::Other];
 
     /// Returns the kind of a store of `size` bytes.
-    pub(in super::super) fn of_store(size: u8) -> Kind {
+    pub(in crate::pipeline::montecito) fn of_store(size: u8) -> Kind {
         if size < WHOLE { Kind::Modification } else { Kind::Store }
     }
 
@@ -55,7 +55,7 @@ impl Kind {
 
 /// Ordering of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) enum Order {
+pub(in crate::pipeline::montecito) enum Order {
     #[default]
     None,
     /// Later operations wait for it.
@@ -85,7 +85,7 @@ impl Order {
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in super::super) struct Operation {
+pub(in crate::pipeline::montecito) struct Operation {
     /// Place of its first byte: line number and byte offset.
     pub(super) place: u64,
     /// Its size in bytes; 0 if it has no address.
@@ -103,25 +103,25 @@ pub(in super::super) struct Operation {
 
 impl Operation {
     /// Returns an operation on `size` bytes at `address`, in line `line` of 128 bytes.
-    pub(in super::super) fn new(kind: Kind, line: u64, address: u64, size: u8) -> Operation {
+    pub(in crate::pipeline::montecito) fn new(kind: Kind, line: u64, address: u64, size: u8) -> Operation {
         Operation { place: line << LINE_BITS | address & ((1 << LINE_BITS) - 1), size: size.max(1), kind, ..Operation::default() }
     }
 
     /// Returns an operation without an address.
-    pub(in super::super) fn bare(order: Order) -> Operation {
+    pub(in crate::pipeline::montecito) fn bare(order: Order) -> Operation {
         Operation { kind: Kind::Other, order, ..Operation::default() }
     }
 
-    pub(in super::super) fn ordered(self, order: Order) -> Operation {
+    pub(in crate::pipeline::montecito) fn ordered(self, order: Order) -> Operation {
         Operation { order, ..self }
     }
 
     /// Makes it a miss whose data arrive `latency` clocks after stage L1D.
-    pub(in super::super) fn missing(self, latency: u64, evicts: bool) -> Operation {
+    pub(in crate::pipeline::montecito) fn missing(self, latency: u64, evicts: bool) -> Operation {
         Operation { missed: true, evicts, latency: latency.max(1), ..self }
     }
 
-    pub(in super::super) fn uncacheable(self) -> Operation {
+    pub(in crate::pipeline::montecito) fn uncacheable(self) -> Operation {
         Operation { uncached: true, missed: false, ..self }
     }
 

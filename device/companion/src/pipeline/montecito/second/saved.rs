@@ -1,12 +1,11 @@
 //! Save and restore of the queue.
 
-use super::super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::saving::{number, pick};
-use super::super::super::{small, time};
 use super::SecondQueue;
 use super::entries::{Entry, State};
 use super::operation::{Kind, Operation, Order};
 use super::states::OPERATIONS;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{number, pick, small, time};
 
 impl Operation {
     fn save(&self, writer: &mut Writer) {
@@ -41,7 +40,7 @@ impl Entry {
 }
 
 impl SecondQueue {
-    pub(in super::super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline::montecito) fn save(&self, writer: &mut Writer) {
         self.entries.all.iter().for_each(|entry| entry.save(writer));
         self.fills.save(writer);
         self.snoops.save(writer);
@@ -49,7 +48,7 @@ impl SecondQueue {
         self.waiting.operations.iter().for_each(|operation| operation.save(writer));
     }
 
-    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline::montecito) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for entry in &mut self.entries.all {
             *entry = Entry::load(reader, now)?;
         }

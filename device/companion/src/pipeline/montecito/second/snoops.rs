@@ -1,11 +1,11 @@
 //! Snoops that look up a line in the second level (L15).
 
-use super::super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::super::snooped::MOST;
-use super::super::super::{small, time};
 use super::SecondQueue;
 use super::counts::Count;
 use super::entries::{ENTRIES, Entry, State};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::resources::saving::{small, time};
+use crate::snooped::MOST;
 
 /// Window of clocks within which a snoop and an arriving line meet (M table 4-91).
 const WINDOW: u64 = 3;
@@ -65,7 +65,7 @@ impl Snoops {
 
 impl SecondQueue {
     /// Adds a snoop of `line` that arrives in clock `at`, not before earlier ones.
-    pub(in super::super) fn snoop(&mut self, line: u64, at: u64) {
+    pub(in crate::pipeline::montecito) fn snoop(&mut self, line: u64, at: u64) {
         self.snoops.push(line, at);
     }
 

@@ -11,7 +11,7 @@ pub(super) const OPERATIONS: usize = 10;
 /// States of a clock, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(in super::super) enum Held {
+pub(in crate::pipeline::montecito) enum Held {
     /// All entries are taken.
     Full,
     /// An operation releases, or acts as a release.
@@ -25,7 +25,7 @@ pub(in super::super) enum Held {
 }
 
 /// The signals of these states, in order.
-pub(in super::super::super) const STATES: [Signal; Held::Victims as usize + 1] = [
+pub(in crate::pipeline) const STATES: [Signal; Held::Victims as usize + 1] = [
     Signal::L2QueueFullCycles,
     Signal::L2QueueReleaseCycles,
     Signal::L2QueueAcquireCycles,
@@ -62,7 +62,7 @@ impl SecondQueue {
     }
 
     /// L13: advances by up to `most` reported clocks. Returns the states that hold, one bit for each of [`Held`], and the number of clocks.
-    pub(in super::super) fn hold(&mut self, most: u64) -> (u64, u64) {
+    pub(in crate::pipeline::montecito) fn hold(&mut self, most: u64) -> (u64, u64) {
         if self.waiting.at < self.reported {
             self.admit();
         }

@@ -2,7 +2,7 @@
 //! one in T + 3, the queue in T + 5; an operation that passes is done four clocks later. A load that misses and bypasses the queue in T has
 //! its line in T + latency, written in four clocks.
 
-use super::super::super::super::bytes::{Reader, Writer};
+use crate::bytes::{Reader, Writer};
 use alloc::vec;
 use alloc::vec::Vec;
 

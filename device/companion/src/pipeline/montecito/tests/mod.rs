@@ -8,19 +8,19 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bytes::{Reader, Writer};
-use super::super::super::ia64_register::APPLICATION;
-use super::super::super::instruction::{AccessKind, Class, Instruction, Register};
-use super::super::super::tally::Tally;
-use super::super::ia64::bench::{self, *};
-use super::super::touch::{Source, Touch};
-use super::super::{Continuation, Found, ThirdLevelMiss};
 use super::signals::State;
-use super::{Core, End, STATES};
+use super::{End, MontecitoPipeline, STATES};
+use crate::bytes::{Reader, Writer};
+use crate::ia64_register::APPLICATION;
+use crate::instruction::{AccessKind, Class, Instruction, Register};
+use crate::pipeline::ia64::bench::{self, *};
+use crate::pipeline::touch::{Source, Touch};
+use crate::pipeline::{Continuation, Found, ThirdLevelMiss};
+use crate::tally::Tally;
 
-type Bench = bench::Bench<Core>;
+type Bench = bench::Bench<MontecitoPipeline>;
 
-impl Executes for Core {
+impl Executes for MontecitoPipeline {
     fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
         self.execute(instruction, found, tally);
     }
@@ -64,9 +64,9 @@ impl Answer {
     }
 }
 
-impl bench::Bench<Core> {
+impl bench::Bench<MontecitoPipeline> {
     fn new() -> Bench {
-        Bench::of(Core::new())
+        Bench::of(MontecitoPipeline::new())
     }
 
     fn finish(mut self) -> Answer {

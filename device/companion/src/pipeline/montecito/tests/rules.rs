@@ -1,8 +1,8 @@
 //! Rules that the known answers of the notes do not cover, and properties of every stream.
 
-use super::super::memory::Asked;
-use super::super::signals::{FETCH_LOST, IDLE_STATES, SUPPLY_LOST};
 use super::*;
+use crate::pipeline::montecito::memory::Asked;
+use crate::pipeline::montecito::signals::{FETCH_LOST, IDLE_STATES, SUPPLY_LOST};
 
 #[test]
 fn a_write_of_a_register_that_a_load_has_not_brought_waits() {
@@ -157,7 +157,7 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
         if restore {
             let mut writer = Writer::default();
             bench.core.save(&mut writer);
-            let mut core = Core::new();
+            let mut core = MontecitoPipeline::new();
             core.load(&mut Reader(&writer.0)).unwrap();
             bench.core = core;
         }

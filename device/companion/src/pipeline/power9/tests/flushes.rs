@@ -2,12 +2,12 @@
 
 use vm_pmu_arch::feed::{Flush, Signal};
 
-use super::super::reasons::Reason;
 use super::threads::{beginning, core_of, leave};
 use super::{
     AccessKind, AllFinished, Bench, Class, Continuation, FREE, Finish, Fixed, HeldOther, MEMORY, Operation, Register, SECOND, Source,
     instruction,
 };
+use crate::pipeline::power9::reasons::Reason;
 
 /// Runs a store whose address comes from a division, and a load of the same bytes.
 fn meet(bench: &mut Bench, to: u64) {

@@ -2,8 +2,8 @@
 
 use vm_pmu_arch::feed::{Stage, Stages, Traits};
 
-use super::super::super::super::outcome::Outcome;
 use super::*;
+use crate::outcome::Outcome;
 
 impl Bench {
     /// Returns the record of the last instruction.

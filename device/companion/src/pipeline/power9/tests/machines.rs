@@ -2,11 +2,11 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::Prefetch;
-use super::super::reasons::Reason;
 use super::threads::{beginning, core_of, leave};
 use super::{AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, SECOND, Source, State, instruction};
 use crate::instruction::{AccessKind, Instruction};
+use crate::pipeline::Prefetch;
+use crate::pipeline::power9::reasons::Reason;
 
 const THIRD: u32 = 36;
 
@@ -245,7 +245,7 @@ fn a_load_behind_a_fetch_has_the_latency_of_the_second_level_from_there() {
 
 /// Returns the way prediction misses in each slice.
 fn way_misses(bench: &Bench) -> [u64; 4] {
-    super::super::WAY_PREDICTION_MISSES.map(|signal| bench.count(signal))
+    crate::pipeline::power9::WAY_PREDICTION_MISSES.map(|signal| bench.count(signal))
 }
 
 #[test]

@@ -11,14 +11,14 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::bytes::{Reader, Writer};
-use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
-use super::super::super::tally::Tally;
-use super::super::sharing::{Sharing, Threads};
-use super::super::touch::{Source, Touch};
-use super::super::{Continuation, Found};
 use super::reasons::{REASONS, Reason};
-use super::{Core, STATES, State};
+use super::{Power9Pipeline, STATES, State};
+use crate::bytes::{Reader, Writer};
+use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
+use crate::pipeline::sharing::{Sharing, Threads};
+use crate::pipeline::touch::{Source, Touch};
+use crate::pipeline::{Continuation, Found};
+use crate::tally::Tally;
 
 /// Latencies of a load from memory, and from the second level.
 const MEMORY: u32 = 340;
@@ -28,7 +28,7 @@ const FREE: u16 = 200;
 
 /// A warm core whose first instruction is dispatched in cycle 0.
 struct Bench {
-    core: Core,
+    core: Power9Pipeline,
     tally: Tally,
     found: Found,
     /// The state shared with other threads of its core; the running threads, one bit each; and the number of this one.
@@ -41,7 +41,7 @@ fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
 
 impl Bench {
     fn new() -> Bench {
-        let mut core = Core::new();
+        let mut core = Power9Pipeline::new();
         (core.watches, core.told, core.predicts) = (true, true, true);
         Bench { core, tally: Tally::new(), found: Found::NONE, sharing: None }
     }
@@ -99,7 +99,7 @@ impl Bench {
 
     /// Counts queues and units up to cycle `until`.
     fn settle(&mut self, until: u64) {
-        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.power9.as_mut()) {
+        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.of_part.power9()) {
             core::mem::swap(&mut self.core.shared, shared);
         }
         let thread = self.sharing.as_ref().map_or(0, |(_, _, thread)| *thread);
@@ -108,7 +108,7 @@ impl Bench {
             self.core.shared.watch.count(next);
         }
         self.core.collect(thread, until);
-        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.power9.as_mut()) {
+        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.of_part.power9()) {
             core::mem::swap(&mut self.core.shared, shared);
         }
     }
@@ -497,7 +497,7 @@ fn a_pipeline_goes_on_where_it_was_saved() {
                 while bench.core.account.next(0).is_some() {}
                 let mut writer = Writer::default();
                 bench.core.save(&mut writer);
-                bench.core = Core::new();
+                bench.core = Power9Pipeline::new();
                 bench.core.load(&mut Reader(&writer.0)).expect("it was saved here");
             }
             match number % 7 {

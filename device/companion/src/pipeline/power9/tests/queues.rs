@@ -1,8 +1,8 @@
 //! Full load and store queues, for which the oldest instruction only waits because of other threads.
 
-use super::super::reasons::Reason;
 use super::threads::{beginning, core_of, leave};
 use super::{AccessKind, AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, Source, State, instruction};
+use crate::pipeline::power9::reasons::Reason;
 
 /// Runs 16 loads of slice 0 from memory on thread 0, which take every load queue entry of the slice until 341.
 fn full_slice(threads: usize) -> Bench {

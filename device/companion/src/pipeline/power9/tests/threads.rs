@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::super::super::instruction::{AccessKind, Class, Operation, Register};
-use super::super::super::super::profile::Microarchitecture;
-use super::super::super::sharing::{Sharing, Threads};
-use super::super::super::touch::Source;
-use super::super::reasons::Reason;
 use super::{AllFinished, Bench, Empty, FREE, Finish, Fixed, HeldOther, MEMORY, SECOND, State, instruction};
+use crate::instruction::{AccessKind, Class, Operation, Register};
+use crate::pipeline::power9::reasons::Reason;
+use crate::pipeline::sharing::{Sharing, Threads};
+use crate::pipeline::touch::Source;
+use crate::profile::Microarchitecture;
 
 /// Runs steps 0 to `count` on each thread of a core; the thread that can dispatch first always goes next.
 fn compete(threads: usize, count: usize, step: impl Fn(&mut Bench, usize)) -> Vec<Bench> {

@@ -2,8 +2,8 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::reasons::Reason;
 use super::{AllFinished, Bench, Class, FREE, Finish, Fixed, HeldOther, Operation, State, instruction};
+use crate::pipeline::power9::reasons::Reason;
 
 fn plain(bench: &mut Bench, class: Class) {
     bench.run(&instruction(class, Operation::default()));

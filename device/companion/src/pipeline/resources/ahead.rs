@@ -1,7 +1,7 @@
 //! Loads ahead of their turn, which have their data before an older load does.
 
-use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// Number of loads that are remembered.
 const LOADS: usize = 16;
@@ -17,7 +17,7 @@ struct Load {
 
 /// The last loads of a thread that were ahead of their turn.
 #[derive(Clone, Debug)]
-pub(super) struct Ahead {
+pub(in crate::pipeline) struct Ahead {
     loads: [Load; LOADS],
     next: usize,
     /// The cycle in which all loads so far have their data.
@@ -25,13 +25,13 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub(super) const fn new() -> Ahead {
+    pub(in crate::pipeline) const fn new() -> Ahead {
         Ahead { loads: [Load { line: 0, here: 0, until: 0 }; LOADS], next: 0, all: 0 }
     }
 
     /// Adds the next load, of `line`, which has its data in cycle `here`.
     #[inline]
-    pub(super) fn push(&mut self, line: u64, here: u64) {
+    pub(in crate::pipeline) fn push(&mut self, line: u64, here: u64) {
         if here >= self.all {
             self.all = here;
             return;
@@ -43,16 +43,16 @@ impl Ahead {
     }
 
     /// Whether a load of `line` is ahead of its turn in cycle `now`.
-    pub(super) fn has(&self, line: u64, now: u64) -> bool {
+    pub(in crate::pipeline) fn has(&self, line: u64, now: u64) -> bool {
         self.all > now && self.loads.iter().any(|load| load.line == line && (load.here..load.until).contains(&now))
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.next as u64, self.all]);
         self.loads.iter().for_each(|load| writer.words(&[load.line, load.here, load.until]));
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.next = usize::try_from(reader.word()?).ok().filter(|next| *next < LOADS).ok_or(Damaged)?;
         self.all = time(reader, now)?;
         for load in &mut self.loads {

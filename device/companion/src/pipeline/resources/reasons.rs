@@ -1,13 +1,13 @@
 //! The one reason of each cycle, in the order of the cycles.
 
-use super::super::bytes::{Damaged, Reader, Writer};
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// Number of runs that are kept apart: several for each instruction in flight.
 const RUNS: usize = 1024;
 
 /// Unreported runs of cycles with the same reason. Runs beyond `RUNS` get the reason of the last.
 #[derive(Clone, Debug)]
-pub(super) struct Reasons {
+pub(in crate::pipeline) struct Reasons {
     /// The reason of each run and its number of cycles.
     runs: [(u8, u64); RUNS],
     first: usize,
@@ -15,13 +15,13 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
-    pub(super) const fn new() -> Reasons {
+    pub(in crate::pipeline) const fn new() -> Reasons {
         Reasons { runs: [(0, 0); RUNS], first: 0, count: 0 }
     }
 
     /// Gives the next `cycles` this reason.
     #[inline]
-    pub(super) fn push(&mut self, reason: u8, cycles: u64) {
+    pub(in crate::pipeline) fn push(&mut self, reason: u8, cycles: u64) {
         if cycles == 0 {
             return;
         }
@@ -36,13 +36,13 @@ impl Reasons {
 
     /// Returns the reason of the next cycle, and how many cycles have it.
     #[inline]
-    pub(super) fn peek(&self) -> Option<(u8, u64)> {
+    pub(in crate::pipeline) fn peek(&self) -> Option<(u8, u64)> {
         self.runs.get(self.first).filter(|_| self.count != 0).copied()
     }
 
     /// Removes the next `cycles`, which have been reported.
     #[inline]
-    pub(super) fn take(&mut self, mut cycles: u64) {
+    pub(in crate::pipeline) fn take(&mut self, mut cycles: u64) {
         while cycles != 0
             && self.count != 0
             && let Some(run) = self.runs.get_mut(self.first)
@@ -57,7 +57,7 @@ impl Reasons {
         }
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.count as u64);
         for number in 0..RUNS {
             let (reason, cycles) = self.runs.get((self.first + number) % RUNS).filter(|_| number < self.count).copied().unwrap_or((0, 0));
@@ -66,7 +66,7 @@ impl Reasons {
     }
 
     /// Reads runs of reasons below `reasons`.
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, reasons: usize) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, reasons: usize) -> Result<(), Damaged> {
         self.first = 0;
         self.count = usize::try_from(reader.word()?).ok().filter(|count| *count <= RUNS).ok_or(Damaged)?;
         for run in &mut self.runs {

@@ -1,8 +1,8 @@
 //! The framework of pipelines that move in steps (PM1 to PM5 of the notes on the Itaniums): the duration of each step, and what its clocks
 //! count as.
 
-use super::super::bytes::{Damaged, Reader, Writer};
 use super::account::Account;
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// Number of runs of clocks that are kept in order. Beyond them only sums are kept.
 const RUNS: usize = 256;
@@ -11,7 +11,7 @@ const SAVED: usize = 64;
 
 /// Unreported clocks that have passed, with the states of each, one bit per state.
 #[derive(Clone, Debug)]
-pub(super) struct Track {
+pub(in crate::pipeline) struct Track {
     /// The states of each run, and its number of clocks.
     runs: [(u64, u64); RUNS],
     first: usize,
@@ -20,18 +20,18 @@ pub(super) struct Track {
     /// Clocks that have no place among the runs, until everything is reported.
     rest: Account<64>,
     /// The states of the last clock that was reported.
-    pub(super) last: Option<u64>,
+    pub(in crate::pipeline) last: Option<u64>,
 }
 
 impl Track {
     /// Returns a track on which no clock has two of the states in `exclusive`, one bit each.
-    pub(super) const fn new(exclusive: u64) -> Track {
+    pub(in crate::pipeline) const fn new(exclusive: u64) -> Track {
         Track { runs: [(0, 0); RUNS], first: 0, count: 0, passed: 0, rest: Account::new(exclusive), last: None }
     }
 
     /// Lets `clocks` pass, in which these states hold.
     #[inline]
-    pub(super) fn pass(&mut self, states: u64, clocks: u64) {
+    pub(in crate::pipeline) fn pass(&mut self, states: u64, clocks: u64) {
         if clocks == 0 {
             return;
         }
@@ -50,19 +50,19 @@ impl Track {
     }
 
     /// Returns the number of unreported clocks.
-    pub(super) fn passed(&self) -> u64 {
+    pub(in crate::pipeline) fn passed(&self) -> u64 {
         self.passed
     }
 
     /// Removes clocks in which the same states of `wanted` hold. Returns the number of clocks and these states.
     #[inline]
-    pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+    pub(in crate::pipeline) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
         self.next_within(wanted, u64::MAX)
     }
 
     /// Removes at most `most` clocks, otherwise as [`next`](Track::next).
     #[inline]
-    pub(super) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
+    pub(in crate::pipeline) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
         if most == 0 {
             return None;
         }
@@ -102,7 +102,7 @@ impl Track {
     }
 
     /// Forgets at most `clocks` of the first clocks, up to the first in which any of the states `kept` holds. Returns how many.
-    pub(super) fn skip(&mut self, clocks: u64, kept: u64) -> u64 {
+    pub(in crate::pipeline) fn skip(&mut self, clocks: u64, kept: u64) -> u64 {
         let mut left = clocks;
         while left != 0
             && self.count != 0
@@ -117,13 +117,19 @@ impl Track {
     }
 
     /// Drops the passed clocks.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::pipeline) fn clear(&mut self) {
         (self.first, self.count, self.passed) = (0, 0, 0);
         self.rest.clear();
     }
 
+    /// Drops the unreported clocks. While time stands still, no clock is the last.
+    pub(in crate::pipeline) fn sync(&mut self, runs: bool) {
+        self.clear();
+        self.last = self.last.filter(|_| runs);
+    }
+
     /// Saves the first of the runs that have passed and are not reported. More runs only exist on a thread that is not polled.
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
         let count = self.count.min(SAVED);
         writer.word(count as u64);
@@ -133,7 +139,7 @@ impl Track {
         }
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.clear();
         let (there, last) = (reader.word()?, reader.word()?);
         self.last = (there & 1 == 1).then_some(last);
@@ -151,22 +157,22 @@ const SPANS: usize = 40;
 
 /// The stall clocks that follow a step (PM2), and the states that hold in each of them.
 #[derive(Clone, Debug)]
-pub(super) struct Stall {
+pub(in crate::pipeline) struct Stall {
     /// A state, and the clocks in which it holds: from the first number up to the second, counted from the first stall clock.
     spans: [(u8, u64, u64); SPANS],
     count: usize,
     /// Number of stall clocks.
-    pub(super) clocks: u64,
+    pub(in crate::pipeline) clocks: u64,
 }
 
 impl Stall {
-    pub(super) const fn new() -> Stall {
+    pub(in crate::pipeline) const fn new() -> Stall {
         Stall { spans: [(0, 0, 0); SPANS], count: 0, clocks: 0 }
     }
 
     /// Makes state number `state` hold in the clocks from `from` up to `to`.
     #[inline]
-    pub(super) fn hold(&mut self, state: u8, from: u64, to: u64) {
+    pub(in crate::pipeline) fn hold(&mut self, state: u8, from: u64, to: u64) {
         if from < to
             && let Some(span) = self.spans.get_mut(self.count)
         {
@@ -176,7 +182,7 @@ impl Stall {
     }
 
     /// Gives a family of reasons the clocks up to `asked` that no earlier family has taken (PM3). Returns the first of them.
-    pub(super) fn family(&mut self, state: u8, asked: u64) -> u64 {
+    pub(in crate::pipeline) fn family(&mut self, state: u8, asked: u64) -> u64 {
         let first = self.clocks;
         self.hold(state, first, asked);
         self.clocks = first.max(asked);
@@ -184,7 +190,7 @@ impl Stall {
     }
 
     /// Passes its clocks in order: the states of each run, and its number of clocks.
-    pub(super) fn play(&self, mut pass: impl FnMut(u64, u64)) {
+    pub(in crate::pipeline) fn play(&self, mut pass: impl FnMut(u64, u64)) {
         let mut at = 0;
         while at < self.clocks {
             let (mut states, mut until) = (0, self.clocks);

@@ -1,39 +1,39 @@
 //! Stores that have not been written yet and buffers of missed lines, for which loads and stores wait.
 
-use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// Number of stores that are remembered.
 const STORES: usize = 64;
 
 /// A store that may still wait to be written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Store {
+pub(in crate::pipeline) struct Store {
     /// The address of its first byte.
-    pub(super) address: u64,
+    pub(in crate::pipeline) address: u64,
     /// Its size in bytes.
-    pub(super) size: u8,
+    pub(in crate::pipeline) size: u8,
     /// Whether it crosses the width of a cache access.
-    pub(super) misaligned: bool,
+    pub(in crate::pipeline) misaligned: bool,
     /// Whether its instruction has read the same bytes.
-    pub(super) modifies: bool,
+    pub(in crate::pipeline) modifies: bool,
     /// The cycle in which its address and its data are known.
-    pub(super) ready: u64,
+    pub(in crate::pipeline) ready: u64,
     /// The cycle in which it is in the cache.
-    pub(super) written: u64,
+    pub(in crate::pipeline) written: u64,
     /// The cycle in which its address was issued, and the number of its line in memory, on parts that need them.
-    pub(super) issued: u64,
-    pub(super) line: u64,
+    pub(in crate::pipeline) issued: u64,
+    pub(in crate::pipeline) line: u64,
 }
 
 impl Store {
     /// Returns whether it covers any of these bytes.
-    pub(super) fn overlaps(&self, address: u64, size: u8) -> bool {
+    pub(in crate::pipeline) fn overlaps(&self, address: u64, size: u8) -> bool {
         address.wrapping_sub(self.address) < u64::from(self.size) || self.address.wrapping_sub(address) < u64::from(size)
     }
 
     /// Returns whether it covers all of these bytes.
-    pub(super) fn holds(&self, address: u64, size: u8) -> bool {
+    pub(in crate::pipeline) fn holds(&self, address: u64, size: u8) -> bool {
         address.wrapping_sub(self.address).saturating_add(u64::from(size)) <= u64::from(self.size)
     }
 }
@@ -45,14 +45,14 @@ const GRANULES: usize = 1024;
 
 /// The last stores of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Stores {
+pub(in crate::pipeline) struct Stores {
     ring: [Store; STORES],
     /// Number of stores so far.
     count: u64,
     /// Number of the last store to each granule of a page, plus one.
     last: [u64; GRANULES],
     /// The cycle in which the last of them is written.
-    pub(super) written: u64,
+    pub(in crate::pipeline) written: u64,
 }
 
 /// Returns the granules that `size` bytes at `address` lie in.
@@ -63,12 +63,12 @@ fn granules(address: u64, size: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Stores {
-    pub(super) const fn new() -> Stores {
+    pub(in crate::pipeline) const fn new() -> Stores {
         let none = Store { address: 0, size: 0, misaligned: false, modifies: false, ready: 0, written: 0, issued: 0, line: 0 };
         Stores { ring: [none; STORES], count: 0, last: [0; GRANULES], written: 0 }
     }
 
-    pub(super) fn push(&mut self, store: Store) {
+    pub(in crate::pipeline) fn push(&mut self, store: Store) {
         if let Some(place) = self.ring.get_mut(self.count as usize % STORES) {
             *place = store;
         }
@@ -83,7 +83,7 @@ impl Stores {
 
     /// Returns the last store that is not written at `now` and shares a granule of the page with these bytes.
     #[inline]
-    pub(super) fn find(&self, address: u64, size: u8, now: u64) -> Option<&Store> {
+    pub(in crate::pipeline) fn find(&self, address: u64, size: u8, now: u64) -> Option<&Store> {
         if self.written <= now {
             return None;
         }
@@ -95,7 +95,7 @@ impl Stores {
     }
 
     /// Delays everything by `cycles`.
-    pub(super) fn shift(&mut self, cycles: u64) {
+    pub(in crate::pipeline) fn shift(&mut self, cycles: u64) {
         self.written += cycles;
         for store in &mut self.ring {
             store.ready += cycles;
@@ -104,7 +104,7 @@ impl Stores {
         }
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.count, self.written]);
         for store in &self.ring {
             let flags = u64::from(store.misaligned) | u64::from(store.modifies) << 1 | u64::from(store.size) << 8;
@@ -113,7 +113,7 @@ impl Stores {
         writer.words(&self.last);
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.count = reader.word()?;
         self.written = time(reader, now)?;
         for store in &mut self.ring {
@@ -136,22 +136,22 @@ impl Stores {
 
 /// Buffers of lines in flight, each with a tag.
 #[derive(Clone, Debug)]
-pub(super) struct Misses<const COUNT: usize, Tag = ()> {
+pub(in crate::pipeline) struct Misses<const COUNT: usize, Tag = ()> {
     /// The number of each line, and the cycle in which it arrives.
     lines: [(u64, u64); COUNT],
-    pub(super) tags: [Tag; COUNT],
+    pub(in crate::pipeline) tags: [Tag; COUNT],
     /// The cycle in which all have arrived.
     last: u64,
 }
 
 impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
-    pub(super) fn new() -> Self {
+    pub(in crate::pipeline) fn new() -> Self {
         Misses { lines: [(0, 0); COUNT], tags: [Tag::default(); COUNT], last: 0 }
     }
 
     /// Returns when `line` arrives and its tag, if it is in flight at `now`.
     #[inline]
-    pub(super) fn find(&self, line: u64, now: u64) -> Option<(u64, Tag)> {
+    pub(in crate::pipeline) fn find(&self, line: u64, now: u64) -> Option<(u64, Tag)> {
         if self.last <= now {
             return None;
         }
@@ -161,33 +161,33 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
 
     /// Returns when `line` arrives, if it is in flight at `now`.
     #[inline]
-    pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
+    pub(in crate::pipeline) fn pending(&self, line: u64, now: u64) -> Option<u64> {
         self.find(line, now).map(|(until, _)| until)
     }
 
     /// Returns the first cycle in which a buffer is free.
     #[inline]
-    pub(super) fn room(&self) -> u64 {
+    pub(in crate::pipeline) fn room(&self) -> u64 {
         self.lines.iter().map(|(_, until)| *until).min().unwrap_or(0)
     }
 
     /// Returns the arrival cycles of the lines that were requested last.
-    pub(super) fn ends(&self) -> impl Iterator<Item = u64> {
+    pub(in crate::pipeline) fn ends(&self) -> impl Iterator<Item = u64> {
         self.lines.iter().map(|(_, until)| *until)
     }
 
     /// Returns whether a line arrives in cycle `now`.
-    pub(super) fn comes(&self, now: u64) -> bool {
+    pub(in crate::pipeline) fn comes(&self, now: u64) -> bool {
         self.last >= now && self.lines.iter().any(|(_, until)| *until == now)
     }
 
     /// Requests `line` at `now`, or when a buffer is free. Returns when it arrives.
-    pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
+    pub(in crate::pipeline) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         self.request_tagged(line, now, latency, Tag::default())
     }
 
     /// Requests a line with a tag, otherwise as [`request`](Misses::request).
-    pub(super) fn request_tagged(&mut self, line: u64, now: u64, latency: u64, tag: Tag) -> u64 {
+    pub(in crate::pipeline) fn request_tagged(&mut self, line: u64, now: u64, latency: u64, tag: Tag) -> u64 {
         let Some((place, old)) = self.lines.iter_mut().zip(&mut self.tags).min_by_key(|((_, until), _)| *until) else {
             return now + latency;
         };
@@ -198,7 +198,7 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
     }
 
     /// Records that `line` arrives at `until`, even if no buffer is free: it takes the one that is free first.
-    pub(super) fn note(&mut self, line: u64, until: u64) {
+    pub(in crate::pipeline) fn note(&mut self, line: u64, until: u64) {
         if let Some(place) = self.lines.iter_mut().min_by_key(|(_, until)| *until) {
             *place = (line, until);
         }
@@ -206,11 +206,11 @@ impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
     }
 
     /// Saves the lines without their tags.
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         self.lines.iter().for_each(|(line, until)| writer.words(&[*line, *until]));
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for line in &mut self.lines {
             *line = (reader.word()?, time(reader, now)?);
         }

@@ -1,12 +1,12 @@
 //! The units of a pipeline: the cycles in which each begins an operation.
 
-use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// Ports that accept one operation per cycle each. An operation that is ready early takes a cycle that a later one left free. `WORDS` times
 /// 64 cycles are kept, beginning with that of the oldest operation that can still be issued.
 #[derive(Clone, Debug)]
-pub(super) struct Ports<const COUNT: usize, const WORDS: usize = 8> {
+pub(in crate::pipeline) struct Ports<const COUNT: usize, const WORDS: usize = 8> {
     /// One bit per cycle, at the cycle's number modulo the number of cycles kept.
     taken: [[u64; WORDS]; COUNT],
     /// The first cycle that is kept: a multiple of 64.
@@ -16,14 +16,14 @@ pub(super) struct Ports<const COUNT: usize, const WORDS: usize = 8> {
 impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
     const CYCLES: u64 = 64 * WORDS as u64;
 
-    pub(super) const fn new() -> Self {
+    pub(in crate::pipeline) const fn new() -> Self {
         const { assert!(WORDS.is_power_of_two(), "the word of a cycle is found by its lowest bits") }
         Ports { taken: [[0; WORDS]; COUNT], from: 0 }
     }
 
     /// Forgets the cycles before `now`: no operation will ask for them any more.
     #[inline]
-    pub(super) fn forget(&mut self, now: u64) {
+    pub(in crate::pipeline) fn forget(&mut self, now: u64) {
         let from = now & !63;
         if from <= self.from {
             return;
@@ -42,7 +42,7 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
 
     /// Returns the first cycle, `earliest` or later, from which `port` is free for `cycles`. Cycles beyond the kept ones are free.
     #[inline]
-    pub(super) fn free(&self, port: usize, earliest: u64, cycles: u64) -> u64 {
+    pub(in crate::pipeline) fn free(&self, port: usize, earliest: u64, cycles: u64) -> u64 {
         let Some(taken) = self.taken.get(port) else { return earliest };
         let mut begin = earliest.max(self.from);
         let mut at = begin;
@@ -60,7 +60,7 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
 
     /// Takes `port` for a cycle as soon as it is free, `earliest` or later; returns the cycle.
     #[inline]
-    pub(super) fn take_cycle(&mut self, port: usize, earliest: u64) -> u64 {
+    pub(in crate::pipeline) fn take_cycle(&mut self, port: usize, earliest: u64) -> u64 {
         let at = earliest.max(self.from);
         if at < self.from + Self::CYCLES
             && let Some(word) = self.taken.get_mut(port).and_then(|taken| taken.get_mut((at / 64) as usize % WORDS))
@@ -77,7 +77,7 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
 
     /// Takes `port` for `cycles` as soon as it is free, `earliest` or later; returns the cycle.
     #[inline]
-    pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
+    pub(in crate::pipeline) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
         if cycles == 1 { self.take_cycle(port, earliest) } else { self.take_several(port, earliest, cycles) }
     }
 
@@ -93,12 +93,12 @@ impl<const COUNT: usize, const WORDS: usize> Ports<COUNT, WORDS> {
         begin
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.from);
         self.taken.iter().for_each(|port| writer.words(port));
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.from = time(reader, now)? & !63;
         for port in &mut self.taken {
             reader.words(port)?;

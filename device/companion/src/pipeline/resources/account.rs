@@ -1,19 +1,19 @@
 //! Number of cycles that have passed, and number of them in which each state held.
 
-use super::super::bytes::{Damaged, Reader, Writer};
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// The account of a pipeline.
-pub(super) type States = Account<16>;
+pub(in crate::pipeline) type States = Account<16>;
 
 /// The account of a part whose queues are watched.
-pub(super) type ManyStates = Account<64>;
+pub(in crate::pipeline) type ManyStates = Account<64>;
 
 /// Cycles that have not been reported. A cycle can have several states, unless they exclude each other.
 ///
 /// The account knows how many cycles each state has, not which ones: cycles that pass together are reported with the longest state last. If
 /// a state has more cycles than pass, the rest fall in later cycles.
 #[derive(Clone, Debug)]
-pub(super) struct Account<const STATES: usize> {
+pub(in crate::pipeline) struct Account<const STATES: usize> {
     passed: u64,
     /// Cycles of each state among the passed ones.
     held: [u64; STATES],
@@ -28,18 +28,18 @@ pub(super) struct Account<const STATES: usize> {
     /// Cycles that have passed since everything was last reported.
     total: u64,
     /// The states of the last reported cycle, whether they were wanted or not.
-    pub(super) last: Option<u64>,
+    pub(in crate::pipeline) last: Option<u64>,
 }
 
 impl<const STATES: usize> Account<STATES> {
     /// Returns an account in which no cycle has two of the states in `exclusive`, one bit each.
-    pub(super) const fn new(exclusive: u64) -> Self {
+    pub(in crate::pipeline) const fn new(exclusive: u64) -> Self {
         Account { passed: 0, held: [0; STATES], coming: [0; STATES], some_held: 0, some_coming: 0, exclusive, total: 0, last: None }
     }
 
     /// Makes `state` hold for `cycles`, starting with the next cycle that passes.
     #[inline]
-    pub(super) fn hold(&mut self, state: usize, cycles: u64) {
+    pub(in crate::pipeline) fn hold(&mut self, state: usize, cycles: u64) {
         if cycles != 0
             && let Some(coming) = self.coming.get_mut(state)
         {
@@ -50,7 +50,7 @@ impl<const STATES: usize> Account<STATES> {
 
     /// Lets `cycles` pass.
     #[inline]
-    pub(super) fn pass(&mut self, cycles: u64) {
+    pub(in crate::pipeline) fn pass(&mut self, cycles: u64) {
         if cycles == 0 {
             return;
         }
@@ -69,7 +69,7 @@ impl<const STATES: usize> Account<STATES> {
 
     /// Lets `cycles` pass. `state` holds in `held` of them, without a call of [`hold`](Account::hold).
     #[inline]
-    pub(super) fn pass_holding(&mut self, cycles: u64, state: usize, held: u64) {
+    pub(in crate::pipeline) fn pass_holding(&mut self, cycles: u64, state: usize, held: u64) {
         self.pass(cycles);
         if held != 0
             && let Some(cell) = self.held.get_mut(state)
@@ -80,19 +80,19 @@ impl<const STATES: usize> Account<STATES> {
     }
 
     /// Returns the number of unreported cycles.
-    pub(super) fn passed(&self) -> u64 {
+    pub(in crate::pipeline) fn passed(&self) -> u64 {
         self.passed
     }
 
     /// Removes cycles in which the same states of `wanted` (one bit each) hold. Returns the number of cycles and these states.
     #[inline]
-    pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+    pub(in crate::pipeline) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
         self.next_within(wanted, u64::MAX)
     }
 
     /// Removes at most `most` cycles, otherwise as [`next`](Account::next).
     #[inline]
-    pub(super) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
+    pub(in crate::pipeline) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
         if self.passed == 0 {
             return None;
         }
@@ -122,7 +122,7 @@ impl<const STATES: usize> Account<STATES> {
 
     /// Drops the passed cycles, which have been reported or are of no interest.
     #[inline]
-    pub(super) fn clear(&mut self) {
+    pub(in crate::pipeline) fn clear(&mut self) {
         self.passed = 0;
         self.total = 0;
         for state in bits(self.some_held) {
@@ -133,13 +133,19 @@ impl<const STATES: usize> Account<STATES> {
         self.some_held = 0;
     }
 
+    /// Drops the unreported cycles. While time stands still, no cycle is the last.
+    pub(in crate::pipeline) fn sync(&mut self, runs: bool) {
+        self.clear();
+        self.last = self.last.filter(|_| runs);
+    }
+
     /// Saves the pending cycles; the passed ones are reported before.
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&self.coming);
         writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.clear();
         reader.words(&mut self.coming)?;
         let (there, last) = (reader.word()?, reader.word()?);
@@ -151,7 +157,7 @@ impl<const STATES: usize> Account<STATES> {
 
 /// Returns the numbers of the set bits.
 #[inline]
-pub(super) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+pub(in crate::pipeline) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let bit = set.trailing_zeros() as usize;
         set &= set.wrapping_sub(1);

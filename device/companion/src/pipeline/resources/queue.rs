@@ -1,20 +1,20 @@
 //! Queues of a pipeline, represented by the times at which their entries become free.
 
-use super::super::bytes::{Damaged, Reader, Writer};
 use super::time;
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// A queue whose entries become free in any order.
 ///
 /// The cycles in which each of its `COUNT` entries becomes free, sorted, are a section of a ring of `PLACES`, a power of two. The section
 /// moves on by one place when an entry is taken. The newly taken entry is mostly the last to become free, so few places move.
 #[derive(Clone, Debug)]
-pub(super) struct Entries<const COUNT: usize, const PLACES: usize = COUNT> {
+pub(in crate::pipeline) struct Entries<const COUNT: usize, const PLACES: usize = COUNT> {
     free: [u64; PLACES],
     first: usize,
 }
 
 impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::pipeline) const fn new() -> Self {
         const { assert!(PLACES.is_power_of_two() && PLACES >= COUNT, "the ring has a power of two places, and one for each entry") }
         Entries { free: [0; PLACES], first: 0 }
     }
@@ -34,19 +34,19 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
 
     /// Returns the first cycle in which an entry is free.
     #[inline]
-    pub(super) fn room(&self) -> u64 {
+    pub(in crate::pipeline) fn room(&self) -> u64 {
         self.at(0)
     }
 
     /// Returns the first cycle in which fewer than `share` entries are taken.
     #[inline]
-    pub(super) fn room_within(&self, share: usize) -> u64 {
+    pub(in crate::pipeline) fn room_within(&self, share: usize) -> u64 {
         self.at(COUNT - share.clamp(1, COUNT))
     }
 
     /// Returns the number of entries that are taken in cycle `now`.
     #[inline]
-    pub(super) fn taken(&self, now: u64) -> usize {
+    pub(in crate::pipeline) fn taken(&self, now: u64) -> usize {
         let mut free = COUNT;
         while free != 0 && self.at(free - 1) > now {
             free -= 1;
@@ -56,7 +56,7 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
 
     /// Takes the entry that is free first, until `until`.
     #[inline]
-    pub(super) fn take(&mut self, until: u64) {
+    pub(in crate::pipeline) fn take(&mut self, until: u64) {
         self.first = self.first.wrapping_add(1);
         let mut number = COUNT - 1;
         while number != 0 {
@@ -70,11 +70,11 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
         self.set(number, until);
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         (0..COUNT).for_each(|number| writer.word(self.at(number)));
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.first = 0;
         for cell in self.free.iter_mut().take(COUNT) {
             *cell = time(reader, now)?;
@@ -90,13 +90,13 @@ impl<const COUNT: usize, const PLACES: usize> Entries<COUNT, PLACES> {
 ///
 /// The last `COUNT` cycles written to a ring of `PLACES`, a power of two, are those in which the entries become free.
 #[derive(Clone, Debug)]
-pub(super) struct Ring<const COUNT: usize, const PLACES: usize = COUNT> {
+pub(in crate::pipeline) struct Ring<const COUNT: usize, const PLACES: usize = COUNT> {
     free: [u64; PLACES],
     next: usize,
 }
 
 impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::pipeline) const fn new() -> Self {
         const { assert!(PLACES.is_power_of_two() && PLACES >= COUNT, "the ring has a power of two places, and one for each entry") }
         Ring { free: [0; PLACES], next: 0 }
     }
@@ -116,19 +116,19 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
 
     /// Returns the first cycle in which `entries` more are free. If there are fewer entries, all must be free.
     #[inline]
-    pub(super) fn room(&self, entries: usize) -> u64 {
+    pub(in crate::pipeline) fn room(&self, entries: usize) -> u64 {
         self.room_within(entries, COUNT)
     }
 
     /// Returns the first cycle in which one more is free.
     #[inline]
-    pub(super) fn room_for_one(&self) -> u64 {
+    pub(in crate::pipeline) fn room_for_one(&self) -> u64 {
         self.back(COUNT)
     }
 
     /// Returns the first cycle in which `entries` more are free for a thread that has at most `share` of the entries.
     #[inline]
-    pub(super) fn room_within(&self, entries: usize, share: usize) -> u64 {
+    pub(in crate::pipeline) fn room_within(&self, entries: usize, share: usize) -> u64 {
         let share = share.clamp(1, COUNT);
         match entries.min(share) {
             0 => 0,
@@ -138,7 +138,7 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
 
     /// Returns in how many of the cycles from `begin` to `last` fewer than `entries` are free to a thread that has `share` of the entries,
     /// if it takes and keeps `entries` in each of the other cycles.
-    pub(super) fn full(&self, begin: u64, last: u64, entries: usize, share: usize) -> u64 {
+    pub(in crate::pipeline) fn full(&self, begin: u64, last: u64, entries: usize, share: usize) -> u64 {
         let (mut at, mut taken, mut full) = (begin, 0, 0);
         while at <= last && taken + entries <= share.min(COUNT) {
             let room = self.room_within(taken + entries, share).max(at);
@@ -154,14 +154,14 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
 
     /// Takes the next entry, until `until`.
     #[inline]
-    pub(super) fn take(&mut self, until: u64) {
+    pub(in crate::pipeline) fn take(&mut self, until: u64) {
         self.next = self.next.wrapping_add(1);
         self.set_back(1, until);
     }
 
     /// Takes the entry that is free first, until `until`, which may be earlier than that of the last entry.
     #[inline]
-    pub(super) fn take_in_order(&mut self, until: u64) {
+    pub(in crate::pipeline) fn take_in_order(&mut self, until: u64) {
         self.next = self.next.wrapping_add(1);
         let mut place = 1;
         while place < COUNT {
@@ -176,17 +176,17 @@ impl<const COUNT: usize, const PLACES: usize> Ring<COUNT, PLACES> {
     }
 
     /// Delays every entry by `cycles`.
-    pub(super) fn shift(&mut self, cycles: u64) {
+    pub(in crate::pipeline) fn shift(&mut self, cycles: u64) {
         self.free.iter_mut().for_each(|until| *until += cycles);
     }
 
     /// Saves the entries, beginning with the one that is taken next, and 0 as the place of that one.
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         (0..COUNT).for_each(|number| writer.word(self.back(COUNT - number)));
         writer.word(0);
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for cell in self.free.iter_mut().take(COUNT) {
             *cell = time(reader, now)?;
         }
@@ -204,7 +204,7 @@ const RUNS: usize = 64;
 
 /// Cycles in which some condition holds, as ordered runs. Runs beyond `RUNS` are joined with the last.
 #[derive(Clone, Debug)]
-pub(super) struct Runs {
+pub(in crate::pipeline) struct Runs {
     /// The first cycle of each run, and the one after its last.
     runs: [(u64, u64); RUNS],
     first: usize,
@@ -212,13 +212,13 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    pub(super) const fn new() -> Runs {
+    pub(in crate::pipeline) const fn new() -> Runs {
         Runs { runs: [(0, 0); RUNS], first: 0, count: 0 }
     }
 
     /// Adds a run from `from` up to `to`. No earlier run begins later.
     #[inline]
-    pub(super) fn add(&mut self, from: u64, to: u64) {
+    pub(in crate::pipeline) fn add(&mut self, from: u64, to: u64) {
         if from >= to {
             return;
         }
@@ -243,7 +243,7 @@ impl Runs {
 
     /// Removes the cycles before `end` and returns their number.
     #[inline]
-    pub(super) fn take(&mut self, end: u64) -> u64 {
+    pub(in crate::pipeline) fn take(&mut self, end: u64) -> u64 {
         let mut cycles = 0;
         while self.count != 0
             && let Some(run) = self.runs.get_mut(self.first)
@@ -261,7 +261,7 @@ impl Runs {
         cycles
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.count as u64);
         for number in 0..RUNS {
             let (from, to) = self.runs.get((self.first + number) % RUNS).filter(|_| number < self.count).copied().unwrap_or((0, 0));
@@ -269,7 +269,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+    pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.first = 0;
         self.count = usize::try_from(reader.word()?).ok().filter(|count| *count <= RUNS).ok_or(Damaged)?;
         let mut before = 0;

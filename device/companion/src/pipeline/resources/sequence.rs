@@ -1,25 +1,25 @@
 //! In-order sequences of a pipeline with a maximum width per cycle.
 
-use super::super::bytes::{Damaged, Reader, Writer};
 use super::{small, time};
+use crate::bytes::{Damaged, Reader, Writer};
 
 /// Operations in program order, with a maximum number per cycle.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sequence {
+pub(in crate::pipeline) struct Sequence {
     /// The cycle of the last operation.
-    pub(super) at: u64,
+    pub(in crate::pipeline) at: u64,
     /// Number of operations in that cycle.
     count: u8,
 }
 
 impl Sequence {
-    pub(super) const fn new() -> Sequence {
+    pub(in crate::pipeline) const fn new() -> Sequence {
         Sequence { at: 0, count: 0 }
     }
 
     /// Returns the cycle of the next operation, `earliest` or later, with at most `width` in a cycle.
     #[inline]
-    pub(super) fn next(&mut self, earliest: u64, width: u8) -> u64 {
+    pub(in crate::pipeline) fn next(&mut self, earliest: u64, width: u8) -> u64 {
         if earliest > self.at {
             *self = Sequence { at: earliest, count: 1 };
         } else if self.count < width {
@@ -32,20 +32,20 @@ impl Sequence {
 
     /// Returns the first cycle, `earliest` or later, that has room for the next operation.
     #[inline]
-    pub(super) fn room(&self, earliest: u64, width: u8) -> u64 {
+    pub(in crate::pipeline) fn room(&self, earliest: u64, width: u8) -> u64 {
         earliest.max(self.at + u64::from(self.count >= width))
     }
 
     /// Moves the last operation to cycle `at`, which is later.
-    pub(super) fn delay(&mut self, at: u64) {
+    pub(in crate::pipeline) fn delay(&mut self, at: u64) {
         *self = Sequence { at, count: 1 };
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.at, u64::from(self.count)]);
     }
 
-    pub(super) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Sequence, Damaged> {
+    pub(in crate::pipeline) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Sequence, Damaged> {
         Ok(Sequence { at: time(reader, now)?, count: small(reader, 255)? })
     }
 }

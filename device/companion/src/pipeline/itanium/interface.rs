@@ -1,0 +1,86 @@
+//! The pipeline of the first Itanium, as the code that is common to all parts sees it.
+
+use alloc::boxed::Box;
+
+use super::{EVENTS, ItaniumPipeline, STATES, bus};
+use crate::bus::{Carried, Lines};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::Instruction;
+use crate::pipeline::part::{Demanded, Part};
+use crate::pipeline::sharing::{PartShared, Turn};
+use crate::pipeline::{Found, Held, Source};
+use crate::snooped::Snoop;
+use crate::tally::Tally;
+use vm_pmu_arch::feed::Signal;
+
+impl Part for ItaniumPipeline {
+    const STATES: &'static [Signal] = &STATES;
+    const EVENTS: &'static [Signal] = &EVENTS;
+    const IS_IA64: bool = true;
+
+    type Shared = ();
+
+    fn new() -> ItaniumPipeline {
+        ItaniumPipeline::new()
+    }
+
+    fn shared(shared: &mut PartShared) -> Option<&mut Box<()>> {
+        shared.itanium()
+    }
+
+    fn supplies(signal: Signal) -> bool {
+        bus::supplies(signal)
+    }
+
+    fn sync(&mut self, demanded: &Demanded<'_>) {
+        self.sync_bus(demanded.wants);
+        self.track.sync(demanded.runs);
+    }
+
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, _turn: Turn<'_>, tally: &mut Tally) {
+        self.execute(instruction, found, tally);
+    }
+
+    #[inline]
+    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+        let (clocks, states) = self.track.next(wanted)?;
+        Some((clocks, Held::of(states, &STATES)))
+    }
+
+    fn last(&self) -> Option<Held> {
+        Some(Held::of(self.track.last?, &STATES))
+    }
+
+    fn carries(&mut self, carried: Carried, lines: Lines) -> Carried {
+        carried.at(self.bus_mut().know(lines))
+    }
+
+    fn met(&mut self, snoop: Snoop) -> u64 {
+        self.met(snoop).stalled
+    }
+
+    #[inline]
+    fn settle_bus(&mut self, tally: &mut Tally) {
+        self.settle_bus(tally);
+    }
+
+    fn end_stream(&mut self, tally: &mut Tally) {
+        self.front.end_stream(tally);
+    }
+
+    fn stream_has_gone_on(&self) -> bool {
+        self.front.stream_has_gone_on()
+    }
+
+    fn prefetch_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
+        self.front.prefetch(line, from, streams, tally);
+    }
+
+    fn save(&self, writer: &mut Writer) {
+        self.save(writer);
+    }
+
+    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.load(reader)
+    }
+}

@@ -1,0 +1,84 @@
+//! The pipeline of a K8, as the code that is common to all parts sees it.
+
+use alloc::boxed::Box;
+
+use super::{EVENTS, K8Pipeline, STATES};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::Instruction;
+use crate::pipeline::part::{Demanded, Part};
+use crate::pipeline::sharing::{PartShared, Turn};
+use crate::pipeline::touch::Touches;
+use crate::pipeline::{Continuation, Found, Held};
+use crate::tally::Tally;
+use vm_pmu_arch::feed::Signal;
+
+impl Part for K8Pipeline {
+    const STATES: &'static [Signal] = &STATES;
+    const EVENTS: &'static [Signal] = &EVENTS;
+    const IS_X86: bool = true;
+
+    type Shared = ();
+
+    fn new() -> K8Pipeline {
+        K8Pipeline::new()
+    }
+
+    fn shared(shared: &mut PartShared) -> Option<&mut Box<()>> {
+        shared.k8()
+    }
+
+    fn sync(&mut self, demanded: &Demanded<'_>) {
+        self.account.sync(demanded.runs);
+    }
+
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, _turn: Turn<'_>, tally: &mut Tally) {
+        self.execute(instruction, found, tally);
+    }
+
+    #[inline]
+    fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
+        self.execute_plain(instruction, tally)
+    }
+
+    #[inline]
+    fn execute_short(
+        &mut self,
+        instruction: &Instruction<'_>,
+        touches: Touches<'_>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) -> bool {
+        self.execute_short(instruction, touches, continuation, tally)
+    }
+
+    #[inline]
+    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+        let (cycles, states) = self.account.next(wanted)?;
+        Some((cycles, Held::of(states, &STATES)))
+    }
+
+    fn last(&self) -> Option<Held> {
+        Some(Held::of(self.account.last?, &STATES))
+    }
+
+    fn data_taken(&mut self, line: u64) -> bool {
+        self.data_taken(line)
+    }
+
+    fn code_taken(&mut self) -> bool {
+        self.code_taken()
+    }
+
+    fn save(&self, writer: &mut Writer) {
+        self.save(writer);
+    }
+
+    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.load(reader)
+    }
+
+    #[cfg(test)]
+    fn go_the_long_way(&mut self) {
+        self.long = true;
+    }
+}

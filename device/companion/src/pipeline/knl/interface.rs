@@ -1,0 +1,100 @@
+//! The pipeline of a Knights Landing, as the code that is common to all parts sees it.
+
+use alloc::boxed::Box;
+
+use super::{EVENTS, KnlPipeline, STATES, Units};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::instruction::Instruction;
+use crate::pipeline::part::{Demanded, Part};
+use crate::pipeline::sharing::{PartShared, Shared, Turn};
+use crate::pipeline::touch::Touches;
+use crate::pipeline::{Continuation, Found, Held};
+use crate::tally::Tally;
+use vm_pmu_arch::feed::Signal;
+
+impl Shared for Units {
+    fn new() -> Units {
+        Units::new()
+    }
+
+    fn save(&self, writer: &mut Writer) {
+        self.save(writer);
+    }
+
+    fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.load(reader, now)
+    }
+}
+
+impl Part for KnlPipeline {
+    const STATES: &'static [Signal] = &STATES;
+    const EVENTS: &'static [Signal] = &EVENTS;
+    const LAG: Option<u64> = Some(256);
+    const IS_X86: bool = true;
+
+    type Shared = Units;
+
+    fn new() -> KnlPipeline {
+        KnlPipeline::new()
+    }
+
+    fn shared(shared: &mut PartShared) -> Option<&mut Box<Units>> {
+        shared.knl()
+    }
+
+    fn sync(&mut self, demanded: &Demanded<'_>) {
+        self.account.sync(demanded.runs);
+    }
+
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+        let mut threads = turn.threads(self.now());
+        self.execute(instruction, found, &mut threads, tally);
+    }
+
+    #[inline]
+    fn execute_plain(&mut self, instruction: &Instruction<'_>, _tally: &mut Tally) -> bool {
+        self.execute_plain(instruction)
+    }
+
+    #[inline]
+    fn execute_short(
+        &mut self,
+        instruction: &Instruction<'_>,
+        touches: Touches<'_>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) -> bool {
+        touches.one_at_most(|touch| self.execute_short(instruction, touch, continuation, tally))
+    }
+
+    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+        let mut threads = turn.threads(self.now());
+        let touch = found.touches().first();
+        let short = found.count <= 1 && self.execute_beside(instruction, touch, found.continuation, &mut threads, tally);
+        if !short {
+            self.execute(instruction, found, &mut threads, tally);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+        let (cycles, states) = self.account.next(wanted)?;
+        Some((cycles, Held::of(states, &STATES)))
+    }
+
+    fn last(&self) -> Option<Held> {
+        Some(Held::of(self.account.last?, &STATES))
+    }
+
+    fn data_taken(&mut self, line: u64) -> bool {
+        self.data_taken(line)
+    }
+
+    fn save(&self, writer: &mut Writer) {
+        self.save(writer);
+    }
+
+    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.load(reader)
+    }
+}
