@@ -1,11 +1,10 @@
 //! The pipeline of one part, as the code that is common to all parts sees it.
 
-use alloc::boxed::Box;
 use core::fmt::Debug;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::sharing::{PartShared, Shared, Turn};
+use super::sharing::Turn;
 use super::touch::{Touch, Touches};
 use super::{Continuation, Found, Held, Source, ThirdLevelMiss};
 use crate::bus::{Carried, Lines};
@@ -50,14 +49,8 @@ pub(super) trait Part: Clone + Debug + Sized {
     /// Whether one answer of a package to a snoop is made of those of its cores, and counted.
     const JOINS_ANSWERS: bool = false;
 
-    /// The state that the threads of a core share.
-    type Shared: Shared;
-
     /// Returns an empty pipeline.
     fn new() -> Self;
-
-    /// Returns the shared state, if `shared` is of this part.
-    fn shared(shared: &mut PartShared) -> Option<&mut Box<Self::Shared>>;
 
     /// Whether it supplies `signal`, which is neither a state's nor an event's.
     fn supplies(_signal: Signal) -> bool {

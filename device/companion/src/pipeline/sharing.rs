@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use core::fmt::Debug;
 
 use super::boxed;
-use super::part::Part;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::account::bits;
 use crate::pipeline::resources::saving::time;
@@ -105,9 +104,14 @@ impl Sharing {
 }
 
 /// What the pipeline of one part models of the state that the threads of a core share.
-pub(super) trait Shared: Clone + Debug {
+pub(super) trait Shared: Clone + Debug + Sized {
     /// Returns the state of an idle core.
     fn new() -> Self;
+
+    /// Returns the state, if `shared` is of this part.
+    fn of(_shared: &mut PartShared) -> Option<&mut Box<Self>> {
+        None
+    }
 
     /// Saves it.
     fn save(&self, writer: &mut Writer);
@@ -132,7 +136,7 @@ macro_rules! shared {
         /// The shared state of the threads of a core, of any part.
         #[derive(Clone, Debug)]
         pub(super) enum PartShared {
-            $( #[cfg(feature = $feature)] $variant(Box<<super::$module::$pipeline as Part>::Shared>), )+
+            $( #[cfg(feature = $feature)] $variant(Box<super::$module::Shared>), )+
         }
 
         impl PartShared {
@@ -153,19 +157,6 @@ macro_rules! shared {
                     $( #[cfg(feature = $feature)] PartShared::$variant(shared) => shared.load(reader, now), )+
                 }
             }
-
-            $(
-                /// Returns the state, if it is of this part.
-                #[cfg(feature = $feature)]
-                #[inline]
-                pub(super) fn $module(&mut self) -> Option<&mut Box<<super::$module::$pipeline as Part>::Shared>> {
-                    match self {
-                        PartShared::$variant(shared) => Some(shared),
-                        #[allow(unreachable_patterns, reason = "a build may have one part")]
-                        _ => None,
-                    }
-                }
-            )+
         }
     };
 }
@@ -275,8 +266,8 @@ impl<'a> Threads<'a> {
 
     /// Returns the state that the threads share; `None` if this thread is alone.
     #[inline]
-    pub(super) fn shared<P: Part>(&mut self) -> Option<&mut Box<P::Shared>> {
-        self.sharing.as_mut().and_then(|sharing| P::shared(&mut sharing.of_part))
+    pub(super) fn shared<S: Shared>(&mut self) -> Option<&mut Box<S>> {
+        self.sharing.as_mut().and_then(|sharing| S::of(&mut sharing.of_part))
     }
 
     /// Returns the first cycle, `at` or later, in which this thread has its turn to allocate. Threads that are known to stall are skipped.

@@ -1,13 +1,11 @@
 //! The pipeline of the first Itanium, as the code that is common to all parts sees it.
 
-use alloc::boxed::Box;
-
 use super::{EVENTS, ItaniumPipeline, STATES, bus};
 use crate::bus::{Carried, Lines};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
-use crate::pipeline::sharing::{PartShared, Turn};
+use crate::pipeline::sharing::Turn;
 use crate::pipeline::{Found, Held, Source};
 use crate::snooped::Snoop;
 use crate::tally::Tally;
@@ -18,14 +16,8 @@ impl Part for ItaniumPipeline {
     const EVENTS: &'static [Signal] = &EVENTS;
     const IS_IA64: bool = true;
 
-    type Shared = ();
-
     fn new() -> ItaniumPipeline {
         ItaniumPipeline::new()
-    }
-
-    fn shared(shared: &mut PartShared) -> Option<&mut Box<()>> {
-        shared.itanium()
     }
 
     fn supplies(signal: Signal) -> bool {

@@ -46,6 +46,9 @@ const STACK_WIDTH: u64 = 2;
 /// Upper bound on the floating-point operations of a group, whatever bundles an embedder reports: four in each of six slots.
 const OPERATIONS: usize = 24;
 
+/// The state that the threads of a core share: none, as they do not compete.
+pub(super) type Shared = ();
+
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct ItaniumPipeline {

@@ -1,12 +1,10 @@
 //! The pipeline of a K8, as the code that is common to all parts sees it.
 
-use alloc::boxed::Box;
-
 use super::{EVENTS, K8Pipeline, STATES};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
-use crate::pipeline::sharing::{PartShared, Turn};
+use crate::pipeline::sharing::Turn;
 use crate::pipeline::touch::Touches;
 use crate::pipeline::{Continuation, Found, Held};
 use crate::tally::Tally;
@@ -17,14 +15,8 @@ impl Part for K8Pipeline {
     const EVENTS: &'static [Signal] = &EVENTS;
     const IS_X86: bool = true;
 
-    type Shared = ();
-
     fn new() -> K8Pipeline {
         K8Pipeline::new()
-    }
-
-    fn shared(shared: &mut PartShared) -> Option<&mut Box<()>> {
-        shared.k8()
     }
 
     fn sync(&mut self, demanded: &Demanded<'_>) {

@@ -53,6 +53,9 @@ const INTEGER_UNITS: usize = 3;
 const MULTIPLIER: usize = 6;
 const PIPES: usize = 7;
 
+/// The state that the threads of a core share: none, as they do not compete.
+pub(super) type Shared = ();
+
 /// The pipeline of a K8 core.
 #[derive(Clone, Debug)]
 pub(super) struct K8Pipeline {

@@ -17,6 +17,15 @@ impl Shared for Units {
         Units::new()
     }
 
+    #[inline]
+    fn of(shared: &mut PartShared) -> Option<&mut Box<Units>> {
+        match shared {
+            PartShared::Knl(shared) => Some(shared),
+            #[allow(unreachable_patterns, reason = "a build may have one part")]
+            _ => None,
+        }
+    }
+
     fn save(&self, writer: &mut Writer) {
         self.save(writer);
     }
@@ -32,14 +41,8 @@ impl Part for KnlPipeline {
     const LAG: Option<u64> = Some(256);
     const IS_X86: bool = true;
 
-    type Shared = Units;
-
     fn new() -> KnlPipeline {
         KnlPipeline::new()
-    }
-
-    fn shared(shared: &mut PartShared) -> Option<&mut Box<Units>> {
-        shared.knl()
     }
 
     fn sync(&mut self, demanded: &Demanded<'_>) {

@@ -30,7 +30,8 @@ use memory::{Accessed, Memory};
 use rows::{Row, Unit};
 pub(super) use signals::{EVENTS, STATES};
 use signals::{NOT_ALLOCATED, State};
-pub(super) use units::Units;
+pub(super) use units::Units as Shared;
+use units::Units;
 
 /// Micro-operations allocated per cycle, and completed per cycle.
 const WIDTH: u8 = 2;
@@ -176,7 +177,7 @@ impl KnlPipeline {
     /// PL28: swaps in or out the units that the threads of the core share, if there are several.
     fn exchange(&mut self, threads: &mut Threads<'_>) {
         let offset = threads.offset();
-        if let Some(units) = threads.shared::<KnlPipeline>() {
+        if let Some(units) = threads.shared::<Units>() {
             core::mem::swap(&mut self.units, units);
             self.units.offset = offset;
         }

@@ -1,13 +1,11 @@
 //! The pipeline of a Montecito, as the code that is common to all parts sees it.
 
-use alloc::boxed::Box;
-
 use super::{EVENTS, MontecitoPipeline, QUEUE, QUEUE_STATES, STATES};
 use crate::bus::{Carried, Lines};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
-use crate::pipeline::sharing::{PartShared, Turn};
+use crate::pipeline::sharing::Turn;
 use crate::pipeline::{Found, Held, Source, ThirdLevelMiss, ia64};
 use crate::snooped::Snoop;
 use crate::tally::Tally;
@@ -19,14 +17,8 @@ impl Part for MontecitoPipeline {
     const IS_IA64: bool = true;
     const JOINS_ANSWERS: bool = true;
 
-    type Shared = ();
-
     fn new() -> MontecitoPipeline {
         MontecitoPipeline::new()
-    }
-
-    fn shared(shared: &mut PartShared) -> Option<&mut Box<()>> {
-        shared.montecito()
     }
 
     fn supplies(signal: Signal) -> bool {

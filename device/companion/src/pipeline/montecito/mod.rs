@@ -61,6 +61,9 @@ const STACK_WIDTH: u64 = 2;
 /// Slots per clock.
 const WIDTH: u64 = 6;
 
+/// The state that the threads of a core share: none, as they do not compete.
+pub(super) type Shared = ();
+
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct MontecitoPipeline {

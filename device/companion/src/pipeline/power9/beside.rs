@@ -7,7 +7,7 @@ use super::plain::{Dispatched, Full, LATENCY, is_short};
 use super::reasons::Reason;
 use super::rows::Place;
 use super::signals::State;
-use super::{Power9Pipeline, SLICES, Share, UNKNOWN};
+use super::{Power9Pipeline, SLICES, Share, SharedUnits, UNKNOWN};
 use crate::instruction::Instruction;
 use crate::pipeline::Found;
 use crate::pipeline::sharing::Threads;
@@ -18,7 +18,7 @@ impl Power9Pipeline {
     /// Swaps the shared state of the core's threads with that of this thread, if there are several threads.
     #[inline]
     pub(super) fn exchange(&mut self, threads: &mut Threads<'_>) {
-        if let Some(shared) = threads.shared::<Power9Pipeline>() {
+        if let Some(shared) = threads.shared::<SharedUnits>() {
             core::mem::swap(&mut self.shared, shared);
         }
     }

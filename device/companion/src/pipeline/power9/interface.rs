@@ -20,6 +20,15 @@ impl Shared for SharedUnits {
         SharedUnits::new()
     }
 
+    #[inline]
+    fn of(shared: &mut PartShared) -> Option<&mut Box<SharedUnits>> {
+        match shared {
+            PartShared::Power9(shared) => Some(shared),
+            #[allow(unreachable_patterns, reason = "a build may have one part")]
+            _ => None,
+        }
+    }
+
     fn save(&self, writer: &mut Writer) {
         self.save(writer);
     }
@@ -44,14 +53,8 @@ impl Part for Power9Pipeline {
     /// A load from another package takes 650 cycles.
     const LAG: Option<u64> = Some(768);
 
-    type Shared = SharedUnits;
-
     fn new() -> Power9Pipeline {
         Power9Pipeline::new()
-    }
-
-    fn shared(shared: &mut PartShared) -> Option<&mut Box<SharedUnits>> {
-        shared.power9()
     }
 
     fn supplies(signal: Signal) -> bool {

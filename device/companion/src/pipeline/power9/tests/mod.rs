@@ -12,10 +12,10 @@ use alloc::vec::Vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::reasons::{REASONS, Reason};
-use super::{Power9Pipeline, STATES, State};
+use super::{Power9Pipeline, STATES, SharedUnits, State};
 use crate::bytes::{Reader, Writer};
 use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
-use crate::pipeline::sharing::{Sharing, Threads};
+use crate::pipeline::sharing::{Shared, Sharing, Threads};
 use crate::pipeline::touch::{Source, Touch};
 use crate::pipeline::{Continuation, Found};
 use crate::tally::Tally;
@@ -99,7 +99,7 @@ impl Bench {
 
     /// Counts queues and units up to cycle `until`.
     fn settle(&mut self, until: u64) {
-        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.of_part.power9()) {
+        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| SharedUnits::of(&mut sharing.of_part)) {
             core::mem::swap(&mut self.core.shared, shared);
         }
         let thread = self.sharing.as_ref().map_or(0, |(_, _, thread)| *thread);
@@ -108,7 +108,7 @@ impl Bench {
             self.core.shared.watch.count(next);
         }
         self.core.collect(thread, until);
-        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| sharing.of_part.power9()) {
+        if let Some(shared) = self.sharing.as_mut().and_then(|(sharing, ..)| SharedUnits::of(&mut sharing.of_part)) {
             core::mem::swap(&mut self.core.shared, shared);
         }
     }
