@@ -4,7 +4,7 @@
 const LONG: u64 = 0x04;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     M,
     I,
     F,
@@ -15,7 +15,7 @@ pub(super) enum Unit {
 
 /// The kinds of bundles that dispersal distinguishes, without their stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Template {
+pub(crate) enum Template {
     Mib,
     Mbb,
     Bbb,
@@ -103,7 +103,7 @@ pub struct Bundle {
 
 /// The source of a branch's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     Relative,
     Return,
     Indirect,
@@ -111,28 +111,28 @@ pub(super) enum Target {
 
 /// The properties of a branch that its encoding gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Branch {
-    pub(super) target: Target,
+pub(crate) struct Branch {
+    pub(crate) target: Target,
     /// Whether it saves the address behind it.
-    pub(super) calls: bool,
+    pub(crate) calls: bool,
     /// Whether a loop counter decides it.
-    pub(super) counted: bool,
+    pub(crate) counted: bool,
     /// Whether it is always taken, since nothing decides it.
-    pub(super) always: bool,
+    pub(crate) always: bool,
     /// Whether the hint is always the prediction, not only its initial value.
-    pub(super) fixed: bool,
+    pub(crate) fixed: bool,
     /// Whether the hint is *taken*.
-    pub(super) hint: bool,
+    pub(crate) hint: bool,
     /// Whether much sequential code follows at the target.
-    pub(super) many: bool,
+    pub(crate) many: bool,
 }
 
 /// The branch that `brp` with the hint *important* announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Announced {
+pub(crate) struct Announced {
     /// The bundle of the branch.
-    pub(super) bundle: u64,
-    pub(super) target: u64,
+    pub(crate) bundle: u64,
+    pub(crate) target: u64,
 }
 
 impl Bundle {
@@ -183,35 +183,35 @@ impl Bundle {
     }
 
     /// Whether a stop ends the bundle.
-    pub(super) fn stops(&self) -> bool {
+    pub(crate) fn stops(&self) -> bool {
         self.first() & 1 != 0
     }
 
     /// Returns the kind of the template for dispersal.
     #[inline]
-    pub(super) fn kind(&self) -> Template {
+    pub(crate) fn kind(&self) -> Template {
         self.shape().kind
     }
 
     /// Returns the unit of the instruction's slot, and its 41 bits. Reserved templates are treated like the first.
     #[inline]
-    pub(super) fn decoded(&self) -> (Unit, u64) {
+    pub(crate) fn decoded(&self) -> (Unit, u64) {
         let unit = self.shape().units.get(usize::from(self.slot.min(2))).copied().unwrap_or(Unit::M);
         (unit, self.instruction())
     }
 
     #[inline]
-    pub(super) fn stops_behind(&self) -> bool {
+    pub(crate) fn stops_behind(&self) -> bool {
         self.shape().stops >> self.slot.min(2) & 1 != 0
     }
 
     #[inline]
-    pub(super) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         self.slot >= self.shape().last
     }
 
     /// Whether no branch follows the instruction's slot.
-    pub(super) fn is_last_branch(&self) -> bool {
+    pub(crate) fn is_last_branch(&self) -> bool {
         self.branches() >> (self.slot.min(2) + 1) == 0
     }
 
@@ -234,7 +234,7 @@ impl Bundle {
     }
 
     #[inline]
-    pub(super) fn branch(&self) -> Option<Branch> {
+    pub(crate) fn branch(&self) -> Option<Branch> {
         self.has_branch(self.slot.min(2)).then(|| self.decoded_branch())
     }
 
@@ -256,7 +256,7 @@ impl Bundle {
 
     /// Returns the branch that the instruction announces, if it is a `brp` to a relative target with the hint *important*. `address` is the
     /// bundle's.
-    pub(super) fn announced(&self, address: u64) -> Option<Announced> {
+    pub(crate) fn announced(&self, address: u64) -> Option<Announced> {
         let target = self.presaged(address).filter(|_| field(self.instruction(), 35, 1) == 1)?;
         let word = self.instruction();
         let tag = sign_extend(field(word, 33, 2) << 7 | field(word, 6, 7), 9);
@@ -265,7 +265,7 @@ impl Bundle {
 
     /// Returns the target that the instruction names, if it is a `brp` to a relative one. `address` is the bundle's.
     #[inline]
-    pub(super) fn presaged(&self, address: u64) -> Option<u64> {
+    pub(crate) fn presaged(&self, address: u64) -> Option<u64> {
         if self.shape().branches >> self.slot.min(2) & 1 == 0 {
             return None;
         }

@@ -7,20 +7,16 @@ use core::ops::Range;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::bytes::{Damaged, Reader, Writer};
-use super::streams::Written;
-use super::tally::Tally;
+use crate::bus_traffic::{LINE_CLOCKS, Lines, Work};
+use crate::tally::Tally;
 
 /// The physical addresses whose accesses are I/O transactions: 64 MiB below 2^44, a chosen value.
 const PORTS: Range<u64> = 0x0FFF_FC00_0000..0x1000_0000_0000;
 
-/// Bus clocks for a line of 128 bytes.
-pub(super) const LINE_CLOCKS: u64 = 128 / (2 * 16);
-
 /// Size in bytes of the largest pieces in which combined stores are written.
 const PIECE: u32 = 32;
 
-pub(super) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &mut Tally) {
+pub(crate) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &mut Tally) {
     let signal = match (PORTS.contains(&physical), stores) {
         (true, false) => Signal::BusIoReads,
         (true, true) => Signal::BusIoWrites,
@@ -30,122 +26,14 @@ pub(super) fn count_uncacheable(physical: u64, line: u64, stores: bool, tally: &
     transact(signal, line, tally);
 }
 
-/// The work that a transaction of a core causes on the bus and its queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(super) enum Work {
-    /// BRL and BRIL.
-    LineReads,
-    /// BIL.
-    Invalidations,
-    /// BRP, and reads of I/O.
-    PartialReads,
-    /// BWP and writes of I/O that nobody waits for.
-    Posted,
-    /// BWL.
-    LineWrites,
-    /// BWP of combined stores.
-    Pieces,
-    /// Clean castouts.
-    Castouts,
-    /// No transaction: hits in the third level.
-    ThirdHits,
-}
-
-/// Kinds of work, and bits for the amount of each. Amounts saturate.
-const WORKS: [Work; 8] = [
-    Work::LineReads,
-    Work::Invalidations,
-    Work::PartialReads,
-    Work::Posted,
-    Work::LineWrites,
-    Work::Pieces,
-    Work::Castouts,
-    Work::ThirdHits,
-];
-const WORK_BITS: u32 = 7;
-const MOST_WORK: u64 = (1 << WORK_BITS) - 1;
-/// Position in the same word of the place of its lines.
-const PLACE_SHIFT: u32 = WORK_BITS * WORKS.len() as u32;
-pub(super) const PLACES: usize = 64;
-
-/// The lines that a core makes the bus carry for one access: the one that it requests, the one that it writes, and the one that it casts
-/// out. If there are several of a kind, none is known, because nothing tells which transaction has which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lines {
-    pub(super) asked: u64,
-    pub(super) written: u64,
-    pub(super) cast_out: u64,
-}
-
-impl Lines {
-    /// No line; no line has this number.
-    pub(super) const UNKNOWN: u64 = u64::MAX;
-    pub(super) const NONE: Lines = Lines { asked: Lines::UNKNOWN, written: Lines::UNKNOWN, cast_out: Lines::UNKNOWN };
-}
-
-/// The amount of each kind of [`Work`] that a core has made the bus do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Carried(u64);
-
-impl Carried {
-    pub(super) const NONE: Carried = Carried(0);
-
-    #[inline]
-    pub(super) fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    pub(super) fn add(&mut self, work: Work, amount: u64) {
-        let more = amount.min(MOST_WORK - self.count(work));
-        self.0 += more << (WORK_BITS * work as u32);
-    }
-
-    /// Returns it with its lines at this place.
-    pub(super) fn at(self, place: usize) -> Carried {
-        Carried(self.without_lines().0 | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
-    }
-
-    /// Returns the place of its lines, if they are kept.
-    pub(super) fn place(self) -> Option<usize> {
-        ((self.0 >> PLACE_SHIFT) as usize).checked_sub(1)
-    }
-
-    fn without_lines(self) -> Carried {
-        Carried(self.0 & ((1 << PLACE_SHIFT) - 1))
-    }
-
-    /// Adds the work of others. The lines of several are not known.
-    pub(super) fn join(&mut self, other: Carried) {
-        if self.is_none() {
-            *self = other;
-        } else if !other.is_none() {
-            *self = self.without_lines();
-            WORKS.into_iter().for_each(|work| self.add(work, other.count(work)));
-        }
-    }
-
-    pub(super) fn count(self, work: Work) -> u64 {
-        self.0 >> (WORK_BITS * work as u32) & MOST_WORK
-    }
-
-    pub(super) fn save(self, writer: &mut Writer) {
-        writer.word(self.0);
-    }
-
-    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Carried, Damaged> {
-        Ok(Carried(Some(reader.word()?).filter(|word| word >> PLACE_SHIFT <= PLACES as u64).ok_or(Damaged)?))
-    }
-}
-
 /// Counts a transaction of this kind on `line`.
-pub(super) fn transact(kind: Signal, line: u64, tally: &mut Tally) {
+pub(crate) fn transact(kind: Signal, line: u64, tally: &mut Tally) {
     ask(kind, line, tally);
     count_transaction(kind, tally);
 }
 
 /// Records the work of a transaction of this kind on `line`.
-pub(super) fn ask(kind: Signal, line: u64, tally: &mut Tally) {
+pub(crate) fn ask(kind: Signal, line: u64, tally: &mut Tally) {
     let work = match kind {
         Signal::BusLineReadsData | Signal::BusLineReadsInstruction | Signal::BusOwnershipReads => Work::LineReads,
         Signal::BusInvalidations => Work::Invalidations,
@@ -176,7 +64,7 @@ fn count_transaction(kind: Signal, tally: &mut Tally) {
 }
 
 /// Counts the bus clocks in which a transaction of this kind has data on the bus, which moves 16 bytes twice per clock.
-pub(super) fn move_data(kind: Signal, tally: &mut Tally) {
+pub(crate) fn move_data(kind: Signal, tally: &mut Tally) {
     let clocks = match kind {
         Signal::BusInvalidations | Signal::BusCleanCastouts => 0,
         Signal::BusPartialReads | Signal::BusPartialWrites | Signal::BusIoReads | Signal::BusIoWrites => 1,
@@ -186,12 +74,11 @@ pub(super) fn move_data(kind: Signal, tally: &mut Tally) {
 }
 
 /// Counts a write-combining buffer that is written out: as one line, or in aligned pieces of 32, 16 and up to 8 bytes.
-pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
-    if written.whole {
-        return transact(Signal::BusLineWrites, written.line, tally);
-    }
-    know(Work::Pieces, written.line, tally);
-    let bytes = |from: u32, size: u32| (written.mask >> from.min(127)) as u64 & ((1 << size) - 1);
+/// `mask` has a bit for each byte that is written; it is `None` for a whole line.
+pub(crate) fn count_combined(line: u64, mask: Option<u128>, tally: &mut Tally) {
+    let Some(mask) = mask else { return transact(Signal::BusLineWrites, line, tally) };
+    know(Work::Pieces, line, tally);
+    let bytes = |from: u32, size: u32| (mask >> from.min(127)) as u64 & ((1 << size) - 1);
     let mut count = |signal| {
         tally.add(signal, 1);
         tally.carried.add(Work::Pieces, 1);
@@ -219,7 +106,7 @@ pub(super) fn count_combined(written: &Written, tally: &mut Tally) {
 
 /// An operation on a line by an agent that is no processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Transfer {
+pub(crate) enum Transfer {
     /// A read of all of it, which keeps nothing: BRC.
     Current,
     /// A read of a part, which keeps the line: BRL.
@@ -232,7 +119,7 @@ pub(super) enum Transfer {
 
 impl Transfer {
     /// Returns the transfer by which a device reads or writes in a line, or all of it.
-    pub(super) fn of(writes: bool, whole: bool) -> Transfer {
+    pub(crate) fn of(writes: bool, whole: bool) -> Transfer {
         match (writes, whole) {
             (false, true) => Transfer::Current,
             (false, false) => Transfer::Read,
@@ -241,7 +128,7 @@ impl Transfer {
         }
     }
 
-    pub(super) fn count(self, line: u64, tally: &mut Tally) {
+    pub(crate) fn count(self, line: u64, tally: &mut Tally) {
         let (first, second) = match self {
             Transfer::Current => (Signal::BusCurrentReads, None),
             Transfer::Read => (Signal::BusLineReadsData, None),
@@ -252,7 +139,7 @@ impl Transfer {
     }
 
     /// Returns the signal that counts if a processor has the line modified.
-    pub(super) fn modified(self) -> Option<Signal> {
+    pub(crate) fn modified(self) -> Option<Signal> {
         match self {
             Transfer::Current => None,
             Transfer::Read => Some(Signal::BusReadsHitModified),

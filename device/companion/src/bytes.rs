@@ -4,38 +4,38 @@ use alloc::vec::Vec;
 
 /// Saved bytes that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Damaged;
+pub(crate) struct Damaged;
 
 #[derive(Debug, Default)]
-pub(super) struct Writer(pub(super) Vec<u8>);
+pub(crate) struct Writer(pub(crate) Vec<u8>);
 
 impl Writer {
-    pub(super) fn word(&mut self, word: u64) {
+    pub(crate) fn word(&mut self, word: u64) {
         self.0.extend_from_slice(&word.to_le_bytes());
     }
 
-    pub(super) fn words(&mut self, words: &[u64]) {
+    pub(crate) fn words(&mut self, words: &[u64]) {
         words.iter().for_each(|word| self.word(*word));
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl Reader<'_> {
-    pub(super) fn word(&mut self) -> Result<u64, Damaged> {
+    pub(crate) fn word(&mut self) -> Result<u64, Damaged> {
         let (word, rest) = self.0.split_first_chunk::<8>().ok_or(Damaged)?;
         self.0 = rest;
         Ok(u64::from_le_bytes(*word))
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, Damaged> {
+    pub(crate) fn byte(&mut self) -> Result<u8, Damaged> {
         let (byte, rest) = self.0.split_first().ok_or(Damaged)?;
         self.0 = rest;
         Ok(*byte)
     }
 
-    pub(super) fn words(&mut self, words: &mut [u64]) -> Result<(), Damaged> {
+    pub(crate) fn words(&mut self, words: &mut [u64]) -> Result<(), Damaged> {
         for word in words {
             *word = self.word()?;
         }

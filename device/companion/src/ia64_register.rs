@@ -1,7 +1,7 @@
 //! Register numbers for the pipelines of the Itaniums.
 //!
 //! The manuals of these parts count waits by the kind of a register. An instruction can be moved, renamed and rotated, so its encoding
-//! alone does not tell which registers it works on. An embedder that reports an [`Operation`](super::Operation) to a pipeline of an Itanium
+//! alone does not tell which registers it works on. An embedder that reports an [`Operation`](crate::Operation) to a pipeline of an Itanium
 //! gives each register its number from here. The numbers are those of registers that hold a value, after renaming and rotation.
 
 /// r0 to r31, with r16 to r31 of bank 1, and the 96 physical stacked registers.

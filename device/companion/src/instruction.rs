@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::BranchKind;
 
-use super::bundle::Bundle;
+use crate::bundle::Bundle;
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -44,7 +44,7 @@ impl AccessKind {
 
     /// Whether it loads a value into a register.
     #[inline]
-    pub(super) fn loads(self) -> bool {
+    pub(crate) fn loads(self) -> bool {
         matches!(self, AccessKind::Load | AccessKind::RegisterStackLoad)
     }
 }
@@ -264,7 +264,7 @@ impl Class {
 
     /// Whether it writes out the write-combining buffers first.
     #[inline]
-    pub(super) fn writes_out(self) -> bool {
+    pub(crate) fn writes_out(self) -> bool {
         matches!(self, Class::Fence | Class::Serializing | Class::Exception)
     }
 }
@@ -380,7 +380,7 @@ pub struct Instruction<'a> {
     /// Its control transfer, if it is one.
     pub transfer: Option<Transfer>,
     /// Its bundle, on IA-64. Without it, branches are predicted by their kind alone, and signals of bundles stay at zero. Where only
-    /// [branches are followed](super::Follower::follows_accesses), it is reported for `brp` too.
+    /// [branches are followed](crate::Follower::follows_accesses), it is reported for `brp` too.
     pub bundle: Option<Bundle>,
 }
 
@@ -400,5 +400,13 @@ impl Default for Instruction<'_> {
             transfer: None,
             bundle: None,
         }
+    }
+}
+
+impl Instruction<'_> {
+    /// Whether it lies outside bundles and only computes: no access, no transfer, and nothing written out.
+    #[inline]
+    pub(crate) fn computes(&self) -> bool {
+        self.transfer.is_none() && self.bundle.is_none() && self.accesses.is_empty() && !self.class.writes_out()
     }
 }

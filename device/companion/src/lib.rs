@@ -56,63 +56,25 @@ extern crate alloc;
 #[macro_use]
 mod registry;
 
-mod accesses;
-mod answers;
-mod asking;
-mod branches;
 mod bundle;
-mod bundle_predictor;
 mod bus;
+mod bus_traffic;
 mod bytes;
-mod carrying;
+mod caches;
 mod clock;
-mod cluster;
-mod cluster_lock;
-mod code_ahead;
-mod cores;
-mod deliver;
-mod devices;
-mod exclusive;
-mod execute;
-mod fetches;
+mod fabric;
 mod follower;
-mod found;
-mod gart;
-mod hypertransport;
 pub mod ia64_register;
-mod inclusive;
-mod injection;
 mod instruction;
-mod interconnect;
-mod io;
-mod layout;
-mod line;
-mod links;
-mod mail;
-mod memory;
-mod nested;
 mod outcome;
 pub mod parts;
 mod pipeline;
-mod places;
 mod pmu;
 mod predictor;
 mod profile;
-mod reach;
-mod requests;
-mod responses;
-mod routes;
 mod sets;
-mod short;
 mod signals;
-mod sized;
-mod snooped;
-mod snoops;
-mod sources;
 mod state;
-mod streams;
-mod system;
-mod taken;
 mod tally;
 mod translation;
 
@@ -128,27 +90,27 @@ use vm_pmu_arch::registry::UnknownPart;
 
 pub use bundle::Bundle;
 pub use clock::Clock;
-pub use devices::{DeviceOperation, DeviceRequest};
+pub use fabric::devices::{DeviceOperation, DeviceRequest};
+pub use fabric::interconnect::{Asked, CHANNELS, Carried, Interconnect, LINKS, Link, PORTS};
+pub use fabric::io::IoRange;
+pub use fabric::places::Place;
+pub use fabric::routes::{LinkEnd, NODE_LINKS, NODES, Routes};
 pub use follower::Follower;
 pub use instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register, Transfer};
-pub use interconnect::{Asked, CHANNELS, Carried, Interconnect, LINKS, Link, PORTS};
-pub use io::IoRange;
 pub use outcome::Outcome;
 pub use pipeline::ThirdLevelMiss;
-pub use places::Place;
 pub use pmu::Pmu;
 pub use profile::{
     BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
     Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
-pub use routes::{LinkEnd, NODE_LINKS, NODES, Routes};
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
 
-use io::IoMap;
-use layout::Layout;
+use fabric::System;
+use fabric::io::IoMap;
+use fabric::layout::Layout;
 use predictor::Tables;
-use system::System;
 
 /// A builder of a [`Companion`].
 ///
@@ -423,7 +385,7 @@ impl Companion {
     /// Whether an access by a device adds to `signal`.
     #[must_use]
     pub fn supplies_of_devices(&self, signal: Signal) -> bool {
-        signals::of_devices(signal) && self.supplied().contains(signal)
+        fabric::signals::of_devices(signal) && self.supplied().contains(signal)
     }
 
     /// Returns all signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).

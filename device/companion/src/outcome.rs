@@ -25,7 +25,7 @@ pub struct Outcome {
     /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines, the first that missed. The latency
     /// covers translation and line together, in cycles.
     pub fetch: Option<Fetch>,
-    /// Its cycles, known once it is delivered; `None` if the companion does not keep time. With a [pipeline](super::Profile::pipeline), the
+    /// Its cycles, known once it is delivered; `None` if the companion does not keep time. With a [pipeline](crate::Profile::pipeline), the
     /// cycles that dispatch took since the last delivery.
     pub cycles: Option<u32>,
     /// Whether that access is the first use of a line that the prefetcher brought in: on POWER9, a line in state Mepf.
@@ -45,7 +45,7 @@ pub struct Outcome {
     /// The outcome of its store in the second level, if the second level took the store.
     pub store_outcome: StoreOutcome,
     /// The cycles, counted from its decoding, in which it went through the stages of the pipeline. Stages after dispatch are in the future:
-    /// they are known when it is dispatched. `None` unless the part is POWER9, its [pipeline](super::Profile::pipeline) keeps time, and the
+    /// they are known when it is dispatched. `None` unless the part is POWER9, its [pipeline](crate::Profile::pipeline) keeps time, and the
     /// demand asks for records. This also applies to the next two fields.
     pub stages: Option<Stages>,
     /// Cycles after its issue in which it was the oldest unfinished instruction.
@@ -58,7 +58,7 @@ pub struct Outcome {
     /// The reason why its first attempt was flushed, if `stages` are known.
     pub flush: Flush,
     /// Whether it has made an access already.
-    pub(super) accessed: bool,
+    pub(crate) accessed: bool,
 }
 
 impl Outcome {

@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{NestedStep, Request, Signal, Totals};
 
-/// The PMU of a thread, to which a [`Follower`](super::Follower) delivers. The threads of `vm-pmu` are such PMUs, and so are [`Totals`] alone, for a
+/// The PMU of a thread, to which a [`Follower`](crate::Follower) delivers. The threads of `vm-pmu` are such PMUs, and so are [`Totals`] alone, for a
 /// thread whose events are added up and interrupt nobody.
 ///
 /// ```

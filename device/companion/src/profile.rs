@@ -135,7 +135,7 @@ pub struct Translation {
 
 impl Translation {
     /// Whether page tables are radix trees as on POWER: with pages of 64 KiB, and a cache of their directories.
-    pub(super) fn is_radix(&self) -> bool {
+    pub(crate) fn is_radix(&self) -> bool {
         self.walk_entries > 0 && self.data[0].iter().any(|buffer| buffer.page_bits.contains(&16))
     }
 }
@@ -161,7 +161,7 @@ pub enum Direction {
     },
 }
 
-/// How the branches of bundles are predicted. An embedder reports [the bundle](super::Bundle) of each branch.
+/// How the branches of bundles are predicted. An embedder reports [the bundle](crate::Bundle) of each branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bundles {
     /// The processor has no bundles.
@@ -213,7 +213,7 @@ pub struct Costs {
     /// Second level of code, if that differs; else 0.
     pub second_code: u16,
     /// Second level, for a load of a floating-point register, if the first level does not serve such loads; else 0. The numbers of
-    /// [`ia64_register`](super::ia64_register) identify such a load. Its outcome has this latency; caches and time behave as for other
+    /// [`ia64_register`](crate::ia64_register) identify such a load. Its outcome has this latency; caches and time behave as for other
     /// loads.
     pub second_floating: u16,
     /// Third level.
@@ -224,7 +224,7 @@ pub struct Costs {
     pub memory: u16,
     /// Additional cost of another package.
     pub remote: u16,
-    /// Additional cost of a package of another group, if packages are in [groups](super::Builder::packages_per_group).
+    /// Additional cost of a package of another group, if packages are in [groups](crate::Builder::packages_per_group).
     pub distant: u16,
     /// The package's near memory, if it has any.
     pub near_memory: u16,
@@ -255,7 +255,7 @@ pub struct MemoryGeometry {
     pub near_bytes: u64,
     /// Number of controllers of that cache's memory, among which lines are spread; at most 64.
     pub near_controllers: u8,
-    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](super::Builder::buffered); 0 for a part
+    /// Bytes that the buffer of a channel holds as a fourth level, if the memory is [buffered](crate::Builder::buffered); 0 for a part
     /// without such buffers.
     pub buffer_bytes: u64,
     /// Number of DRAM controllers, among which lines are spread; at most 16.
@@ -284,7 +284,7 @@ pub struct Mesh {
 
 impl MemoryGeometry {
     /// Returns this memory with a buffer on each channel.
-    pub(super) fn buffered(self) -> MemoryGeometry {
+    pub(crate) fn buffered(self) -> MemoryGeometry {
         if self.buffer_bytes == 0 {
             return self;
         }
@@ -333,7 +333,7 @@ pub struct Profile {
     pub predictor: PredictorGeometry,
     /// The costs of accesses and translations.
     pub costs: Costs,
-    /// The pipeline that keeps time with [`Clock::Companion`](super::Clock::Companion).
+    /// The pipeline that keeps time with [`Clock::Companion`](crate::Clock::Companion).
     pub pipeline: Microarchitecture,
     /// The memory of a package.
     pub memory: MemoryGeometry,
@@ -356,7 +356,7 @@ impl CacheGeometry {
 
 impl Profile {
     /// Clamps every number to a possible one, so that an embedder's own profile is bounded, whatever its numbers.
-    pub(super) fn in_range(mut self) -> Profile {
+    pub(crate) fn in_range(mut self) -> Profile {
         self.cores = self.cores.clamp(1, 64);
         self.threads = self.threads.clamp(1, 64);
         let caches = &mut self.caches;

@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
-use super::bytes::{Damaged, Reader, Writer};
-use super::profile::Replacement;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::profile::Replacement;
 
 /// Bits below an entry's key: flags that belong to its owner.
 const FLAGS: u32 = 4;
@@ -52,14 +52,14 @@ const CHANGES: usize = 4;
 
 /// The keys of words that have been removed or given other flags, unless there were more than are recorded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Changed {
+pub(crate) struct Changed {
     keys: [u64; CHANGES],
     /// More than there are places for, if there were too many.
     count: usize,
 }
 
 impl Changed {
-    pub(super) const NOTHING: Changed = Changed { keys: [0; CHANGES], count: 0 };
+    pub(crate) const NOTHING: Changed = Changed { keys: [0; CHANGES], count: 0 };
     const TOO_MUCH: Changed = Changed { keys: [0; CHANGES], count: CHANGES + 1 };
 
     #[inline]
@@ -70,7 +70,7 @@ impl Changed {
         self.count = (self.count + 1).min(Changed::TOO_MUCH.count);
     }
 
-    pub(super) fn keys(&self) -> Option<&[u64]> {
+    pub(crate) fn keys(&self) -> Option<&[u64]> {
         self.keys.get(..self.count)
     }
 }
@@ -79,7 +79,7 @@ impl Changed {
 ///
 /// A set that replaces the least recently used word keeps its words in the order of their use, so that a lookup mostly hits the first.
 #[derive(Clone, Debug)]
-pub(super) struct Sets {
+pub(crate) struct Sets {
     words: Box<[u64]>,
     /// Pointers of the tree, or marks of use: one word per set.
     marks: Box<[u32]>,
@@ -90,12 +90,12 @@ pub(super) struct Sets {
     replacement: Replacement,
     random: u64,
     /// The changes since this was last taken.
-    pub(super) changed: Changed,
+    pub(crate) changed: Changed,
 }
 
 impl Sets {
     /// Creates empty sets: `entries` in sets of `ways`, clamped to possible numbers.
-    pub(super) fn new(entries: u64, ways: u32, replacement: Replacement, seed: u64) -> Sets {
+    pub(crate) fn new(entries: u64, ways: u32, replacement: Replacement, seed: u64) -> Sets {
         let ways = ways.clamp(1, 128);
         let sets = (entries / u64::from(ways)).max(1);
         // Rounded down to a power of two.
@@ -130,14 +130,14 @@ impl Sets {
     }
 
     /// Returns the word of `key`, without marking it as used. Words whose lowest three flags are clear count as absent.
-    pub(super) fn peek(&self, index: u64, key: u64) -> Option<u64> {
+    pub(crate) fn peek(&self, index: u64, key: u64) -> Option<u64> {
         let set = self.set(index);
         set.get(find(set, key)?).copied()
     }
 
     /// Returns the word of `key`, and marks it as used.
     #[inline]
-    pub(super) fn touch(&mut self, index: u64, key: u64) -> Option<u64> {
+    pub(crate) fn touch(&mut self, index: u64, key: u64) -> Option<u64> {
         let first = self.first(index);
         let ways = self.ways;
         let set = self.words.get_mut(first..first + ways)?;
@@ -158,24 +158,24 @@ impl Sets {
         Some(word)
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.mask + 1
     }
 
     #[inline]
-    pub(super) fn number(&self, index: u64) -> u64 {
+    pub(crate) fn number(&self, index: u64) -> u64 {
         index & self.mask
     }
 
     /// Uses the second word of a set that replaces the least recently used word. It becomes the first.
     #[inline]
-    pub(super) fn swap_first(&mut self, index: u64) {
+    pub(crate) fn swap_first(&mut self, index: u64) {
         if let [first, second, ..] = self.set_mut(index) {
             core::mem::swap(first, second);
         }
     }
 
-    pub(super) fn change(&mut self, index: u64, key: u64, flags: u64) {
+    pub(crate) fn change(&mut self, index: u64, key: u64, flags: u64) {
         self.changed.push(key);
         let set = self.set_mut(index);
         if let Some(word) = find(set, key).and_then(|way| set.get_mut(way)) {
@@ -184,7 +184,7 @@ impl Sets {
     }
 
     /// Removes the word of `key`. Its way is the next to be filled.
-    pub(super) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
+    pub(crate) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
         self.changed.push(key);
         let set = self.set_mut(index);
         let way = find(set, key)?;
@@ -192,7 +192,7 @@ impl Sets {
     }
 
     /// Inserts `word`, whose key is absent, as the most recently used. Returns the word that it replaces: 0 for an empty way.
-    pub(super) fn insert(&mut self, index: u64, word: u64) -> u64 {
+    pub(crate) fn insert(&mut self, index: u64, word: u64) -> u64 {
         let replacement = self.replacement;
         let set = self.set_mut(index);
         let ways = set.len();
@@ -222,7 +222,7 @@ impl Sets {
     }
 
     /// Inserts `word`, over one with the same key if there is one. Returns the word of another key that it replaces, or 0.
-    pub(super) fn put(&mut self, index: u64, word: u64) -> u64 {
+    pub(crate) fn put(&mut self, index: u64, word: u64) -> u64 {
         if self.touch(index, word >> FLAGS).is_some() {
             self.change(index, word >> FLAGS, word);
             return 0;
@@ -231,7 +231,7 @@ impl Sets {
     }
 
     /// Empties every way for whose word `gone` returns true.
-    pub(super) fn discard(&mut self, gone: impl Fn(u64) -> bool) {
+    pub(crate) fn discard(&mut self, gone: impl Fn(u64) -> bool) {
         self.changed = Changed::TOO_MUCH;
         let ordered = self.replacement == Replacement::LeastRecentlyUsed;
         for set in self.words.chunks_exact_mut(self.ways) {
@@ -299,11 +299,11 @@ impl Sets {
     }
 
     #[cfg(test)]
-    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         self.words.iter().copied().filter(|word| word & 7 != 0)
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(crate) fn save(&self, writer: &mut Writer) {
         writer.words(&self.words);
         for marks in &self.marks {
             writer.word(u64::from(*marks));
@@ -311,7 +311,7 @@ impl Sets {
         writer.word(self.random);
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.changed = Changed::TOO_MUCH;
         reader.words(&mut self.words)?;
         for marks in &mut self.marks {

@@ -2,16 +2,17 @@
 
 use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
-use super::branches;
-use super::clock::Clock;
-use super::cluster::Level;
-use super::hypertransport::{OF_LINKS, is_of_link};
-use super::mail::{ANSWERS, FINDINGS};
-use super::pipeline::Pipeline;
-use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
-use super::reach;
-use super::sources::{self, Purpose};
-use super::tally::Tally;
+use crate::caches::Level;
+use crate::caches::reported_events::{ANSWERS, FINDINGS};
+use crate::clock::Clock;
+use crate::fabric::hypertransport::{OF_LINKS, is_of_link};
+use crate::fabric::scope;
+use crate::fabric::signals::{FOR_OTHERS, OF_DEVICES, OF_NORTHBRIDGE, ON_THE_BUS};
+use crate::fabric::sources::{self, Purpose};
+use crate::pipeline::Pipeline;
+use crate::predictor::events;
+use crate::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use crate::tally::Tally;
 
 /// Signals that every profile supplies from fetches and accesses.
 const ALWAYS: &[Signal] = &[
@@ -330,107 +331,13 @@ const NEAR_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesInvalid,
 ];
 
-/// Signals that a package's memory and its probes supply, for any requester.
-pub(super) const OF_MEMORY: &[Signal] = &[
-    Signal::ProbeMisses,
-    Signal::ProbeHitsClean,
-    Signal::ProbeHitsDirty,
-    Signal::ProbeHitsDirtyCancelled,
-    Signal::BusReadsHitClean,
-    Signal::BusReadsHitModified,
-    Signal::BusOwnershipReadsHitModified,
-    Signal::BusInvalidationsHitModified,
-    Signal::DramPageHits,
-    Signal::DramPageMisses,
-    Signal::DramPageConflicts,
-    Signal::DramPageTableOverflows,
-    Signal::DramTurnaroundsChipSelect,
-    Signal::DramTurnaroundsReadToWrite,
-    Signal::DramTurnaroundsWriteToRead,
-    Signal::MemoryReads,
-    Signal::MemoryWrites,
-    Signal::NearMemoryReads,
-    Signal::NearMemoryWrites,
-    Signal::MemorySideCacheHitsClean,
-    Signal::MemorySideCacheHitsModified,
-    Signal::MemorySideCacheMissesClean,
-    Signal::MemorySideCacheMissesModified,
-    Signal::MemorySideCacheMissesInvalid,
-];
-
-/// Signals of a northbridge that cores cause.
-const OF_NORTHBRIDGE: &[Signal] = &[
-    Signal::MemoryRequestsLocal,
-    Signal::MemoryRequestsRemote,
-    Signal::IoRequestsLocal,
-    Signal::IoRequestsRemote,
-    Signal::IoRequestsFromRemote,
-    Signal::SizedWritesNonPostedBytes,
-    Signal::SizedWritesNonPostedDoublewords,
-    Signal::SizedWritesPostedBytes,
-    Signal::SizedWritesPostedDoublewords,
-    Signal::SizedReadsBytes,
-    Signal::SizedReadsDoublewords,
-    Signal::SizedWritesOf32,
-    Signal::SizedWritesOf64,
-    Signal::ApertureAccesses,
-    Signal::ApertureMisses,
-];
-
-/// Signals of a northbridge that only devices cause.
-const OF_DEVICES: &[Signal] = &[
-    Signal::UpstreamDisplayReads,
-    Signal::DeviceApertureAccesses,
-    Signal::DeviceMemoryRequestsLocal,
-    Signal::DeviceMemoryRequestsRemote,
-    Signal::DeviceIoRequestsLocal,
-    Signal::DeviceIoRequestsRemote,
-    Signal::DeviceIoRequestsFromRemote,
-    Signal::SizedReadModifyWrites,
-    Signal::SizedReadsOf32,
-    Signal::SizedReadsOf64,
-];
-
-/// Signals of a package's northbridge for requesters in other packages, apart from its memory.
-const FOR_OTHERS: &[Signal] = &[
-    Signal::IoRequestsFromRemote,
-    Signal::DeviceIoRequestsFromRemote,
-    Signal::SizedWritesOf32,
-    Signal::SizedWritesOf64,
-    Signal::SizedReadsOf32,
-    Signal::SizedReadsOf64,
-];
-
-/// Returns the signals that a package can supply for requesters in other packages.
-pub(super) fn abroad() -> impl Iterator<Item = Signal> {
-    OF_MEMORY.iter().chain(FOR_OTHERS).chain(OF_LINKS.as_flattened()).copied()
-}
-
-/// Signals that an access by a device supplies on every part, apart from memory.
-const ON_THE_BUS: [Signal; 9] = [
-    Signal::BusDataCycles,
-    Signal::BusTransactions,
-    Signal::UpstreamReads,
-    Signal::UpstreamWrites,
-    Signal::BusCurrentReads,
-    Signal::BusLineReadsData,
-    Signal::BusOwnershipReads,
-    Signal::BusInvalidations,
-    Signal::BusLineWrites,
-];
-
-/// Whether an access by a device supplies `signal`.
-pub(super) fn of_devices(signal: Signal) -> bool {
-    [&ON_THE_BUS, OF_MEMORY, OF_NORTHBRIDGE, OF_DEVICES, OF_LINKS.as_flattened()].iter().any(|signals| signals.contains(&signal))
-}
-
 /// Whether a thread reports `signal`: it supplies the signal, or devices of other packages cause it in the thread's own package.
-pub(super) fn reports(profile: &Profile, clock: Clock, signal: Signal) -> bool {
+pub(crate) fn reports(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     supplies(profile, clock, signal) || profile.mesh.hypertransport && FOR_OTHERS.contains(&signal)
 }
 
 /// Whether a companion of this profile and with this clock supplies `signal`.
-pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
+pub(crate) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     let caches = &profile.caches;
     let third = caches.third.map(|(_, fill)| fill);
     let translation = &profile.translation;
@@ -469,23 +376,23 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
     let scopes = || {
         profile.mesh.scopes
-            && (reach::supplies(signal) || sources::contains(signal) || FINDINGS.iter().take(ANSWERS).any(|found| *found == signal))
+            && (scope::supplies(signal) || sources::contains(signal) || FINDINGS.iter().take(ANSWERS).any(|found| *found == signal))
     };
-    supplied || links || scopes() || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
+    supplied || links || scopes() || events::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// Returns all signals that a companion of this profile and with this clock supplies, for threads and for devices.
-pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
+pub(crate) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
     let of_devices = OF_DEVICES.iter().copied().filter(|_| profile.mesh.hypertransport);
     Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(ON_THE_BUS).chain(of_devices).collect()
 }
 
 /// Walks that began below an entry of the walk cache, by the entry's level.
-pub(super) const WALK_CACHE_HITS: [Signal; 3] = [Signal::WalkCacheHitsLevel1, Signal::WalkCacheHitsLevel2, Signal::WalkCacheHitsLevel3];
+pub(crate) const WALK_CACHE_HITS: [Signal; 3] = [Signal::WalkCacheHitsLevel1, Signal::WalkCacheHitsLevel2, Signal::WalkCacheHitsLevel3];
 
 /// Counts a miss of the first level of translation buffers, and one of the second if the tables were `walked`, by page size.
-pub(super) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Tally) {
+pub(crate) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Tally) {
     let (first, second) = match (page_bits, code) {
         (..16, true) => (Signal::InstructionTlbMisses4k, None),
         (16..21, true) => (Signal::InstructionTlbMisses64k, None),
@@ -503,7 +410,7 @@ pub(super) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Ta
 
 /// Counts a read of page tables by the source of the entry. `place` is the entry's depth below the root and whether it is the last, if it
 /// is part of a tree. Returns the source.
-pub(super) fn count_read(
+pub(crate) fn count_read(
     code: bool,
     place: Option<(usize, bool)>,
     level: Option<Level>,
@@ -578,7 +485,7 @@ fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: 
 }
 
 /// Counts a line that the data prefetcher requested and that missed the second level.
-pub(super) fn count_prefetch(source: DataSource, tally: &mut Tally) {
+pub(crate) fn count_prefetch(source: DataSource, tally: &mut Tally) {
     let signal = match source {
         DataSource::Cache(_) => Signal::DataPrefetchesFromL3,
         source if source.is_of_another_core() => Signal::DataPrefetchesFromOtherCore,

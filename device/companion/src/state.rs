@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::bytes::{Damaged, Reader, Writer};
-use super::{Companion, Follower, SecondLevel};
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::{Companion, Follower, SecondLevel};
 
 /// The version of the saved form. It changes whenever the saved content or its meaning does.
 pub const STATE_VERSION: u32 = 13;

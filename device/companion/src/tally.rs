@@ -2,35 +2,35 @@
 
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
-use super::bus::{Carried, Lines};
+use crate::bus_traffic::{Carried, Lines};
 
 /// Events that have not been added to the totals yet, by signal.
 #[derive(Clone, Debug)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     pending: [u64; Signal::COUNT],
     /// The signals that are demanded and that the companion supplies.
     wanted: [Signal; Signal::COUNT],
     count: usize,
     /// The work of the bus since this was last taken.
-    pub(super) carried: Carried,
+    pub(crate) carried: Carried,
     /// The lines of that work.
-    pub(super) lines: Lines,
+    pub(crate) lines: Lines,
 }
 
 impl Tally {
-    pub(super) const fn new() -> Tally {
+    pub(crate) const fn new() -> Tally {
         Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE, lines: Lines::NONE }
     }
 
     #[inline(always)]
-    pub(super) fn add(&mut self, signal: Signal, amount: u64) {
+    pub(crate) fn add(&mut self, signal: Signal, amount: u64) {
         if let Some(cell) = self.pending.get_mut(signal.index()) {
             *cell = cell.wrapping_add(amount);
         }
     }
 
     /// Sets the signals that are reported, and drops the events so far.
-    pub(super) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
+    pub(crate) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
         (self.carried, self.lines) = (Carried::NONE, Lines::NONE);
@@ -43,28 +43,28 @@ impl Tally {
     }
 
     /// Whether no signal is reported.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Returns the amount of a signal that is not reported yet.
-    pub(super) fn get(&self, signal: Signal) -> u64 {
+    pub(crate) fn get(&self, signal: Signal) -> u64 {
         self.pending.get(signal.index()).copied().unwrap_or(0)
     }
 
-    pub(super) fn take_over(&mut self, other: &mut Tally) {
+    pub(crate) fn take_over(&mut self, other: &mut Tally) {
         for (cell, more) in self.pending.iter_mut().zip(&mut other.pending) {
             *cell = cell.wrapping_add(core::mem::take(more));
         }
     }
 
     /// Returns the signals that are reported.
-    pub(super) fn signals(&self) -> &[Signal] {
+    pub(crate) fn signals(&self) -> &[Signal] {
         self.wanted.get(..self.count).unwrap_or(&[])
     }
 
     #[inline]
-    pub(super) fn report(&mut self, totals: &Totals) {
+    pub(crate) fn report(&mut self, totals: &Totals) {
         for signal in self.wanted.get(..self.count).unwrap_or(&[]) {
             if let Some(cell) = self.pending.get_mut(signal.index())
                 && *cell != 0

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::DataSource;
 
-use super::bytes::{Damaged, Reader, Writer};
-use super::profile::{BufferGeometry, Replacement, Translation as Geometry};
-use super::sets::Sets;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::profile::{BufferGeometry, Replacement, Translation as Geometry};
+use crate::sets::Sets;
 
 /// The page-table walk that an embedder reports for an address whose translation no buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,10 +145,10 @@ const LARGEST_CUT: u32 = 30;
 
 /// The page of a translation that missed the first level: the binary logarithm of its size, or 0, and the source of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Page {
-    pub(super) bits: u8,
-    pub(super) source: DataSource,
-    pub(super) prefetched: bool,
+pub(crate) struct Page {
+    pub(crate) bits: u8,
+    pub(crate) source: DataSource,
+    pub(crate) prefetched: bool,
 }
 
 /// Returns the flags of a piece of a page of this size.
@@ -349,7 +349,7 @@ impl Level {
 
 /// The translation buffers of one core.
 #[derive(Clone, Debug)]
-pub(super) struct Translations {
+pub(crate) struct Translations {
     first: [Level; 2],
     second: [Level; 2],
     shared_second: bool,
@@ -357,11 +357,11 @@ pub(super) struct Translations {
 }
 
 /// The indices of the sides: translations of code, and of data.
-pub(super) const CODE: usize = 0;
-pub(super) const DATA: usize = 1;
+pub(crate) const CODE: usize = 0;
+pub(crate) const DATA: usize = 1;
 
 impl Translations {
-    pub(super) fn new(geometry: &Geometry) -> Translations {
+    pub(crate) fn new(geometry: &Geometry) -> Translations {
         let upper = (geometry.walk_entries > 0)
             .then(|| Sets::new(u64::from(geometry.walk_entries), geometry.walk_entries, Replacement::LeastRecentlyUsed, 1));
         Translations {
@@ -379,49 +379,49 @@ impl Translations {
 
     /// Whether the first level has a translation. Marks it as used.
     #[inline]
-    pub(super) fn find_first(&mut self, side: usize, address: u64, thread: u8) -> bool {
+    pub(crate) fn find_first(&mut self, side: usize, address: u64, thread: u8) -> bool {
         self.first.get_mut(side).is_some_and(|level| level.finds(address, thread))
     }
 
     /// Returns the address bits within the smallest page that the first level of a side supports.
-    pub(super) fn first_bits(&self, side: usize) -> u8 {
+    pub(crate) fn first_bits(&self, side: usize) -> u8 {
         self.first.get(side).map_or(0, |level| level.bits)
     }
 
     /// Whether the first-level translations of a side have changed since this was last called.
-    pub(super) fn take_changed(&mut self, side: usize) -> bool {
+    pub(crate) fn take_changed(&mut self, side: usize) -> bool {
         self.first.get_mut(side).is_some_and(|level| core::mem::take(&mut level.changed))
     }
 
     /// Looks a translation up in the second level. Also returns the binary logarithm of the size of the whole page. The caller puts the
     /// translation into the first level by [`fill_first`](Self::fill_first).
     #[inline]
-    pub(super) fn find_second(&mut self, side: usize, address: u64, thread: u8) -> Option<(Walk, u8)> {
+    pub(crate) fn find_second(&mut self, side: usize, address: u64, thread: u8) -> Option<(Walk, u8)> {
         self.second(side)?.touch(address, thread)
     }
 
     /// Looks up the translation of a guest real address in the second level.
-    pub(super) fn find_host(&mut self, real: u64, thread: u8) -> Option<(Walk, u8)> {
+    pub(crate) fn find_host(&mut self, real: u64, thread: u8) -> Option<(Walk, u8)> {
         self.find_second(DATA, real, thread | OF_HOST)
     }
 
-    pub(super) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
+    pub(crate) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.first.get_mut(side) {
             level.fill(address, thread, walk);
         }
     }
 
-    pub(super) fn fill_second(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
+    pub(crate) fn fill_second(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.second(side) {
             level.fill(address, thread, walk);
         }
     }
 
-    pub(super) fn fill_host(&mut self, real: u64, thread: u8, walk: &Walk) {
+    pub(crate) fn fill_host(&mut self, real: u64, thread: u8, walk: &Walk) {
         self.fill_second(DATA, real, thread | OF_HOST, walk);
     }
 
-    pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
+    pub(crate) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         self.fill_first(side, address, thread, walk);
         self.fill_second(side, address, thread, walk);
     }
@@ -432,7 +432,7 @@ impl Translations {
     }
 
     /// Returns the index of the first entry of a walk that must be read; those above it are cached. Caches the upper entries of this walk.
-    pub(super) fn shorten(&mut self, walk: &Walk, of_guest: bool) -> usize {
+    pub(crate) fn shorten(&mut self, walk: &Walk, of_guest: bool) -> usize {
         let Some(upper) = self.upper.as_mut() else { return 0 };
         let above = walk.entries().split_last().map_or(&[][..], |(_, above)| above);
         let known = |level: &usize| above.get(*level).is_some_and(|entry| upper.touch(0, Self::key(*entry, of_guest)).is_some());
@@ -444,7 +444,7 @@ impl Translations {
     }
 
     /// Caches an entry of a table that leads to a tree. Returns whether it was cached already.
-    pub(super) fn learn(&mut self, entry: u64, of_guest: bool) -> bool {
+    pub(crate) fn learn(&mut self, entry: u64, of_guest: bool) -> bool {
         let Some(upper) = self.upper.as_mut() else { return false };
         let key = Self::key(entry, of_guest);
         let known = upper.touch(0, key).is_some();
@@ -454,7 +454,7 @@ impl Translations {
         known
     }
 
-    pub(super) fn forget(&mut self, what: Invalidation, thread: u8) {
+    pub(crate) fn forget(&mut self, what: Invalidation, thread: u8) {
         let of_host = matches!(what, Invalidation::HostPage(_));
         for level in &mut self.first {
             // The first level holds the combined translations of both trees.
@@ -476,11 +476,11 @@ impl Translations {
         self.first.iter().chain(&self.second).flat_map(|level| level.buffers.iter().map(|buffer| &buffer.sets)).chain(&self.upper)
     }
 
-    pub(super) fn save(&self, writer: &mut Writer) {
+    pub(crate) fn save(&self, writer: &mut Writer) {
         self.sets().for_each(|sets| sets.save(writer));
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.first.iter_mut().for_each(|level| (level.recent, level.changed) = ([None; 2], true));
         let levels = self.first.iter_mut().chain(&mut self.second);
         for sets in levels.flat_map(|level| level.buffers.iter_mut().map(|buffer| &mut buffer.sets)).chain(&mut self.upper) {

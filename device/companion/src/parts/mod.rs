@@ -11,7 +11,7 @@ mod montecito;
 #[cfg(feature = "power9")]
 mod power9;
 
-use super::Profile;
+use crate::Profile;
 
 macro_rules! profiles {
     ($( $(#[$doc:meta])+ $feature:literal: $variant:ident = $pipeline:ident::$type:ident, $numbers:ident::$profile:ident; )+) => {

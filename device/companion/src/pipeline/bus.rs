@@ -2,8 +2,8 @@
 
 use super::Pipeline;
 use super::part::Part;
-use crate::bus::{Carried, Lines};
-use crate::snooped::Snooped;
+use crate::bus_traffic::{Carried, Lines};
+use crate::caches::answered_snoops::Snooped;
 use crate::tally::Tally;
 
 impl Pipeline {

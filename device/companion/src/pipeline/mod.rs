@@ -10,6 +10,7 @@ mod dispatch;
 
 mod bus;
 mod code;
+pub(crate) mod cores;
 #[cfg(any(feature = "itanium", feature = "montecito"))]
 mod ia64;
 #[cfg(feature = "itanium")]
@@ -30,7 +31,7 @@ mod touch;
 
 use alloc::boxed::Box;
 
-use crate::bus::Carried;
+use crate::bus_traffic::Carried;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::{Access, Instruction};
 use crate::outcome::Outcome;

@@ -7,11 +7,11 @@ use vm_pmu_arch::feed::Signal;
 use super::sharing::Turn;
 use super::touch::{Touch, Touches};
 use super::{Continuation, Found, Held, Source, ThirdLevelMiss};
-use crate::bus::{Carried, Lines};
+use crate::bus_traffic::{Carried, Lines};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::outcome::Outcome;
-use crate::snooped::Snoop;
 use crate::tally::Tally;
 
 /// What is demanded of a pipeline.

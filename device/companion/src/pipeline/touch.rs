@@ -1,8 +1,8 @@
 //! Results of an instruction's accesses.
 
-use crate::bus::Carried;
+use crate::bus_traffic::Carried;
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::cluster::Level;
+use crate::caches::Level;
 use crate::instruction::{Access, AccessKind};
 use crate::pipeline::resources::saving::{number, pick, small};
 use vm_pmu_arch::feed::DataSource;

@@ -5,8 +5,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use vm_pmu_arch::feed::Totals;
 
 use super::*;
-use crate::cluster::Cluster;
-use crate::line::{Line, LineState};
+use crate::caches::Cluster;
+use crate::caches::line::{Line, LineState};
 use crate::{Bundle, Clock, DeviceOperation, DeviceRequest, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 
 /// Returns every valid line of a cluster: its outer number, and the strongest state there.

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::hypertransport::{OF_LINKS, Transaction};
+use crate::fabric::hypertransport::{OF_LINKS, Transaction};
 use crate::tally::Tally;
 use crate::{DeviceOperation, DeviceRequest, IoRange, Routes, Untranslated};
 

@@ -3,39 +3,22 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::known::{Known, Sent};
-use super::live::Live;
+use super::bus_lines::{Known, Sent};
+use super::bus_timing::{IN_ORDER, REQUEST, Timing};
+use super::low_priority::{Entry, PLACES, Waiting};
+use super::queue_levels::Live;
 use super::snoops::{Snoops, Times};
-use super::waiting::{Entry, PLACES, Waiting};
-use crate::bus::{Carried, LINE_CLOCKS, Lines, Work};
+use crate::bus_traffic::{Carried, LINE_CLOCKS, Lines, Work};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::caches::answered_snoops::Snoop;
 use crate::pipeline::resources::queue::Ring;
 use crate::pipeline::resources::saving::time;
-use crate::snooped::Snoop;
 use crate::tally::Tally;
 
-/// Clocks of the bus that the request of a transaction takes, and clocks of its data if they are less than a line.
-pub(super) const REQUEST: u64 = 2;
+/// Clocks of the bus that the data of a transaction take if they are less than a line.
 const PART_CLOCKS: u64 = 1;
-/// Capacity of the request queue, and of the in-order queue.
+/// Capacity of the request queue.
 const REQUESTS: usize = 16;
-pub(super) const IN_ORDER: usize = 8;
-
-/// Timing of a part's bus.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::pipeline) struct Timing {
-    /// Core clocks per bus clock.
-    pub(in crate::pipeline) ratio: u64,
-    /// Clocks from the execution of an access to its second-level miss, and to its third-level miss.
-    pub(in crate::pipeline) second: u64,
-    pub(in crate::pipeline) third: u64,
-    /// Number of low bits of an entry count that are summed separately.
-    pub(in crate::pipeline) low_bits: u32,
-    /// Capacity of the snoop queue.
-    pub(in crate::pipeline) snoops: usize,
-    /// Whether the answers of cores are joined in a buffer that is counted.
-    pub(in crate::pipeline) joins: bool,
-}
 
 /// The queues, in the order of [`LIVE`].
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! A group in flight: its sources, results and accesses.
 
 use super::rows::{self, Consumer, Kind, Producer, Row, Special};
-use crate::bus::Carried;
+use crate::bus_traffic::Carried;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::ia64_register::PREDICATES;
 use crate::instruction::{AccessKind, Class, Instruction, Register};

@@ -1,6 +1,6 @@
 //! Timing of a core's answers to snoops of others, and of the bus's wait for them. Rules FB10 to FB12 are in `docs/notes/fabric-ia64.md`.
 
-use super::bus::{REQUEST, Timing};
+use super::bus_timing::{REQUEST, Timing};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::queue::Ring;
 use crate::pipeline::resources::saving::time;

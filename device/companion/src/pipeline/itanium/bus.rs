@@ -3,10 +3,10 @@
 use vm_pmu_arch::feed::Signal;
 
 use super::ItaniumPipeline;
+use crate::caches::answered_snoops::Snoop;
 use crate::pipeline::ia64::bus::Bus;
 use crate::pipeline::ia64::snoops::Times;
 use crate::pipeline::{Found, ia64};
-use crate::snooped::Snoop;
 use crate::tally::Tally;
 
 /// Signals that never count: more than three snoops, and answers that are joined with those of another core.

@@ -40,5 +40,5 @@ pub(super) fn latency(producer: Producer, consumer: Consumer) -> u64 {
 
 #[test]
 fn no_result_takes_longer_than_the_longest_latency() {
-    crate::pipeline::ia64::values::assert_no_latency_is_longer(latency);
+    crate::pipeline::ia64::readiness::assert_no_latency_is_longer(latency);
 }

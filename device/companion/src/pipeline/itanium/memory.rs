@@ -1,7 +1,8 @@
 //! Demands of accesses on EXE and DET (PI13, PI15, PI17).
 
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::pipeline::ia64::bus::{Bus, Timing};
+use crate::pipeline::ia64::bus::Bus;
+use crate::pipeline::ia64::bus_timing::Timing;
 use crate::pipeline::ia64::group::{Group, Reference};
 use crate::pipeline::ia64::rows::Special;
 use crate::pipeline::resources::memory::{Misses, Store, Stores};

@@ -13,11 +13,11 @@ mod signals;
 #[cfg(test)]
 mod tests;
 
-use super::ia64::course::Course;
 use super::ia64::flight::Flight;
 use super::ia64::flush::{Flush, Pending};
+use super::ia64::position::Course;
+use super::ia64::readiness::{Value, Values};
 use super::ia64::rows::{Consumer, Producer};
-use super::ia64::values::{Value, Values};
 use super::{Continuation, Found};
 use crate::bundle::{Bundle, Template, Unit};
 use crate::instruction::{Class, Instruction};

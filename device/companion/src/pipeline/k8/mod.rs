@@ -19,7 +19,7 @@ use super::touch::Touches;
 use super::{Continuation, Found, MOST, Touch};
 use crate::instruction::{Class, Instruction};
 use crate::pipeline::resources::account::States;
-use crate::pipeline::resources::ahead::Ahead;
+use crate::pipeline::resources::early_loads::Ahead;
 use crate::pipeline::resources::memory::{Misses, Stores};
 use crate::pipeline::resources::ports::Ports;
 use crate::pipeline::resources::queue::{Entries, Ring, Runs};

@@ -5,7 +5,7 @@ use vm_pmu_arch::feed::Signal;
 use super::Units;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::Touch;
-use crate::pipeline::resources::ahead::Ahead;
+use crate::pipeline::resources::early_loads::Ahead;
 use crate::pipeline::resources::memory::{Store, Stores};
 use crate::pipeline::resources::queue::{Ring, Runs};
 use crate::pipeline::resources::saving::time;

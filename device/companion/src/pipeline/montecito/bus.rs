@@ -3,10 +3,10 @@
 use vm_pmu_arch::feed::Signal;
 
 use super::MontecitoPipeline;
+use crate::caches::answered_snoops::Snoop;
 use crate::pipeline::Found;
 use crate::pipeline::ia64::bus::Bus;
 use crate::pipeline::ia64::snoops::Times;
-use crate::snooped::Snoop;
 use crate::tally::Tally;
 
 impl MontecitoPipeline {

@@ -1,7 +1,7 @@
 //! The front end: the clocks in which bundles are in the instruction buffer, and the causes of the clocks without them (PM35 to PM40).
 
 use super::memory::Memory;
-use super::signals::{FETCH_LOST, SUPPLY_LOST};
+use super::signals::{FETCH_LOST, SUPPLY_LOST, State};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::ia64::buffer::{Arrival, Buffer, Intervals};
 use crate::pipeline::ia64::code::{Asked, Code};
@@ -30,6 +30,10 @@ pub(super) const IDLE: usize = Cause::Full as usize + 1;
 pub(super) const CAUSES: usize = Cause::Unreached as usize + 1;
 /// The report of a clock in which something is delivered. The causes follow.
 pub(super) const DELIVERS: u8 = 0;
+
+/// The states of clocks without a bundle, by cause, in the order of [`Cause`].
+pub(super) const IDLE_STATES: [State; IDLE] =
+    [State::IdleFlush, State::IdleTranslation, State::IdleMiss, State::IdleLoop, State::IdleFill, State::IdleBubble, State::IdleFull];
 
 /// Clocks from the look-up to a line that the second or the third level has.
 const SECOND: u64 = 7;

@@ -1,13 +1,13 @@
 //! The pipeline of a Montecito, as the code that is common to all parts sees it.
 
 use super::{EVENTS, MontecitoPipeline, QUEUE, QUEUE_STATES, STATES};
-use crate::bus::{Carried, Lines};
+use crate::bus_traffic::{Carried, Lines};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
 use crate::pipeline::sharing::Turn;
 use crate::pipeline::{Found, Held, Source, ThirdLevelMiss, ia64};
-use crate::snooped::Snoop;
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 

@@ -3,7 +3,8 @@
 use super::signals::State;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::AccessKind;
-use crate::pipeline::ia64::bus::{Bus, Timing};
+use crate::pipeline::ia64::bus::Bus;
+use crate::pipeline::ia64::bus_timing::Timing;
 use crate::pipeline::ia64::code::Fill;
 use crate::pipeline::ia64::group::{Group, Reference};
 use crate::pipeline::ia64::rows::Special;

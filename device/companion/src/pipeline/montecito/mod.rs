@@ -15,24 +15,24 @@ mod switching;
 mod tests;
 
 use super::ia64::branches;
-use super::ia64::course::Course;
 use super::ia64::flight::Flight;
 use super::ia64::flush::{Flush, Pending};
+use super::ia64::position::Course;
+use super::ia64::readiness::{Value, Values};
 use super::ia64::rows::{self, Consumer, Kind, Port, Producer};
-use super::ia64::values::{Value, Values};
 use super::{Continuation, Found, Source};
 use crate::bundle::{Bundle, Target, Template, Unit};
 use crate::instruction::{Class, Instruction};
 use crate::pipeline::resources::steps::{Stall, Track};
 use crate::tally::Tally;
 use dispersal::{End, Window};
-use front::{Cause, FrontEnd};
+use front::{Cause, FrontEnd, IDLE_STATES};
 use latencies::latency;
 use memory::{Asked, Memory};
 use second::SecondQueue;
 pub(super) use second::{SIGNALS as QUEUE, STATES as QUEUE_STATES};
 pub(super) use signals::{EVENTS, STATES};
-use signals::{IDLE_STATES, REASONS, State};
+use signals::{REASONS, State};
 use switching::Switching;
 use vm_pmu_arch::feed::Signal;
 

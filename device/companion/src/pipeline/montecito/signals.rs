@@ -91,10 +91,6 @@ pub(super) const STATE_COUNT: usize = State::Queue as usize + QUEUE.len();
 /// The states of which exactly one holds in each clock (PM5).
 pub(super) const REASONS: u64 = (1 << (State::RegisterStack as u64 + 1)) - 1;
 
-/// The states of clocks without a bundle, by cause, in the order of [`super::front::Cause`].
-pub(super) const IDLE_STATES: [State; super::front::IDLE] =
-    [State::IdleFlush, State::IdleTranslation, State::IdleMiss, State::IdleLoop, State::IdleFill, State::IdleBubble, State::IdleFull];
-
 /// The signals of the states, in order.
 pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     Signal::RetirementCycles,

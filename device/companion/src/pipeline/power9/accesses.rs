@@ -1,7 +1,8 @@
 //! Loads and stores in the load/store slices.
 
-use super::machines::Asking;
+use super::machines::{Asking, PASS};
 use super::reasons::{Phases, Reason};
+use super::shared::{ENTRIES, first_entry};
 use super::signals::{
     FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, PREFETCH_TRANSLATION_MISSES, STORE_REJECTS,
     TRANSLATION_HITS, VECTOR_LOADS, WAY_PREDICTION_MISSES,
@@ -14,8 +15,6 @@ use crate::pipeline::{Source, Touch};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::{Signal, Traits};
 
-/// Cycles from the launch of an access to its data, or to the detection of its miss (PP29).
-pub(super) const PASS: u64 = 4;
 /// Cycles from the issue of a store's address to that of its data, and of a vector's data (1.4).
 const STORE_DATA: u64 = 2;
 const STORE_VECTOR: u64 = 3;
@@ -30,9 +29,8 @@ const WRAP: u64 = 3;
 const REGISTER: u64 = 12;
 /// Bytes of a vector.
 const VECTOR: u8 = 16;
-/// Of the misses of a slice, one in `MISS_ENTRIES` takes the first queue entry; of its loads or stores, one in `ENTRIES` (PP50).
+/// Of the misses of a slice, one in `MISS_ENTRIES` takes the first queue entry (PP50).
 const MISS_ENTRIES: u8 = 4;
-pub(super) const ENTRIES: u8 = 16;
 
 /// Returns the slice of an address (PP24).
 #[inline]
@@ -65,13 +63,6 @@ fn count_in_slice(touch: &Touch, signals: &[Signal; SLICES], tally: &mut Tally) 
     if let Some(signal) = signals.get(slice_of(touch)) {
         tally.add(*signal, 1);
     }
-}
-
-/// Whether the next user of a slice takes its first entry.
-pub(super) fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
-    let first = slice == 0 && *count == 0;
-    *count = if slice == 0 { (*count + 1) % entries } else { *count };
-    first
 }
 
 impl Power9Pipeline {

@@ -2,8 +2,8 @@
 //!
 //! It leaves the pipeline, and the state that the threads share, as the [general path](Power9Pipeline::execute) does, which tests compare.
 
-use super::dispatch::Group;
-use super::plain::{Dispatched, Full, LATENCY, is_short};
+use super::dispatch::{Dispatched, Full, Group};
+use super::plain::{LATENCY, is_short};
 use super::reasons::Reason;
 use super::rows::Place;
 use super::signals::State;

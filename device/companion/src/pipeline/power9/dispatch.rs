@@ -1,6 +1,5 @@
 //! Dispatch: six internal operations per cycle, in order, into the places of two superslices.
 
-use super::plain::Dispatched;
 use super::reasons::Reason;
 use super::rows::{self, Place, Row, Unit};
 use super::{Executed, Power9Pipeline, SCOREBOARD, SLICES, Share, State, Times};
@@ -229,4 +228,22 @@ impl Power9Pipeline {
         *held = (*held).max(transaction);
         Waits { synchronization, invalidation, transaction }
     }
+}
+
+/// The times and slice of a dispatched operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dispatched {
+    /// The cycle in which it could be dispatched if nothing held it.
+    pub(super) ready: u64,
+    pub(super) held: Full,
+    /// The cycle in which it was dispatched.
+    pub(super) at: u64,
+    pub(super) slice: usize,
+}
+
+/// The cycles until which the history buffer and the issue queues held an operation at dispatch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Full {
+    pub(super) history: u64,
+    pub(super) queue: u64,
 }

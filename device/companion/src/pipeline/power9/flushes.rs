@@ -1,6 +1,6 @@
 //! Flushes that the load/store unit requests (PP32, PP34, PP35).
 
-use super::accesses::PASS;
+use super::machines::PASS;
 use super::{Executed, Power9Pipeline, REFETCH, Times};
 use crate::instruction::Class;
 use crate::pipeline::sharing::Threads;

@@ -1,15 +1,16 @@
 //! The machines of the second and third level that serve the core (PP74 to PP76).
 
-use super::accesses::PASS;
 use super::watch::{Queue, Watch};
-use super::{Power9Pipeline, SECOND_LEVEL, SharedUnits, THIRD_LEVEL, Times};
+use super::{SECOND_LEVEL, THIRD_LEVEL};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::pipeline::Source;
 use crate::pipeline::resources::memory::Misses;
 use crate::pipeline::resources::saving::{number, pick, time};
-use crate::pipeline::{Found, Source};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
+/// Cycles from the launch of an access to its data, or to the detection of its miss (PP29).
+pub(super) const PASS: u64 = 4;
 /// Cycles for which one machine is sampled before the next: 16 cycles of the caches, which run at half the clock.
 const WINDOW: u64 = 32;
 /// Cycles of a line between the second level and the third, and from there to memory.
@@ -18,7 +19,7 @@ const TO_MEMORY: u64 = 340;
 /// Maximum number of cycles for which work is sampled.
 const LONGEST: u64 = 1 << 16;
 /// Maximum number of lines leaving a level that are tracked for one instruction.
-const MOST: u32 = 16;
+pub(super) const MOST: u32 = 16;
 
 /// Machines of one kind, as the cycles from which each is free again.
 #[derive(Clone, Debug)]
@@ -139,7 +140,7 @@ impl CacheMachines {
     }
 
     /// PP89: handles snoops of others that have found lines in the second level and in the third.
-    fn snoop(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch) {
+    pub(super) fn snoop(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch) {
         for _ in 0..second {
             self.snoops.work(at, SECOND_LEVEL, Some(Queue::SecondSnoopFirst), Queue::SecondSnoopSample, watch);
         }
@@ -149,7 +150,7 @@ impl CacheMachines {
     }
 
     /// PP93: handles lines that devices have put into the third level.
-    fn inject(&mut self, lines: u32, at: u64, watch: &mut Watch) {
+    pub(super) fn inject(&mut self, lines: u32, at: u64, watch: &mut Watch) {
         for _ in 0..lines {
             self.injections.work(at, THIRD_LEVEL, Some(Queue::ThirdInjectFirst), Queue::ThirdInjectSample, watch);
         }
@@ -181,45 +182,5 @@ impl CacheMachines {
         self.injections.load(reader, now)?;
         self.coming.load(reader, now)?;
         self.coming.tags.iter_mut().try_for_each(|tag| pick(&Source::ALL, reader).map(|source| *tag = source))
-    }
-}
-
-impl Power9Pipeline {
-    /// Handles the lines that an instruction evicted from the caches, those that it made the prefetcher request, and those that others have
-    /// snooped or put into the third level since.
-    #[cold]
-    pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
-        let SharedUnits { machines, watch, .. } = &mut *self.shared;
-        let (second, third) = found.castouts;
-        machines.snoop(found.snooped.0.min(MOST), found.snooped.1.min(MOST), times.dispatched, watch);
-        machines.inject(found.injected.min(MOST), times.dispatched, watch);
-        machines.cast_out(second.min(MOST), third.min(MOST), times.finished, watch, tally);
-        for prefetch in found.prefetches() {
-            machines.prefetch(prefetch.line, times.issued + PASS, u64::from(prefetch.latency), prefetch.source, watch);
-        }
-    }
-
-    /// PP37, PP38, PP74: handles a fetch of code that misses the first level, reaches the second in cycle `at` and takes `cycles` from
-    /// there. Returns the extra cycles that it takes.
-    pub(super) fn read_code(&mut self, line: u64, at: u64, cycles: u64, source: Source, tally: &mut Tally) -> u64 {
-        let SharedUnits { machines, watch, misses, written_lines, fetched_lines, .. } = &mut *self.shared;
-        let (stored, other) = (written_lines.pending(line, at), misses.pending(line, at).max(fetched_lines.pending(line, at)));
-        let busy = stored.max(other);
-        let coming = machines.coming.pending(line, at).filter(|_| busy.is_none());
-        // Of several, the store counts, as for loads.
-        tally.add(Signal::FetchesBehindStore, u64::from(stored.is_some()));
-        tally.add(Signal::FetchesBehindOther, u64::from(stored.is_none() && other.is_some()));
-        tally.add(Signal::ReadsBehindPrefetch, u64::from(coming.is_some()));
-        let until = match (busy, coming) {
-            (Some(until), _) => until + SECOND_LEVEL,
-            (None, Some(until)) => until,
-            (None, None) => at,
-        };
-        let more = until.saturating_sub(at + cycles);
-        machines.read(Asking::Fetch, at, cycles + more, source, watch, tally);
-        if source != Source::Second && busy.is_none() {
-            fetched_lines.request_tagged(line, at, cycles + more, at);
-        }
-        more
     }
 }

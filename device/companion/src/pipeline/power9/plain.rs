@@ -3,7 +3,7 @@
 //! It leaves the pipeline in the same state as the [general path](Power9Pipeline::execute), which a test compares. Most instructions are of this
 //! kind.
 
-use super::dispatch::Group;
+use super::dispatch::{Dispatched, Full, Group};
 use super::reasons::Reason;
 use super::rows::{FIXED, Place};
 use super::signals::State;
@@ -177,24 +177,6 @@ impl Power9Pipeline {
             self.own_until(Reason::Empty, dispatched);
         }
     }
-}
-
-/// The times and slice of a dispatched operation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dispatched {
-    /// The cycle in which it could be dispatched if nothing held it.
-    pub(super) ready: u64,
-    pub(super) held: Full,
-    /// The cycle in which it was dispatched.
-    pub(super) at: u64,
-    pub(super) slice: usize,
-}
-
-/// The cycles until which the history buffer and the issue queues held an operation at dispatch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Full {
-    pub(super) history: u64,
-    pub(super) queue: u64,
 }
 
 impl Group {

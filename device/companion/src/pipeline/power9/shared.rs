@@ -1,12 +1,11 @@
 //! Resources that the threads of a core share first come, first served (PP54): units, issue queues, the history buffer, store queues,
 //! misses and translations.
 
-use super::accesses::{ENTRIES, first_entry};
 use super::machines::CacheMachines;
 use super::progress::Progress;
 use super::walkers::Walkers;
 use super::watch::{Queue, Watch};
-use super::ways::Ways;
+use super::way_prediction::Ways;
 use super::{PORTS, SLICES};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::Source;
@@ -14,6 +13,16 @@ use crate::pipeline::resources::memory::Misses;
 use crate::pipeline::resources::ports::Ports;
 use crate::pipeline::resources::queue::{Entries, Ring};
 use crate::pipeline::resources::saving::{number, pick, small, time};
+
+/// Of the loads or stores of a slice, one in `ENTRIES` takes the first queue entry (PP50).
+pub(super) const ENTRIES: u8 = 16;
+
+/// Whether the next user of a slice takes its first entry.
+pub(super) fn first_entry(count: &mut u8, slice: usize, entries: u8) -> bool {
+    let first = slice == 0 && *count == 0;
+    *count = if slice == 0 { (*count + 1) % entries } else { *count };
+    first
+}
 
 /// Cycles between two stores that the second level takes (PP27).
 const SECOND_EVERY: u64 = 2;

@@ -3,9 +3,9 @@
 //! It leaves the pipeline in the same state as the [general path](Power9Pipeline::execute), which a test compares. Most instructions that do more
 //! than [compute](super::plain) are of this kind.
 
-use super::accesses::{self, PASS};
-use super::dispatch::{Group, WIDTH};
-use super::plain::{Dispatched, Full};
+use super::accesses;
+use super::dispatch::{Dispatched, Full, Group, WIDTH};
+use super::machines::PASS;
 use super::reasons::{Phases, Reason};
 use super::rows::Place;
 use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Power9Pipeline, SLICES, Share, State, Times, UNKNOWN, place};

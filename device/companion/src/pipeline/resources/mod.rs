@@ -2,7 +2,7 @@
 //! reported.
 
 pub(super) mod account;
-pub(super) mod ahead;
+pub(super) mod early_loads;
 pub(super) mod memory;
 pub(super) mod ports;
 pub(super) mod queue;

@@ -4,8 +4,8 @@ use super::SecondQueue;
 use super::counts::Count;
 use super::entries::{ENTRIES, Entry, State};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::caches::answered_snoops::MOST;
 use crate::pipeline::resources::saving::{small, time};
-use crate::snooped::MOST;
 
 /// Window of clocks within which a snoop and an arriving line meet (M table 4-91).
 const WINDOW: u64 = 3;

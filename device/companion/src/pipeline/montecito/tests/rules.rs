@@ -1,8 +1,9 @@
 //! Rules that the known answers of the notes do not cover, and properties of every stream.
 
 use super::*;
+use crate::pipeline::montecito::front::IDLE_STATES;
 use crate::pipeline::montecito::memory::Asked;
-use crate::pipeline::montecito::signals::{FETCH_LOST, IDLE_STATES, SUPPLY_LOST};
+use crate::pipeline::montecito::signals::{FETCH_LOST, SUPPLY_LOST};
 
 #[test]
 fn a_write_of_a_register_that_a_load_has_not_brought_waits() {
