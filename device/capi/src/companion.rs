@@ -6,16 +6,16 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
-use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, PageTables, Walk};
+use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, NODES, PageTables, Walk};
 use vm_pmu::snapshot::CompanionSnapshot;
 use vm_pmu::topology::Machine;
 
 use crate::die::Choice;
 use crate::handle::{self, Handle};
+use crate::lists::Lists;
 use crate::lock::{Mutex, MutexGuard};
 use crate::machine::{Callbacks, VM_PMU_MOST_THREADS};
-use crate::nodes::{VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute};
-use crate::places::Lists;
+use crate::nodes::{VM_PMU_IO_RANGES, VmPmuIoRange, VmPmuNodeLink, VmPmuNodeRoute, io_range, routes};
 use crate::pointer::{Growing, borrow, list, offer, put, take, text, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
@@ -518,12 +518,44 @@ unsafe fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompan
         builder = builder.die(die);
     }
     // SAFETY: the caller's promise.
-    let builder = unsafe { crate::nodes::set_up(builder, given, packages) }?;
+    let builder = unsafe { with_nodes(builder, given, packages) }?;
     Ok(VmPmuCompanion::new(
         builder,
         packages,
         Tables { user: given.user, walk: given.walk, nested: given.nested, host: given.host, page_bits },
     ))
+}
+
+/// Applies the options for I/O, links and the aperture.
+///
+/// # Safety
+/// The rules for pointers hold, for those that `given` has.
+unsafe fn with_nodes(mut builder: Builder, given: &VmPmuCompanionOptions, packages: u32) -> Result<Builder, Failure> {
+    let wide = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+    // SAFETY: the caller's promise.
+    let (ranges, links, ways) = unsafe {
+        (
+            list(given.io_ranges, wide(given.io_range_count), "the list of ranges of I/O")?,
+            list(given.links, wide(given.link_count), "the list of links")?,
+            list(given.routes, wide(given.route_count), "the list of routes")?,
+        )
+    };
+    if ranges.len() > VM_PMU_IO_RANGES {
+        return Err(argument(format!("{} ranges of I/O are too many: {VM_PMU_IO_RANGES} are the most", ranges.len())));
+    }
+    for range in ranges {
+        builder = builder.io_range(io_range(range, packages)?);
+    }
+    if !links.is_empty() || !ways.is_empty() {
+        if wide(packages) > NODES {
+            return Err(argument(format!("{packages} packages cannot be joined by links: {NODES} are the most")));
+        }
+        builder = builder.routes(routes(links, ways, packages)?);
+    }
+    if given.aperture_bytes != 0 {
+        builder = builder.aperture(given.aperture, given.aperture_bytes);
+    }
+    Ok(builder)
 }
 
 /// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".

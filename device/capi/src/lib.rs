@@ -51,6 +51,8 @@ mod handle;
 #[cfg(feature = "companion")]
 pub mod instruction;
 pub mod layout;
+#[cfg(feature = "companion")]
+mod lists;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 mod lock;

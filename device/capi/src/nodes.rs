@@ -1,9 +1,7 @@
 //! How the packages of a machine are joined, and which of them has which I/O.
 
-use vm_pmu::companion::{Builder, IoRange, LinkEnd, NODE_LINKS, NODES, Routes};
+use vm_pmu::companion::{IoRange, LinkEnd, NODE_LINKS, NODES, Routes};
 
-use crate::companion::VmPmuCompanionOptions;
-use crate::pointer::list;
 use crate::status::{Failure, argument};
 
 /// The most packages that are joined by HyperTransport links.
@@ -58,7 +56,7 @@ pub struct VmPmuNodeRoute {
 }
 
 /// The range of I/O that the caller means, in a machine of that many packages.
-fn io_range(given: &VmPmuIoRange, packages: u32) -> Result<IoRange, Failure> {
+pub(crate) fn io_range(given: &VmPmuIoRange, packages: u32) -> Result<IoRange, Failure> {
     if given.package >= packages {
         return Err(argument(format!("a range of I/O is behind package {}: there are {packages}, from 0 on", given.package)));
     }
@@ -83,7 +81,7 @@ fn ends(given: &VmPmuNodeLink, packages: u32) -> Result<(LinkEnd, LinkEnd), Fail
 }
 
 /// The links and the ways that the caller means.
-fn routes(links: &[VmPmuNodeLink], ways: &[VmPmuNodeRoute], packages: u32) -> Result<Routes, Failure> {
+pub(crate) fn routes(links: &[VmPmuNodeLink], ways: &[VmPmuNodeRoute], packages: u32) -> Result<Routes, Failure> {
     let mut joined = Vec::new();
     let mut taken = Vec::new();
     for link in links {
@@ -107,36 +105,4 @@ fn routes(links: &[VmPmuNodeLink], ways: &[VmPmuNodeRoute], packages: u32) -> Re
         routes = routes.by(from.into(), to.into(), link.into());
     }
     Ok(routes)
-}
-
-/// Applies the options for I/O, links and the aperture.
-///
-/// # Safety
-/// The rules for pointers hold, for those that `given` has.
-pub(crate) unsafe fn set_up(mut builder: Builder, given: &VmPmuCompanionOptions, packages: u32) -> Result<Builder, Failure> {
-    let wide = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-    // SAFETY: the caller's promise.
-    let (ranges, links, ways) = unsafe {
-        (
-            list(given.io_ranges, wide(given.io_range_count), "the list of ranges of I/O")?,
-            list(given.links, wide(given.link_count), "the list of links")?,
-            list(given.routes, wide(given.route_count), "the list of routes")?,
-        )
-    };
-    if ranges.len() > VM_PMU_IO_RANGES {
-        return Err(argument(format!("{} ranges of I/O are too many: {VM_PMU_IO_RANGES} are the most", ranges.len())));
-    }
-    for range in ranges {
-        builder = builder.io_range(io_range(range, packages)?);
-    }
-    if !links.is_empty() || !ways.is_empty() {
-        if wide(packages) > NODES {
-            return Err(argument(format!("{packages} packages cannot be joined by links: {NODES} are the most")));
-        }
-        builder = builder.routes(routes(links, ways, packages)?);
-    }
-    if given.aperture_bytes != 0 {
-        builder = builder.aperture(given.aperture, given.aperture_bytes);
-    }
-    Ok(builder)
 }

@@ -6,35 +6,8 @@ use vm_pmu::Signal;
 use vm_pmu::companion::{Asked, CHANNELS, Carried, Interconnect, LINKS, PORTS, Place};
 
 use crate::companion::{VmPmuCompanion, companion};
-use crate::lock::Mutex;
 use crate::pointer::{Growing, put};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
-
-/// A list that is filled with a lock held and reported without one. It is kept to save the next allocation.
-struct Spare<T>(Mutex<Vec<T>>);
-
-impl<T> Default for Spare<T> {
-    fn default() -> Spare<T> {
-        Spare(Mutex::new(Vec::new()))
-    }
-}
-
-impl<T> Spare<T> {
-    /// Passes what `fill` has put into the list to `tell`. A concurrent caller gets another list.
-    fn through(&self, fill: impl FnOnce(&mut Vec<T>), tell: impl FnMut(T)) {
-        let mut list = std::mem::take(&mut *self.0.lock());
-        fill(&mut list);
-        list.drain(..).for_each(tell);
-        *self.0.lock() = list;
-    }
-}
-
-/// The lists through which a companion reports what was taken.
-#[derive(Default)]
-pub(crate) struct Lists {
-    places: Spare<(Place, Signal, u64)>,
-    interconnects: Spare<(usize, Interconnect)>,
-}
 
 /// A kind of places that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use core::fmt;
 
 use vm_pmu_arch::feed::{Records, Signal, SignalSet};
 
-use super::parse::number;
+use super::number::number;
 use super::print::which;
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};

@@ -39,6 +39,7 @@ mod mistake;
 mod mutate;
 mod nest;
 mod nested;
+mod number;
 mod parse;
 mod print;
 mod record;

@@ -19,6 +19,7 @@ use super::beginning;
 use super::dialect::Dialect;
 use super::expand::{Line, MAX_LENGTH, expand};
 use super::mistake::ParseError;
+use super::number::number;
 use super::{Beginning, Case, Configuration, Litmus, Step, collection, nest, nested, record, request, untile};
 
 /// The most threads of one machine.
@@ -435,20 +436,6 @@ fn edits(left: &[u8], right: &[u8]) -> usize {
         }
     }
     row.last().copied().unwrap_or(0)
-}
-
-pub(super) fn number(text: &str) -> Result<u64, String> {
-    let digits = text.replace('_', "");
-    let (negative, digits) = match digits.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, digits.as_str()),
-    };
-    let value = match digits.strip_prefix("0x") {
-        Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
-        None => digits.parse(),
-    };
-    let value = value.map_err(|_| format!("`{text}` is not a 64-bit number: write 10, 0x0a or, for a two's complement, -10"))?;
-    Ok(if negative { value.wrapping_neg() } else { value })
 }
 
 fn bits32(text: &str) -> Result<u32, String> {

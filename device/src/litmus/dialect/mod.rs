@@ -198,7 +198,7 @@ impl Dialect {
             let names: Vec<&str> = self.fields.iter().map(|(name, _)| *name).collect();
             format!("no context field is called `{name}`: there are {}", names.join(", "))
         })?;
-        match (field, super::parse::number(value)?) {
+        match (field, super::number::number(value)?) {
             (ContextField::Privilege, 4..) => Err(format!("`{word}` is no privilege level: there are 0 to 3")),
             // A flag takes the lowest bit of any value, as of a word in which an emulator keeps it.
             (ContextField::Part(own), value) if own.bits > 1 && value > mask(own.bits) => {

@@ -73,6 +73,25 @@ pub(in crate::litmus) fn outcome(step: &NestStep, seen: Seen) -> NestStep {
     }
 }
 
+impl Chips {
+    /// Executes one statement; returns it with what was seen as its expectation.
+    ///
+    /// ```
+    /// use vm_pmu::litmus::{Chips, NestStep};
+    ///
+    /// let mut chips = Chips::new(1, 4);
+    /// assert_eq!(chips.execute(&NestStep::Slots(4)), Ok(NestStep::Slots(4)));
+    /// // Configured, so that its engine posts.
+    /// assert_eq!(chips.execute(&NestStep::Posting(false)), Ok(NestStep::Posting(true)));
+    /// ```
+    ///
+    /// # Errors
+    /// The statement names a chip or a place that is not there, or has too many slots.
+    pub fn execute(&mut self, step: &NestStep) -> Result<NestStep, String> {
+        act(self, step, Access::Whole).map(|seen| outcome(step, seen))
+    }
+}
+
 /// Executes one statement in the given manner; returns what it showed.
 pub(in crate::litmus) fn act(chips: &mut Chips, step: &NestStep, access: Access) -> Result<Seen, String> {
     match step {

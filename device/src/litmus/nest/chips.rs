@@ -7,7 +7,6 @@ use core::hash::{Hash, Hasher};
 
 use vm_pmu_arch::power9::nest::{Availability, Frequencies, Nest, Outcome, Passed, Request, Totals};
 
-use super::act::{Access, act, outcome};
 use super::ram::Ram;
 use super::{ChipSetting, NestStep};
 
@@ -53,23 +52,6 @@ impl Chips {
     #[must_use]
     pub fn new(packages: usize, threads: usize) -> Chips {
         Chips { cores: (packages, threads), ..Chips::default() }
-    }
-
-    /// Executes one statement; returns it with what was seen as its expectation.
-    ///
-    /// ```
-    /// use vm_pmu::litmus::{Chips, NestStep};
-    ///
-    /// let mut chips = Chips::new(1, 4);
-    /// assert_eq!(chips.execute(&NestStep::Slots(4)), Ok(NestStep::Slots(4)));
-    /// // Configured, so that its engine posts.
-    /// assert_eq!(chips.execute(&NestStep::Posting(false)), Ok(NestStep::Posting(true)));
-    /// ```
-    ///
-    /// # Errors
-    /// The statement names a chip or a place that is not there, or has too many slots.
-    pub fn execute(&mut self, step: &NestStep) -> Result<NestStep, String> {
-        act(self, step, Access::Whole).map(|seen| outcome(step, seen))
     }
 
     /// The bytes of memory that are not zero, with their addresses.

@@ -9,7 +9,7 @@ use vm_pmu_arch::feed::Request;
 
 use super::text::{at_most, choice, unit};
 use crate::irq::InterruptLine;
-use crate::litmus::parse::number;
+use crate::litmus::number::number;
 use crate::litmus::request;
 use crate::topology::Untile;
 use crate::untile::{Agent, DeviceAccess, Kind, Message, Ring, Stop, UnitId};

@@ -9,7 +9,7 @@ use core::fmt::Write;
 use vm_pmu_arch::event;
 
 use super::{Configuration, UntileStep, mesh};
-use crate::litmus::parse::number;
+use crate::litmus::number::number;
 use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId};
 
 /// The first event select of the mesh stop that every box has.
