@@ -106,7 +106,7 @@ pub(crate) fn count_combined(line: u64, mask: Option<u128>, tally: &mut Tally) {
 
 /// An operation on a line by an agent that is no processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Transfer {
+pub(crate) enum AgentOperation {
     /// A read of all of it, which keeps nothing: BRC.
     Current,
     /// A read of a part, which keeps the line: BRL.
@@ -117,23 +117,23 @@ pub(crate) enum Transfer {
     Change,
 }
 
-impl Transfer {
+impl AgentOperation {
     /// Returns the transfer by which a device reads or writes in a line, or all of it.
-    pub(crate) fn of(writes: bool, whole: bool) -> Transfer {
+    pub(crate) fn of(writes: bool, whole: bool) -> AgentOperation {
         match (writes, whole) {
-            (false, true) => Transfer::Current,
-            (false, false) => Transfer::Read,
-            (true, true) => Transfer::Overwrite,
-            (true, false) => Transfer::Change,
+            (false, true) => AgentOperation::Current,
+            (false, false) => AgentOperation::Read,
+            (true, true) => AgentOperation::Overwrite,
+            (true, false) => AgentOperation::Change,
         }
     }
 
     pub(crate) fn count(self, line: u64, tally: &mut Tally) {
         let (first, second) = match self {
-            Transfer::Current => (Signal::BusCurrentReads, None),
-            Transfer::Read => (Signal::BusLineReadsData, None),
-            Transfer::Overwrite => (Signal::BusInvalidations, Some(Signal::BusLineWrites)),
-            Transfer::Change => (Signal::BusOwnershipReads, Some(Signal::BusLineWrites)),
+            AgentOperation::Current => (Signal::BusCurrentReads, None),
+            AgentOperation::Read => (Signal::BusLineReadsData, None),
+            AgentOperation::Overwrite => (Signal::BusInvalidations, Some(Signal::BusLineWrites)),
+            AgentOperation::Change => (Signal::BusOwnershipReads, Some(Signal::BusLineWrites)),
         };
         [Some(first), second].into_iter().flatten().for_each(|signal| transact(signal, line, tally));
     }
@@ -141,10 +141,10 @@ impl Transfer {
     /// Returns the signal that counts if a processor has the line modified.
     pub(crate) fn modified(self) -> Option<Signal> {
         match self {
-            Transfer::Current => None,
-            Transfer::Read => Some(Signal::BusReadsHitModified),
-            Transfer::Overwrite => Some(Signal::BusInvalidationsHitModified),
-            Transfer::Change => Some(Signal::BusOwnershipReadsHitModified),
+            AgentOperation::Current => None,
+            AgentOperation::Read => Some(Signal::BusReadsHitModified),
+            AgentOperation::Overwrite => Some(Signal::BusInvalidationsHitModified),
+            AgentOperation::Change => Some(Signal::BusOwnershipReadsHitModified),
         }
     }
 }

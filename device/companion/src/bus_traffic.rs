@@ -1,4 +1,4 @@
-//! What an access makes the front-side bus of an Itanium carry: an amount for each kind of work, and the lines.
+//! The traffic that an access causes on the front-side bus of an Itanium: an amount for each kind of work, and the lines.
 
 use crate::bytes::{Damaged, Reader, Writer};
 
@@ -61,10 +61,10 @@ impl Lines {
 
 /// The amount of each kind of [`Work`] that a core has made the bus do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Carried(u64);
+pub(crate) struct BusTraffic(u64);
 
-impl Carried {
-    pub(crate) const NONE: Carried = Carried(0);
+impl BusTraffic {
+    pub(crate) const NONE: BusTraffic = BusTraffic(0);
 
     #[inline]
     pub(crate) fn is_none(self) -> bool {
@@ -77,8 +77,8 @@ impl Carried {
     }
 
     /// Returns it with its lines at this place.
-    pub(crate) fn at(self, place: usize) -> Carried {
-        Carried(self.without_lines().0 | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
+    pub(crate) fn at(self, place: usize) -> BusTraffic {
+        BusTraffic(self.without_lines().0 | ((place % PLACES + 1) as u64) << PLACE_SHIFT)
     }
 
     /// Returns the place of its lines, if they are kept.
@@ -86,12 +86,12 @@ impl Carried {
         ((self.0 >> PLACE_SHIFT) as usize).checked_sub(1)
     }
 
-    fn without_lines(self) -> Carried {
-        Carried(self.0 & ((1 << PLACE_SHIFT) - 1))
+    fn without_lines(self) -> BusTraffic {
+        BusTraffic(self.0 & ((1 << PLACE_SHIFT) - 1))
     }
 
     /// Adds the work of others. The lines of several are not known.
-    pub(crate) fn join(&mut self, other: Carried) {
+    pub(crate) fn join(&mut self, other: BusTraffic) {
         if self.is_none() {
             *self = other;
         } else if !other.is_none() {
@@ -108,7 +108,7 @@ impl Carried {
         writer.word(self.0);
     }
 
-    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<Carried, Damaged> {
-        Ok(Carried(Some(reader.word()?).filter(|word| word >> PLACE_SHIFT <= PLACES as u64).ok_or(Damaged)?))
+    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<BusTraffic, Damaged> {
+        Ok(BusTraffic(Some(reader.word()?).filter(|word| word >> PLACE_SHIFT <= PLACES as u64).ok_or(Damaged)?))
     }
 }

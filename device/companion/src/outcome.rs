@@ -38,7 +38,7 @@ pub struct Outcome {
     pub behind_fetch: bool,
     /// The command that its cluster sent to the other caches and memory, for the access whose latency is reported.
     pub command: FabricCommand,
-    /// How far the command went and how far it had to go, on a part that predicts it: POWER9's SIER\[EXT]. 0 if nothing was sent.
+    /// The distance that the command went and the one that it had to go, on a part that predicts it: POWER9's SIER\[EXT]. 0 if nothing was sent.
     pub scope: u8,
     /// Number of times that it was repeated, each time farther.
     pub retries: u8,

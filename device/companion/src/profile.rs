@@ -63,9 +63,9 @@ pub enum SecondLevel {
     Unified(CacheGeometry),
     /// One cache for each; both are filled on the way up.
     Split {
-        /// For code.
+        /// Geometry of the cache of code.
         instruction: CacheGeometry,
-        /// For data.
+        /// Geometry of the cache of data.
         data: CacheGeometry,
     },
 }
@@ -123,9 +123,9 @@ pub struct BufferGeometry {
 /// The translation buffers of a core. A level without a buffer is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Translation {
-    /// For code: first and second level.
+    /// Buffers for code: first and second level.
     pub instruction: [&'static [BufferGeometry]; 2],
-    /// For data: first and second level.
+    /// Buffers for data: first and second level.
     pub data: [&'static [BufferGeometry]; 2],
     /// Whether code uses the second level of data.
     pub shared_second: bool,
@@ -140,7 +140,7 @@ impl Translation {
     }
 }
 
-/// How the direction of a conditional branch is predicted.
+/// The prediction of a conditional branch's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Two-bit counters, selected by the outcomes of the last branches and by the address.
@@ -161,7 +161,7 @@ pub enum Direction {
     },
 }
 
-/// How the branches of bundles are predicted. An embedder reports [the bundle](crate::Bundle) of each branch.
+/// The prediction of the branches of bundles. An embedder reports [the bundle](crate::Bundle) of each branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bundles {
     /// The processor has no bundles.
@@ -178,7 +178,7 @@ pub enum Bundles {
 /// The branch predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PredictorGeometry {
-    /// How directions are predicted.
+    /// The prediction of directions.
     pub direction: Direction,
     /// Binary logarithm of the number of targets that are remembered.
     pub target_bits: u8,
@@ -186,7 +186,7 @@ pub struct PredictorGeometry {
     pub return_stack: u8,
     /// Whether the decoder finds a return without a remembered target and then asks the return stack.
     pub decoded_returns: bool,
-    /// How the branches of bundles are predicted.
+    /// The prediction of the branches of bundles.
     pub bundles: Bundles,
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct Sets {
     words: Box<[u64]>,
     /// Pointers of the tree, or marks of use: one word per set.
     marks: Box<[u32]>,
-    /// For a tree: the pointers that a use of each way leaves unchanged, and those that it sets.
+    /// The pointers of a tree that a use of each way leaves unchanged, and those that it sets.
     paths: Box<[(u32, u32)]>,
     ways: usize,
     mask: u64,

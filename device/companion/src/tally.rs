@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
-use crate::bus_traffic::{Carried, Lines};
+use crate::bus_traffic::{BusTraffic, Lines};
 
 /// Events that have not been added to the totals yet, by signal.
 #[derive(Clone, Debug)]
@@ -12,14 +12,20 @@ pub(crate) struct Tally {
     wanted: [Signal; Signal::COUNT],
     count: usize,
     /// The work of the bus since this was last taken.
-    pub(crate) carried: Carried,
+    pub(crate) carried: BusTraffic,
     /// The lines of that work.
     pub(crate) lines: Lines,
 }
 
 impl Tally {
     pub(crate) const fn new() -> Tally {
-        Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0, carried: Carried::NONE, lines: Lines::NONE }
+        Tally {
+            pending: [0; Signal::COUNT],
+            wanted: [Signal::Cycles; Signal::COUNT],
+            count: 0,
+            carried: BusTraffic::NONE,
+            lines: Lines::NONE,
+        }
     }
 
     #[inline(always)]
@@ -33,7 +39,7 @@ impl Tally {
     pub(crate) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
-        (self.carried, self.lines) = (Carried::NONE, Lines::NONE);
+        (self.carried, self.lines) = (BusTraffic::NONE, Lines::NONE);
         for signal in demand.signals().iter().filter(|signal| made(*signal)) {
             if let Some(place) = self.wanted.get_mut(self.count) {
                 *place = signal;

@@ -172,16 +172,16 @@ fn whole(word: u64, bits: u8) -> u8 {
 }
 
 #[derive(Clone, Debug)]
-struct Buffer {
+struct TranslationBuffer {
     sets: Sets,
     page_bits: &'static [u8],
     pieces: bool,
 }
 
-impl Buffer {
-    fn new(geometry: &BufferGeometry) -> Buffer {
+impl TranslationBuffer {
+    fn new(geometry: &BufferGeometry) -> TranslationBuffer {
         let sets = Sets::new(u64::from(geometry.entries), geometry.ways, Replacement::LeastRecentlyUsed, 1);
-        Buffer { sets, page_bits: geometry.page_bits, pieces: geometry.pieces }
+        TranslationBuffer { sets, page_bits: geometry.page_bits, pieces: geometry.pieces }
     }
 
     /// Returns the set index and the key of `address` in pages of `bits`, where `size` is the number of the page size.
@@ -193,7 +193,7 @@ impl Buffer {
     #[inline]
     fn touch(&mut self, address: u64, thread: u8) -> Option<(Walk, u8)> {
         self.page_bits.iter().enumerate().find_map(|(size, bits)| {
-            let (index, key) = Buffer::place(address, *bits, size, thread);
+            let (index, key) = TranslationBuffer::place(address, *bits, size, thread);
             self.sets.touch(index, key).map(|word| (Walk { global: word & GLOBAL != 0, ..Walk::direct(*bits) }, whole(word, *bits)))
         })
     }
@@ -202,7 +202,7 @@ impl Buffer {
     #[inline]
     fn find(&mut self, address: u64, thread: u8) -> Option<(u64, u64)> {
         self.page_bits.iter().enumerate().find_map(|(size, bits)| {
-            let (index, key) = Buffer::place(address, *bits, size, thread);
+            let (index, key) = TranslationBuffer::place(address, *bits, size, thread);
             self.sets.touch(index, key).map(|_| (self.sets.number(index), key))
         })
     }
@@ -216,7 +216,7 @@ impl Buffer {
     /// Adds the translation of `address`, if it holds pages of that size.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
         if let Some((size, bits)) = self.fitting(walk.page_bits) {
-            let (index, key) = Buffer::place(address, bits, size, thread);
+            let (index, key) = TranslationBuffer::place(address, bits, size, thread);
             let global = if walk.global { GLOBAL } else { 0 };
             let piece = if bits < walk.page_bits { piece_of(walk.page_bits) } else { 0 };
             self.sets.put(index, key << 4 | PRESENT | piece | global);
@@ -229,7 +229,7 @@ impl Buffer {
             Invalidation::NonGlobal => self.sets.discard(|word| word & GLOBAL == 0),
             Invalidation::Page(address) | Invalidation::HostPage(address) => {
                 for (size, bits) in self.page_bits.iter().enumerate() {
-                    let (index, key) = Buffer::place(address, *bits, size, thread);
+                    let (index, key) = TranslationBuffer::place(address, *bits, size, thread);
                     self.sets.remove(index, key);
                 }
                 let sizes = self.page_bits;
@@ -247,8 +247,8 @@ impl Buffer {
 
 /// One level: parallel buffers, for different page sizes.
 #[derive(Clone, Debug)]
-struct Level {
-    buffers: Box<[Buffer]>,
+struct BufferLevel {
+    buffers: Box<[TranslationBuffer]>,
     /// The buffer that hit last, which is tried first. A translation is in only one of them, so the result is the same.
     last: usize,
     /// The bits of an address within the smallest page.
@@ -276,11 +276,11 @@ impl Recent {
     }
 }
 
-impl Level {
-    fn new(geometry: &[BufferGeometry]) -> Level {
+impl BufferLevel {
+    fn new(geometry: &[BufferGeometry]) -> BufferLevel {
         let bits = geometry.iter().flat_map(|buffer| buffer.page_bits).copied().min().unwrap_or(0).min(63);
-        Level {
-            buffers: geometry.iter().map(Buffer::new).collect::<Vec<_>>().into_boxed_slice(),
+        BufferLevel {
+            buffers: geometry.iter().map(TranslationBuffer::new).collect::<Vec<_>>().into_boxed_slice(),
             last: 0,
             bits,
             recent: [None; 2],
@@ -324,7 +324,7 @@ impl Level {
 
     /// Returns the first result of `find` among the buffers.
     #[inline]
-    fn search<T>(&mut self, find: impl Fn(&mut Buffer) -> Option<T>) -> Option<T> {
+    fn search<T>(&mut self, find: impl Fn(&mut TranslationBuffer) -> Option<T>) -> Option<T> {
         if let Some(found) = self.buffers.get_mut(self.last).and_then(&find) {
             return Some(found);
         }
@@ -339,7 +339,7 @@ impl Level {
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
         self.recent = [None; 2];
         self.changed = true;
-        let best = |buffer: &Buffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
+        let best = |buffer: &TranslationBuffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
         let most = self.buffers.iter().filter_map(best).max();
         if let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) {
             buffer.fill(address, thread, walk);
@@ -350,8 +350,8 @@ impl Level {
 /// The translation buffers of one core.
 #[derive(Clone, Debug)]
 pub(crate) struct Translations {
-    first: [Level; 2],
-    second: [Level; 2],
+    first: [BufferLevel; 2],
+    second: [BufferLevel; 2],
     shared_second: bool,
     upper: Option<Sets>,
 }
@@ -365,14 +365,14 @@ impl Translations {
         let upper = (geometry.walk_entries > 0)
             .then(|| Sets::new(u64::from(geometry.walk_entries), geometry.walk_entries, Replacement::LeastRecentlyUsed, 1));
         Translations {
-            first: [Level::new(geometry.instruction[0]), Level::new(geometry.data[0])],
-            second: [Level::new(geometry.instruction[1]), Level::new(geometry.data[1])],
+            first: [BufferLevel::new(geometry.instruction[0]), BufferLevel::new(geometry.data[0])],
+            second: [BufferLevel::new(geometry.instruction[1]), BufferLevel::new(geometry.data[1])],
             shared_second: geometry.shared_second,
             upper,
         }
     }
 
-    fn second(&mut self, side: usize) -> Option<&mut Level> {
+    fn second(&mut self, side: usize) -> Option<&mut BufferLevel> {
         let side = if self.shared_second { DATA } else { side };
         self.second.get_mut(side)
     }

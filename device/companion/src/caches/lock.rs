@@ -5,12 +5,12 @@ use vm_pmu_arch::lock::{Mutex, MutexGuard};
 
 use crate::caches::Cluster;
 use crate::caches::hit_log::Local;
-use crate::caches::remembered_hits::{Finder, Found};
+use crate::caches::remembered_hits::{Finder, RememberedHits};
 use crate::translation::{CODE, DATA};
 
 /// A cluster behind its lock.
 ///
-/// A thread that repeats a [hit](Found) changes nothing but the order of use. So it needs no lock as long as nobody else has changed
+/// A thread that repeats a [hit](RememberedHits) changes nothing but the order of use. So it needs no lock as long as nobody else has changed
 /// anything of its core. `changes` tells: whoever may change anything of a core, except by the core's own accesses, increments it under the
 /// lock. The follower [forgets](ClusterLock::settle) line by line what its own accesses change. Uses of anything but the most recently used
 /// of a set or buffer wait in one of the core's logs.
@@ -27,8 +27,8 @@ impl ClusterLock {
         ClusterLock { cluster: Mutex::new(cluster), locals }
     }
 
-    pub(crate) fn nothing_found(&self) -> Found {
-        Found::nothing(&self.take())
+    pub(crate) fn nothing_found(&self) -> RememberedHits {
+        RememberedHits::nothing(&self.take())
     }
 
     pub(crate) fn local(&self, core: usize) -> Option<&Local> {
@@ -72,7 +72,7 @@ impl ClusterLock {
 
     /// Makes the follower of a core, which holds the lock, forget the hits that its access has changed. If the access changed lines of
     /// another core, that core's change count is incremented.
-    pub(crate) fn settle(&self, cluster: &mut Cluster, core: usize, found: &mut Found) {
+    pub(crate) fn settle(&self, cluster: &mut Cluster, core: usize, found: &mut RememberedHits) {
         // Stores that are written through depend on the order of use of the second level.
         let through = cluster.stores_through();
         for (number, local) in self.locals.iter().enumerate() {

@@ -7,13 +7,13 @@ const MOST: usize = 8;
 
 /// The first few lines that others took to write them, since a thread of the core last looked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct LostLines {
     /// The number of the line in the first level, and whether it was in the instruction cache.
     lines: [(u64, bool); MOST],
     count: usize,
 }
 
-impl Taken {
+impl LostLines {
     /// Adds a line that was taken from the data cache or, with `code`, from the instruction cache.
     pub(crate) fn push(&mut self, line: u64, code: bool) {
         if let Some(place) = self.lines.get_mut(self.count) {
@@ -38,7 +38,7 @@ impl Taken {
 
     pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let count = usize::try_from(reader.word()?).ok().filter(|count| *count <= MOST).ok_or(Damaged)?;
-        *self = Taken::default();
+        *self = LostLines::default();
         for _ in 0..count {
             let line = reader.word()?;
             self.push(line, reader.word()? & 1 == 1);

@@ -19,9 +19,9 @@ use vm_pmu_arch::feed::Signal;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::Snooped;
 use crate::caches::line::{Line, LineState};
-use crate::caches::lost_lines::Taken;
+use crate::caches::lost_lines::LostLines;
 use crate::caches::remembered_hits::{Find, Finder};
-use crate::caches::reported_events::Mail;
+use crate::caches::reported_events::ReportedEvents;
 use crate::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use crate::sets::{Changed, Sets};
 use crate::tally::Tally;
@@ -137,7 +137,7 @@ pub(crate) struct CoreCaches {
     pub(crate) data: Sets,
     pub(crate) translations: Translations,
     /// Lines that others took from it to write them.
-    pub(crate) taken: Taken,
+    pub(crate) taken: LostLines,
     /// The follower that last looked up hits.
     pub(crate) finder: Finder,
 }
@@ -171,7 +171,7 @@ pub(crate) struct Cluster {
     /// The second level of code, if it is separate.
     pub(crate) second_code: Option<Sets>,
     pub(crate) third: Option<Sets>,
-    pub(crate) mail: Mail,
+    pub(crate) mail: ReportedEvents,
     /// The snoops that the pipelines have not been told of, if pipelines give them a time.
     pub(crate) snooped: Option<Snooped>,
     /// Number of active followers. If there are none, nobody reads the mail.
@@ -207,7 +207,7 @@ impl Cluster {
             code: sets(caches.instruction, inner),
             data: sets(caches.data, inner),
             translations: Translations::new(&profile.translation),
-            taken: Taken::default(),
+            taken: LostLines::default(),
             finder: Finder::default(),
         });
         let cores = cores.collect::<Vec<_>>().into_boxed_slice();
@@ -222,7 +222,7 @@ impl Cluster {
             second,
             second_code,
             third,
-            mail: Mail::default(),
+            mail: ReportedEvents::default(),
             snooped: profile.pipeline.is_ia64().then_some(Snooped::NONE),
             listeners: 0,
             code_written: false,
@@ -350,9 +350,9 @@ impl Cluster {
     /// Registers that a follower of the cluster has become active or inactive. Events from before the first became active are dropped.
     pub(crate) fn listen(&mut self, active: bool) {
         if self.listeners == 0 {
-            self.mail = Mail::default();
+            self.mail = ReportedEvents::default();
             self.snooped = self.snooped.map(|_| Snooped::NONE);
-            self.cores.iter_mut().for_each(|caches| caches.taken = Taken::default());
+            self.cores.iter_mut().for_each(|caches| caches.taken = LostLines::default());
         }
         self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
     }
@@ -509,7 +509,7 @@ impl Cluster {
         for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
             sets.load(reader)?;
         }
-        self.mail = Mail::load(reader)?;
+        self.mail = ReportedEvents::load(reader)?;
         if let Some(snooped) = &mut self.snooped {
             *snooped = Snooped::load(reader)?;
         }

@@ -45,7 +45,7 @@ struct Side {
 /// The first-level hits on code and data that a thread remembers, and its stores that were written through to the second level. They are
 /// valid until [something changes](Local::changes).
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct RememberedHits {
     code: Side,
     data: Side,
     /// The most recently used line of each set of the second level, if it was used by a store that was written through. Empty if the first
@@ -189,22 +189,22 @@ impl Side {
     }
 }
 
-impl Default for Found {
-    fn default() -> Found {
+impl Default for RememberedHits {
+    fn default() -> RememberedHits {
         let side = |number| Side::nothing(number, 1, 0);
-        Found { code: side(CODE), data: side(DATA), stores: Box::default(), inner_bits: 0, failures: 0, unsought: 0 }
+        RememberedHits { code: side(CODE), data: side(DATA), stores: Box::default(), inner_bits: 0, failures: 0, unsought: 0 }
     }
 }
 
-impl Found {
-    pub(crate) fn nothing(cluster: &Cluster) -> Found {
-        let Some(CoreCaches { code, data, translations, .. }) = cluster.cores.first() else { return Found::default() };
-        Found {
+impl RememberedHits {
+    pub(crate) fn nothing(cluster: &Cluster) -> RememberedHits {
+        let Some(CoreCaches { code, data, translations, .. }) = cluster.cores.first() else { return RememberedHits::default() };
+        RememberedHits {
             code: Side::nothing(CODE, code.count(), translations.first_bits(CODE)),
             data: Side::nothing(DATA, data.count(), translations.first_bits(DATA)),
             stores: if cluster.stores_through() { nothing_in(cluster.second.count()) } else { Box::default() },
             inner_bits: cluster.inner_bits(),
-            ..Found::default()
+            ..RememberedHits::default()
         }
     }
 

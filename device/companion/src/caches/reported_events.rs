@@ -8,7 +8,7 @@ use crate::tally::Tally;
 
 /// Events that others caused in the cluster, for the totals of the next of its threads that makes an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mail {
+pub(crate) struct ReportedEvents {
     pub(crate) snoops: u64,
     pub(super) data_invalidations: u64,
     pub(super) code_invalidations: u64,
@@ -45,7 +45,7 @@ pub(crate) const FINDINGS: [Signal; 12] = [
 pub(crate) const ANSWERS: usize = 6;
 const SIGNOFFS: usize = 9;
 
-impl Mail {
+impl ReportedEvents {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.snoops | self.stalled == 0
@@ -68,7 +68,7 @@ impl Mail {
     }
 
     /// Drops the findings of the last snoop; `before` is the mail before it.
-    pub(crate) fn forget_findings(&mut self, before: &Mail) {
+    pub(crate) fn forget_findings(&mut self, before: &ReportedEvents) {
         self.found = before.found;
     }
 
@@ -121,8 +121,8 @@ impl Mail {
         writer.words(&self.found);
     }
 
-    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<Mail, Damaged> {
-        let mut mail = Mail {
+    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<ReportedEvents, Damaged> {
+        let mut mail = ReportedEvents {
             snoops: reader.word()?,
             data_invalidations: reader.word()?,
             code_invalidations: reader.word()?,

@@ -3,14 +3,14 @@
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 use crate::Companion;
-use crate::bus::Transfer;
+use crate::bus::AgentOperation;
 use crate::fabric::gart::By;
 use crate::fabric::hypertransport::Transaction;
-use crate::fabric::memory::{Memory, Traffic};
+use crate::fabric::memory::{PackageMemory, Traffic};
 use crate::fabric::scope::Reach;
 use crate::fabric::signals;
-use crate::fabric::sized_commands::{self, Piece, SizedWrites};
-use crate::fabric::{Shared, System};
+use crate::fabric::sized_commands::{self, LinePiece, SizedWrites};
+use crate::fabric::{FabricState, System};
 use crate::profile::Protocol;
 use crate::tally::Tally;
 
@@ -108,7 +108,7 @@ impl Companion {
         tally.update(demand, signals::of_devices);
         let bits = self.system.profile.caches.outer_line_bits;
         let lines = (MOST >> bits.clamp(6, 12)) as usize;
-        for (number, piece) in Piece::of(physical, size, bits).take(if size == 0 { 0 } else { lines }).enumerate() {
+        for (number, piece) in LinePiece::of(physical, size, bits).take(if size == 0 { 0 } else { lines }).enumerate() {
             tally.add(operation.signal(), 1);
             modified |= u64::from(self.system.device(package, piece, operation, &mut tally)) << number;
         }
@@ -120,7 +120,7 @@ impl Companion {
 impl System {
     /// Accesses a piece of a line, for a device behind `package`, or behind the one that has the memory. Returns whether a cache had the
     /// line modified.
-    fn device(&self, package: Option<usize>, piece: Piece, operation: DeviceOperation, tally: &mut Tally) -> bool {
+    fn device(&self, package: Option<usize>, piece: LinePiece, operation: DeviceOperation, tally: &mut Tally) -> bool {
         let bits = self.profile.caches.outer_line_bits.min(63);
         let (outer, line) = (piece.physical >> bits, 1 << bits);
         let home = self.home(outer);
@@ -171,7 +171,7 @@ impl System {
     }
 
     /// Counts an access of a device behind `package` to one behind `target`.
-    fn device_to_io(&self, shared: &mut Shared, package: usize, target: usize, tally: &mut Tally) {
+    fn device_to_io(&self, shared: &mut FabricState, package: usize, target: usize, tally: &mut Tally) {
         if package == target {
             return tally.add(Signal::DeviceIoRequestsLocal, 1);
         }
@@ -183,7 +183,7 @@ impl System {
     /// that had the line dirty.
     fn device_to_memory(
         &self,
-        shared: &mut Shared,
+        shared: &mut FabricState,
         package: usize,
         outer: u64,
         whole: bool,
@@ -194,14 +194,14 @@ impl System {
         let (writes, atomic) = (operation.writes(), operation == DeviceOperation::Atomic);
         // An atomic operation needs the line, however much of it is written.
         let whole = whole && !atomic;
-        let transfer = if atomic { Transfer::Change } else { Transfer::of(writes, whole) };
+        let transfer = if atomic { AgentOperation::Change } else { AgentOperation::of(writes, whole) };
         transfer.count(outer, tally);
         let taker = if whole && operation == DeviceOperation::Inject { self.accept_injection(outer) } else { None };
-        let probe = |_: &mut Memory, tally: &mut Tally| {
+        let probe = |_: &mut PackageMemory, tally: &mut Tally| {
             if writes {
                 self.take_everywhere(taker.map(|(number, _)| number), package, outer, whole, tally)
             } else {
-                self.read_everywhere(package, outer, transfer == Transfer::Current, tally)
+                self.read_everywhere(package, outer, transfer == AgentOperation::Current, tally)
             }
         };
         let found = self.at(shared, package, home, tally, probe).unwrap_or_default();

@@ -7,7 +7,7 @@
 use vm_pmu_arch::feed::Signal;
 
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::fabric::{Shared, System};
+use crate::fabric::{FabricState, System};
 use crate::tally::Tally;
 
 /// Translations per buffer. No figure is public for the K8; this one was chosen because chip sets of its time had it.
@@ -24,12 +24,12 @@ pub(crate) enum By {
 
 /// The translations that a node caches, most recently used first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Buffer {
+pub(crate) struct ApertureBuffer {
     /// Page numbers plus one; 0 for an empty entry.
     pages: [u64; ENTRIES],
 }
 
-impl Buffer {
+impl ApertureBuffer {
     /// Looks a page up, and adds it. Returns whether it was there.
     fn look_up(&mut self, page: u64) -> bool {
         let known = self.pages.iter().position(|known| *known == page.wrapping_add(1));
@@ -54,7 +54,7 @@ impl Buffer {
 impl System {
     /// Relocates an access that enters the machine at `package`, if it is in the aperture. `tally` is that of the package.
     #[inline]
-    pub(super) fn relocate(&self, shared: &mut Shared, package: usize, physical: u64, by: By, tally: &mut Tally) {
+    pub(super) fn relocate(&self, shared: &mut FabricState, package: usize, physical: u64, by: By, tally: &mut Tally) {
         let Some((first, bytes)) = self.layout.aperture else { return };
         if physical.wrapping_sub(first) >= bytes {
             return;
@@ -64,7 +64,7 @@ impl System {
         tally.add(Signal::ApertureMisses, u64::from(!has));
     }
 
-    pub(super) fn relocate_line(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) {
+    pub(super) fn relocate_line(&self, shared: &mut FabricState, package: usize, outer: u64, tally: &mut Tally) {
         self.relocate(shared, package, outer << self.profile.caches.outer_line_bits.min(63), By::Core, tally);
     }
 }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_seventeenth_page_takes_the_place_of_the_one_used_longest_ago() {
-        let mut buffer = Buffer::default();
+        let mut buffer = ApertureBuffer::default();
         assert!(!(0..16).any(|page| buffer.look_up(page)));
         assert!(buffer.look_up(0));
         assert!(!buffer.look_up(16));

@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use vm_pmu_arch::feed::Signal;
 
 use crate::fabric::routes::{NODE_LINKS, NODES, Routes};
-use crate::fabric::{Shared, System};
+use crate::fabric::{FabricState, System};
 use crate::tally::Tally;
 
 /// Doublewords per line.
@@ -65,7 +65,7 @@ pub(crate) struct Transaction {
 struct Carrier<'a> {
     system: &'a System,
     routes: &'a Routes,
-    shared: &'a mut Shared,
+    shared: &'a mut FabricState,
     /// The package whose tally this is.
     here: usize,
     tally: &'a mut Tally,
@@ -150,19 +150,19 @@ impl System {
     }
 
     /// Calls `work` with the links, if they are counted. The tally is that of package `here`.
-    fn by_links(&self, shared: &mut Shared, here: usize, tally: &mut Tally, work: impl FnOnce(&mut Carrier<'_>)) {
+    fn by_links(&self, shared: &mut FabricState, here: usize, tally: &mut Tally, work: impl FnOnce(&mut Carrier<'_>)) {
         if let Some(routes) = &self.layout.routes {
             work(&mut Carrier { system: self, routes, shared, here, tally });
         }
     }
 
     /// Sends the packets of a transaction on memory, in which every cache is probed. The tally is that of its source.
-    pub(crate) fn transact(&self, shared: &mut Shared, transaction: &Transaction, tally: &mut Tally) {
+    pub(crate) fn transact(&self, shared: &mut FabricState, transaction: &Transaction, tally: &mut Tally) {
         self.by_links(shared, transaction.source, tally, |carrier| carrier.transact(transaction, self.layout.packages));
     }
 
     /// Writes a line back from `source` to the memory of `target`, which reports completion; then the source does.
-    pub(super) fn write_back(&self, shared: &mut Shared, source: usize, target: usize, tally: &mut Tally) {
+    pub(super) fn write_back(&self, shared: &mut FabricState, source: usize, target: usize, tally: &mut Tally) {
         self.by_links(shared, source, tally, |carrier| {
             carrier.carry(source, target, request(LINE));
             carrier.carry(target, source, response(0));
@@ -172,7 +172,7 @@ impl System {
 
     /// Writes doublewords to devices behind `target`, or reads some, for a core or device of `source`. Data for a device go on to it;
     /// [`answer_device`](System::answer_device) sends these.
-    pub(super) fn reach_device(&self, shared: &mut Shared, source: usize, target: usize, written: u64, read: u64, tally: &mut Tally) {
+    pub(super) fn reach_device(&self, shared: &mut FabricState, source: usize, target: usize, written: u64, read: u64, tally: &mut Tally) {
         self.by_links(shared, source, tally, |carrier| {
             carrier.carry(source, target, request(written));
             if let Some(link) = carrier.routes.devices_link(target) {
@@ -185,7 +185,7 @@ impl System {
     }
 
     /// Answers a request of a device behind `package` with `read` doublewords, if it asked for any.
-    pub(super) fn answer_device(&self, shared: &mut Shared, package: usize, read: u64, tally: &mut Tally) {
+    pub(super) fn answer_device(&self, shared: &mut FabricState, package: usize, read: u64, tally: &mut Tally) {
         self.by_links(shared, package, tally, |carrier| {
             let Some(link) = carrier.routes.devices_link(package) else { return };
             carrier.count((package, link), 2, 1);

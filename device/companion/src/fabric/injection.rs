@@ -2,7 +2,7 @@
 
 use crate::caches::line::{Line, LineState};
 use crate::caches::{Cluster, Departures};
-use crate::fabric::{Shared, System};
+use crate::fabric::{FabricState, System};
 use crate::profile::Fill;
 use crate::tally::Tally;
 
@@ -46,7 +46,7 @@ impl System {
     }
 
     /// Puts the line that cluster `taker` has accepted into its third level.
-    pub(crate) fn inject(&self, shared: &mut Shared, taker: usize, outer: u64, tally: &mut Tally) {
+    pub(crate) fn inject(&self, shared: &mut FabricState, taker: usize, outer: u64, tally: &mut Tally) {
         let mut out = Departures::default();
         if let Some(cluster) = self.clusters.get(taker) {
             cluster.lock().place_injected(outer, &mut out);

@@ -6,7 +6,7 @@ use crate::fabric::System;
 use crate::fabric::gart::By;
 use crate::fabric::hypertransport::Transaction;
 use crate::fabric::memory::Traffic;
-use crate::fabric::sized_commands::{self, Piece};
+use crate::fabric::sized_commands::{self, LinePiece};
 use crate::tally::Tally;
 
 /// Number of ranges that a map can have: the K8's address map has as many pairs of base and limit.
@@ -68,7 +68,7 @@ impl System {
         let package = self.package(from);
         let mut shared = self.shared.lock();
         let linked = self.counts_links(None);
-        for piece in Piece::of(physical, size, bits).take(2) {
+        for piece in LinePiece::of(physical, size, bits).take(2) {
             if stores {
                 sized_commands::count_store(piece, tally);
             } else {

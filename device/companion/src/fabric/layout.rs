@@ -6,7 +6,7 @@ use crate::caches::Ask;
 use crate::fabric::io::IoMap;
 use crate::fabric::routes::Routes;
 use crate::fabric::scope::{Reach, Went};
-use crate::fabric::{Shared, System};
+use crate::fabric::{FabricState, System};
 use crate::profile::Fill;
 use crate::tally::Tally;
 use vm_pmu_arch::die::Die;
@@ -68,7 +68,15 @@ impl System {
     }
 
     /// Records that a request of cluster `from` for line `outer` had to go as far as `needed`. Returns how it went, if that is predicted.
-    pub(super) fn went(&self, shared: &mut Shared, from: usize, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Option<Went> {
+    pub(super) fn went(
+        &self,
+        shared: &mut FabricState,
+        from: usize,
+        ask: Ask,
+        outer: u64,
+        needed: Reach,
+        tally: &mut Tally,
+    ) -> Option<Went> {
         shared.scopes.get_mut(from).map(|scopes| scopes.request(ask, outer, needed, tally))
     }
 }

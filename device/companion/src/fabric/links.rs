@@ -9,7 +9,7 @@
 
 use crate::fabric::interconnect::{Carried, LINKS};
 use crate::fabric::scope::Reach;
-use crate::fabric::{Shared, System};
+use crate::fabric::{FabricState, System};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cargo {
@@ -45,7 +45,7 @@ impl System {
     }
 
     /// Counts a transfer for line `outer` from one package to another of its group.
-    fn hop(&self, shared: &mut Shared, from: usize, to: usize, outer: u64, cargo: Cargo) {
+    fn hop(&self, shared: &mut FabricState, from: usize, to: usize, outer: u64, cargo: Cargo) {
         let size = self.group_size();
         let Some(link) = between(from % size, to % size) else { return };
         let half = outer as usize % 2;
@@ -66,7 +66,7 @@ impl System {
     }
 
     /// Counts a request for line `outer` that `package` sends as far as `reach`, and the answer of every package that it reaches.
-    pub(super) fn broadcast(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
+    pub(super) fn broadcast(&self, shared: &mut FabricState, package: usize, outer: u64, reach: Reach) {
         if reach == Reach::Chip {
             return;
         }
@@ -81,7 +81,7 @@ impl System {
     }
 
     /// Counts a command for line `outer` that `package` sends to the others of its group, and their answers.
-    fn show(&self, shared: &mut Shared, package: usize, outer: u64) {
+    fn show(&self, shared: &mut FabricState, package: usize, outer: u64) {
         for other in self.group_of(package).filter(|other| *other != package) {
             self.hop(shared, package, other, outer, Cargo::Command);
             self.hop(shared, other, package, outer, Cargo::Answer);
@@ -89,7 +89,7 @@ impl System {
     }
 
     /// Counts line `outer` on its way from one package to another.
-    pub(super) fn send_line(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
+    pub(super) fn send_line(&self, shared: &mut FabricState, from: usize, to: usize, outer: u64) {
         let within = if self.reach(from, to) == Reach::System { self.entry(to, from) } else { to };
         if within != from {
             self.hop(shared, from, within, outer, Cargo::Line);

@@ -15,18 +15,18 @@ const MOST_PAGES: usize = 64;
 
 /// An open page: its bank and its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Page {
+struct OpenPage {
     open: bool,
     bank: u64,
     row: u64,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
+pub(crate) struct PackageMemory {
     geometry: MemoryGeometry,
     line_bits: u8,
     /// The most recently used page comes first.
-    pages: [Page; MOST_PAGES],
+    pages: [OpenPage; MOST_PAGES],
     /// Whether the last access was a write, and its chip select.
     wrote: bool,
     select: u64,
@@ -75,13 +75,13 @@ pub(crate) enum Traffic {
     Stream,
 }
 
-impl Memory {
-    pub(crate) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> Memory {
-        Memory {
+impl PackageMemory {
+    pub(crate) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> PackageMemory {
+        PackageMemory {
             geometry: *geometry,
             spread,
             line_bits,
-            pages: [Page::default(); MOST_PAGES],
+            pages: [OpenPage::default(); MOST_PAGES],
             wrote: false,
             select: 0,
             near: vec![0; spread.places() as usize].into_boxed_slice(),
@@ -207,7 +207,7 @@ impl Memory {
         });
         tally.add(signal, 1);
         if let Some(page) = pages.get_mut(place) {
-            *page = Page { open: true, bank, row };
+            *page = OpenPage { open: true, bank, row };
         }
         if let Some(used) = pages.get_mut(..=place) {
             used.rotate_right(1);
@@ -227,7 +227,7 @@ impl Memory {
     /// Loads the state. Returns whether places, and the interconnect, have something to report.
     pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for page in &mut self.pages {
-            *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
+            *page = OpenPage { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
         }
         self.wrote = reader.word()? & 1 == 1;
         self.select = reader.word()?;
@@ -248,11 +248,11 @@ mod tests {
         demand
     }
 
-    fn new(geometry: &MemoryGeometry) -> Memory {
-        Memory::new(geometry, 6, Spread::undivided(geometry.near_bytes, 6))
+    fn new(geometry: &MemoryGeometry) -> PackageMemory {
+        PackageMemory::new(geometry, 6, Spread::undivided(geometry.near_bytes, 6))
     }
 
-    fn k8() -> Memory {
+    fn k8() -> PackageMemory {
         new(&MemoryGeometry { bank_bits: 2, select_bits: 1, open_pages: 3, ..crate::parts::K8.memory })
     }
 

@@ -30,16 +30,16 @@ use crate::bus;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::line::{LineState, is_odd};
 use crate::caches::lock::ClusterLock;
-use crate::caches::remembered_hits::Found;
+use crate::caches::remembered_hits::RememberedHits;
 use crate::caches::streams::Written;
 use crate::caches::{Ask, Cluster, Departures, Request};
-use crate::fabric::gart::Buffer;
+use crate::fabric::gart::ApertureBuffer;
 use crate::fabric::hypertransport::{LINE, Transaction};
 use crate::fabric::interconnect::{Asked, Interconnect};
 use crate::fabric::layout::Layout;
-use crate::fabric::memory::{Memory, Moved, Near, Traffic};
+use crate::fabric::memory::{Moved, Near, PackageMemory, Traffic};
 use crate::fabric::package_answers::Answers;
-use crate::fabric::places::{Place, Taken};
+use crate::fabric::places::{Place, PlaceCounts};
 use crate::fabric::responses::{count_request, count_response, of_probe};
 use crate::fabric::routes::NODE_LINKS;
 use crate::fabric::scope::{Reach, Scopes, Went};
@@ -59,7 +59,7 @@ pub(crate) struct Response {
     pub(crate) near: Near,
     /// The cluster that passed the line on.
     holder: usize,
-    /// How far the request went, if that is predicted.
+    /// The distance that the request went, if that is predicted.
     pub(crate) went: Option<Went>,
 }
 
@@ -73,8 +73,8 @@ pub(crate) struct System {
     pub(crate) clusters: Box<[ClusterLock]>,
     /// The cores of all clusters, cluster by cluster. Empty if no threads compete.
     pub(crate) cores: Box<[Core]>,
-    pub(crate) shared: Mutex<Shared>,
-    /// Whether each package has something in [`Shared::abroad`].
+    pub(crate) shared: Mutex<FabricState>,
+    /// Whether each package has something in [`FabricState::abroad`].
     waiting: Box<[AtomicBool]>,
     /// Whether places and interconnects are watched, whether any place has counts, and whether any interconnect has.
     watched: AtomicBool,
@@ -93,15 +93,15 @@ pub(crate) struct System {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
-    memories: Box<[Memory]>,
+pub(crate) struct FabricState {
+    memories: Box<[PackageMemory]>,
     /// Counts of each package's memory for other packages, until one of its threads reports them. Empty if there is only one package.
     pub(crate) abroad: Box<[Tally]>,
     /// Doublewords that each link of each package has sent since idle slots were last counted, plus its backlog from before. Empty without
     /// such links.
     pub(crate) sent: Box<[[u64; NODE_LINKS]]>,
     /// The translations that each package's aperture caches. Empty without an aperture.
-    relocated: Box<[Buffer]>,
+    relocated: Box<[ApertureBuffer]>,
     /// Each cluster's predictions of the scopes of its requests. Empty if requests have no scopes.
     scopes: Box<[Scopes]>,
 }
@@ -122,15 +122,18 @@ impl System {
             Some(die) => Spread::of(&die, bits),
             None => Spread::undivided(profile.memory.near_bytes, bits),
         };
-        let memories = (0..packages).map(|_| Memory::new(&profile.memory, bits, spread));
+        let memories = (0..packages).map(|_| PackageMemory::new(&profile.memory, bits, spread));
         System {
             profile: *profile,
             clusters: (0..number).map(cluster).collect::<Vec<_>>().into_boxed_slice(),
             cores: (0..cores).map(|_| Core::new(profile.pipeline)).collect::<Vec<_>>().into_boxed_slice(),
-            shared: Mutex::new(Shared {
+            shared: Mutex::new(FabricState {
                 memories: memories.collect::<Vec<_>>().into_boxed_slice(),
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
-                relocated: (0..layout.aperture.map_or(0, |_| packages)).map(|_| Buffer::default()).collect::<Vec<_>>().into_boxed_slice(),
+                relocated: (0..layout.aperture.map_or(0, |_| packages))
+                    .map(|_| ApertureBuffer::default())
+                    .collect::<Vec<_>>()
+                    .into_boxed_slice(),
                 sent: (0..layout.routes.map_or(0, |_| packages)).map(|_| [0; NODE_LINKS]).collect::<Vec<_>>().into_boxed_slice(),
                 scopes: (0..if profile.mesh.scopes { number } else { 0 }).map(|_| Scopes::default()).collect::<Vec<_>>().into_boxed_slice(),
             }),
@@ -147,7 +150,7 @@ impl System {
         }
     }
 
-    pub(crate) fn nothing_found(&self, cluster: usize) -> Found {
+    pub(crate) fn nothing_found(&self, cluster: usize) -> RememberedHits {
         self.clusters.get(cluster).map(ClusterLock::nothing_found).unwrap_or_default()
     }
 
@@ -240,7 +243,7 @@ impl System {
         }
     }
 
-    fn take_place(&self, package: usize, from: usize) -> Option<Taken> {
+    fn take_place(&self, package: usize, from: usize) -> Option<PlaceCounts> {
         self.shared.lock().memories.get_mut(package)?.places.take_next(package, from)
     }
 
@@ -262,7 +265,7 @@ impl System {
     }
 
     /// Calls `work` on the interconnects of these packages, if they are watched.
-    fn join<const N: usize>(&self, shared: &mut Shared, packages: [usize; N], work: impl Fn(&mut Interconnect)) {
+    fn join<const N: usize>(&self, shared: &mut FabricState, packages: [usize; N], work: impl Fn(&mut Interconnect)) {
         if self.is_watched() {
             self.joined.store(true, Relaxed);
             for package in packages {
@@ -272,7 +275,7 @@ impl System {
     }
 
     /// Counts a request for line `outer` that `package` sends as far as `reach`.
-    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, reach: Reach) {
+    fn begins(&self, shared: &mut FabricState, package: usize, outer: u64, reach: Reach) {
         if self.is_watched() {
             self.join(shared, [package], |interconnect| interconnect.request(outer, reach));
             self.broadcast(shared, package, outer, reach);
@@ -280,7 +283,7 @@ impl System {
     }
 
     /// Counts a request of a cluster in `package`, which went as far as `went` says.
-    fn begins_predicted(&self, shared: &mut Shared, package: usize, ask: Ask, request: Request, outer: u64, went: Went) {
+    fn begins_predicted(&self, shared: &mut FabricState, package: usize, ask: Ask, request: Request, outer: u64, went: Went) {
         if !self.is_watched() {
             return;
         }
@@ -295,7 +298,7 @@ impl System {
     }
 
     /// Calls `work` on the counts of requests to the channel that has line `outer`, if they are watched.
-    pub(crate) fn asks(&self, shared: &mut Shared, outer: u64, work: impl FnOnce(&mut Asked)) {
+    pub(crate) fn asks(&self, shared: &mut FabricState, outer: u64, work: impl FnOnce(&mut Asked)) {
         if !self.is_watched() {
             return;
         }
@@ -306,7 +309,7 @@ impl System {
     }
 
     /// Counts line `outer` moving from one package to another, or within one.
-    pub(crate) fn carries(&self, shared: &mut Shared, from: usize, to: usize, outer: u64) {
+    pub(crate) fn carries(&self, shared: &mut FabricState, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
         } else if self.is_watched() {
@@ -315,7 +318,7 @@ impl System {
         }
     }
 
-    fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
+    fn moves(&self, memory: &mut PackageMemory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
         let watched = self.is_watched();
         if watched {
             self.busy.store(true, Relaxed);
@@ -350,11 +353,11 @@ impl System {
     /// cluster `from`; otherwise the one for work done for others.
     fn at_home<T>(
         &self,
-        shared: &mut Shared,
+        shared: &mut FabricState,
         from: usize,
         outer: u64,
         tally: &mut Tally,
-        work: impl FnOnce(&mut Memory, &mut Tally) -> T,
+        work: impl FnOnce(&mut PackageMemory, &mut Tally) -> T,
     ) -> Option<T> {
         self.at(shared, from / self.clusters_per_package, self.home(outer), tally, work)
     }
@@ -363,11 +366,11 @@ impl System {
     /// for work done for others.
     pub(crate) fn at<T>(
         &self,
-        shared: &mut Shared,
+        shared: &mut FabricState,
         here: usize,
         there: usize,
         tally: &mut Tally,
-        work: impl FnOnce(&mut Memory, &mut Tally) -> T,
+        work: impl FnOnce(&mut PackageMemory, &mut Tally) -> T,
     ) -> Option<T> {
         let memory = shared.memories.get_mut(there)?;
         if here == there {
@@ -430,7 +433,15 @@ impl System {
         Ok(())
     }
 
-    pub(crate) fn request(&self, shared: &mut Shared, from: usize, ask: Ask, request: Request, outer: u64, tally: &mut Tally) -> Response {
+    pub(crate) fn request(
+        &self,
+        shared: &mut FabricState,
+        from: usize,
+        ask: Ask,
+        request: Request,
+        outer: u64,
+        tally: &mut Tally,
+    ) -> Response {
         let costs = &self.profile.costs;
         let package = from / self.clusters_per_package;
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
@@ -511,8 +522,8 @@ impl System {
         Response { state, source, latency, near, holder: holder.map_or(from, |(holder, _)| holder), went }
     }
 
-    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, reach: Reach, tally: &mut Tally) -> (DataSource, u32, Near) {
-        let read = |memory: &mut Memory, tally: &mut Tally| self.moves(memory, outer, Traffic::Read, tally);
+    fn read_memory(&self, shared: &mut FabricState, from: usize, outer: u64, reach: Reach, tally: &mut Tally) -> (DataSource, u32, Near) {
+        let read = |memory: &mut PackageMemory, tally: &mut Tally| self.moves(memory, outer, Traffic::Read, tally);
         let Moved { latency, near } = self.at_home(shared, from, outer, tally, read).unwrap_or_default();
         let source = match (reach, near.hit && self.profile.memory.is_buffered()) {
             (Reach::Chip, false) => DataSource::LocalMemory,
@@ -525,12 +536,12 @@ impl System {
         (source, latency + self.farther(reach), near)
     }
 
-    fn write(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) {
+    fn write(&self, shared: &mut FabricState, from: usize, outer: u64, tally: &mut Tally) {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
     /// Writes lines evicted from cluster `from` to memory.
-    pub(crate) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
+    pub(crate) fn depart(&self, shared: &mut FabricState, from: usize, out: &mut Departures, tally: &mut Tally) {
         self.cast_out_laterally(from, out, tally);
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);

@@ -178,13 +178,13 @@ impl Places {
     }
 
     /// Takes the counts of the next place that has some, from the `from`th on: near memory first. `package` is the number of this package.
-    pub(super) fn take_next(&mut self, package: usize, from: usize) -> Option<Taken> {
+    pub(super) fn take_next(&mut self, package: usize, from: usize) -> Option<PlaceCounts> {
         let number = |place: usize, of: usize| u16::try_from(package.saturating_mul(of).saturating_add(place)).unwrap_or(u16::MAX);
         let near = self.near.len();
-        let mut taken = Taken { place: Place::NearMemory(0), signals: &OF_NEAR_MEMORY, counts: [0; OF_NEAR_MEMORY.len()], next: 0 };
+        let mut taken = PlaceCounts { place: Place::NearMemory(0), signals: &OF_NEAR_MEMORY, counts: [0; OF_NEAR_MEMORY.len()], next: 0 };
         for (place, counts) in self.near.iter_mut().enumerate().skip(from) {
             if counts.iter().any(|count| *count != 0) {
-                return Some(Taken {
+                return Some(PlaceCounts {
                     place: Place::NearMemory(number(place, near)),
                     counts: core::mem::take(counts),
                     next: place + 1,
@@ -198,7 +198,7 @@ impl Places {
                 taken.counts.iter_mut().zip(core::mem::take(counts)).for_each(|(taken, count)| *taken = count);
                 let (controller, channel) = (place / per_controller.max(1), (place % per_controller.max(1)) as u8);
                 let at = Place::Channel { controller: number(controller, controllers), channel };
-                return Some(Taken { place: at, signals: &OF_CHANNEL, next: near + place + 1, ..taken });
+                return Some(PlaceCounts { place: at, signals: &OF_CHANNEL, next: near + place + 1, ..taken });
             }
         }
         None
@@ -234,14 +234,14 @@ impl Places {
 }
 
 /// The counts of one place, taken from its package.
-pub(crate) struct Taken {
+pub(crate) struct PlaceCounts {
     place: Place,
     signals: &'static [Signal],
     counts: [u64; OF_NEAR_MEMORY.len()],
     pub(crate) next: usize,
 }
 
-impl Taken {
+impl PlaceCounts {
     /// Reports the counts, in the order of the place's signals.
     pub(crate) fn report(&self, report: &mut impl FnMut(Place, Signal, u64)) {
         for (signal, count) in self.signals.iter().zip(&self.counts).filter(|(_, count)| **count != 0) {

@@ -10,7 +10,7 @@ use crate::fabric::sources::{self, Purpose};
 use crate::tally::Tally;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ProbeResult {
     /// The package of a cluster that had it dirty.
     pub(crate) dirty: Option<usize>,
     /// The distance from the requester to the farthest cluster that had it.
@@ -19,7 +19,7 @@ pub(crate) struct Found {
     pub(super) dirty_elsewhere: bool,
 }
 
-impl Found {
+impl ProbeResult {
     /// Records the answer of a cluster of `package`, as far from the requester as `reach`.
     pub(crate) fn take(&mut self, package: usize, reach: Reach, had: bool, dirty: bool) {
         if had {

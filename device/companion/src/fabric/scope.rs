@@ -100,7 +100,7 @@ const RETRIES: [Signal; 4] =
 
 /// The kinds of requests whose scopes are predicted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ScopeKind {
     Load,
     Store,
     Fetch,
@@ -108,16 +108,16 @@ enum Kind {
     Prefetch,
 }
 
-impl Kind {
+impl ScopeKind {
     const COUNT: usize = 5;
 
-    fn of(ask: Ask) -> Kind {
+    fn of(ask: Ask) -> ScopeKind {
         match ask {
-            Ask::Load | Ask::PrefetchLoad | Ask::PrefetchOnce => Kind::Load,
-            Ask::Store | Ask::PrefetchStore => Kind::Store,
-            Ask::Fetch => Kind::Fetch,
-            Ask::Walk => Kind::Walk,
-            Ask::FetchAhead | Ask::Hardware | Ask::HardwareStore => Kind::Prefetch,
+            Ask::Load | Ask::PrefetchLoad | Ask::PrefetchOnce => ScopeKind::Load,
+            Ask::Store | Ask::PrefetchStore => ScopeKind::Store,
+            Ask::Fetch => ScopeKind::Fetch,
+            Ask::Walk => ScopeKind::Walk,
+            Ask::FetchAhead | Ask::Hardware | Ask::HardwareStore => ScopeKind::Prefetch,
         }
     }
 }
@@ -125,16 +125,16 @@ impl Kind {
 /// The predictor of a cluster: how far the last request of each kind had to go.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scopes {
-    last: [Reach; Kind::COUNT],
+    last: [Reach; ScopeKind::COUNT],
 }
 
 impl Scopes {
     /// Counts and remembers how a request for line `outer` went, which had to go as far as `needed`.
     pub(crate) fn request(&mut self, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Went {
-        let kind = Kind::of(ask);
+        let kind = ScopeKind::of(ask);
         let Some(last) = self.last.get_mut(kind as usize) else { return Went::default() };
         let went = Went { first: core::mem::replace(last, needed), needed };
-        if kind == Kind::Prefetch {
+        if kind == ScopeKind::Prefetch {
             count_prefetch(went, outer, tally);
             return went;
         }
@@ -158,8 +158,8 @@ impl Scopes {
         };
         tally.add(guess, 1);
         match kind {
-            Kind::Load => tally.add(Signal::L2RetriesLoads, u64::from(went.retries())),
-            Kind::Store => tally.add(Signal::L2RetriesStores, u64::from(went.retries())),
+            ScopeKind::Load => tally.add(Signal::L2RetriesLoads, u64::from(went.retries())),
+            ScopeKind::Store => tally.add(Signal::L2RetriesStores, u64::from(went.retries())),
             _ => {}
         }
         for reach in went.sent() {

@@ -15,20 +15,20 @@ pub(crate) const LINE: u64 = 64;
 
 /// Bytes within one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct LinePiece {
     pub(crate) physical: u64,
     /// At least 1.
     pub(crate) size: u64,
 }
 
-impl Piece {
+impl LinePiece {
     /// Returns the piece of each line of `1 << bits` bytes among `size` bytes from `physical` on.
-    pub(crate) fn of(physical: u64, size: u64, bits: u8) -> impl Iterator<Item = Piece> {
+    pub(crate) fn of(physical: u64, size: u64, bits: u8) -> impl Iterator<Item = LinePiece> {
         let bits = bits.min(63);
         let last = physical.saturating_add(size.max(1) - 1);
         (physical >> bits..=last >> bits).map(move |line| {
             let first = physical.max(line << bits);
-            Piece { physical: first, size: last.min((line << bits) | ((1 << bits) - 1)) - first + 1 }
+            LinePiece { physical: first, size: last.min((line << bits) | ((1 << bits) - 1)) - first + 1 }
         })
     }
 
@@ -57,12 +57,12 @@ impl Piece {
 }
 
 /// Counts a sized read where it begins.
-pub(crate) fn count_read(piece: Piece, tally: &mut Tally) {
+pub(crate) fn count_read(piece: LinePiece, tally: &mut Tally) {
     tally.add(if piece.is_within_doubleword() { Signal::SizedReadsBytes } else { Signal::SizedReadsDoublewords }, 1);
 }
 
 /// Counts a sized read where the memory is.
-pub(super) fn count_read_target(piece: Piece, tally: &mut Tally) {
+pub(super) fn count_read_target(piece: LinePiece, tally: &mut Tally) {
     match (piece.size, piece.physical % HALF) {
         (LINE, _) => tally.add(Signal::SizedReadsOf64, 1),
         (HALF, 0) => tally.add(Signal::SizedReadsOf32, 1),
@@ -71,7 +71,7 @@ pub(super) fn count_read_target(piece: Piece, tally: &mut Tally) {
 }
 
 /// Counts an uncached store where it begins. Its writes are answered.
-pub(super) fn count_store(piece: Piece, tally: &mut Tally) {
+pub(super) fn count_store(piece: LinePiece, tally: &mut Tally) {
     tally.add(if piece.is_of_doublewords() { Signal::SizedWritesNonPostedDoublewords } else { Signal::SizedWritesNonPostedBytes }, 1);
 }
 
@@ -105,7 +105,7 @@ impl SizedWrites {
     }
 
     /// Returns the writes of a device that writes a piece of a line of `line` bytes.
-    pub(crate) fn of(piece: Piece, line: u64) -> SizedWrites {
+    pub(crate) fn of(piece: LinePiece, line: u64) -> SizedWrites {
         SizedWrites::posted(piece.size == line, piece.mask(line))
     }
 
@@ -148,15 +148,15 @@ mod tests {
 
     #[test]
     fn an_access_over_two_lines_is_a_piece_of_each() {
-        let pieces: Vec<_> = Piece::of(0x103C, 8, 6).collect();
-        assert_eq!(pieces, [Piece { physical: 0x103C, size: 4 }, Piece { physical: 0x1040, size: 4 }]);
-        assert_eq!(Piece::of(u64::MAX, 8, 6).collect::<Vec<_>>(), [Piece { physical: u64::MAX, size: 1 }]);
+        let pieces: Vec<_> = LinePiece::of(0x103C, 8, 6).collect();
+        assert_eq!(pieces, [LinePiece { physical: 0x103C, size: 4 }, LinePiece { physical: 0x1040, size: 4 }]);
+        assert_eq!(LinePiece::of(u64::MAX, 8, 6).collect::<Vec<_>>(), [LinePiece { physical: u64::MAX, size: 1 }]);
     }
 
     #[test]
     fn a_write_takes_a_command_for_a_line_or_for_each_half() {
         let of = |physical, size| {
-            let SizedWrites { lines, halves, parts } = SizedWrites::of(Piece { physical, size }, LINE);
+            let SizedWrites { lines, halves, parts } = SizedWrites::of(LinePiece { physical, size }, LINE);
             [lines, halves, parts]
         };
         assert_eq!(of(0x1000, 64), [1, 0, 0]);
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn a_write_of_bytes_has_their_mask_and_the_doublewords_that_it_spans() {
-        let of = |physical, size| SizedWrites::data(size == LINE, Piece { physical, size }.mask(LINE)).collect::<Vec<_>>();
+        let of = |physical, size| SizedWrites::data(size == LINE, LinePiece { physical, size }.mask(LINE)).collect::<Vec<_>>();
         assert_eq!(of(0x1000, 64), [16]);
         assert_eq!(of(0x1020, 32), [8]);
         assert_eq!(of(0x101C, 8), [2, 2]);
         assert_eq!(of(0x1003, 2), [3]);
         assert_eq!(
-            [(0x1000, 4), (0x1000, 2), (0x1003, 2)].map(|(physical, size)| Piece { physical, size }.stored_doublewords()),
+            [(0x1000, 4), (0x1000, 2), (0x1003, 2)].map(|(physical, size)| LinePiece { physical, size }.stored_doublewords()),
             [1, 2, 3]
         );
     }

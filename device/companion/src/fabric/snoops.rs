@@ -7,9 +7,9 @@ use crate::caches::line::LineState;
 use crate::caches::{Departures, Request};
 use crate::fabric::System;
 use crate::fabric::hypertransport::Transaction;
-use crate::fabric::memory::Memory;
+use crate::fabric::memory::PackageMemory;
 use crate::fabric::package_answers::Answers;
-use crate::fabric::responses::{Found, of_probe};
+use crate::fabric::responses::{ProbeResult, of_probe};
 use crate::fabric::scope::Reach;
 use crate::tally::Tally;
 
@@ -28,7 +28,7 @@ impl System {
         let mut out = Departures::default();
         let (package, target) = (from / self.clusters_per_package, self.home(outer));
         bus::transact(Signal::BusInvalidations, outer, tally);
-        let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
+        let take = |_: &mut PackageMemory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
         let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
         if found.dirty_elsewhere {
             tally.add(Signal::BusInvalidationsHitModified, 1);
@@ -46,8 +46,8 @@ impl System {
     }
 
     /// Reads line `outer` for a device of `package`: every cluster answers. The device keeps the line unless it reads all of it.
-    pub(super) fn read_everywhere(&self, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
+    pub(super) fn read_everywhere(&self, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> ProbeResult {
+        let mut all = ProbeResult::default();
         let mut answers = Answers::NONE;
         for (number, cluster) in self.clusters.iter().enumerate() {
             let found = cluster.lock().probe(outer, false);
@@ -63,8 +63,8 @@ impl System {
 
     /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data, so a dirty line
     /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
-    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
-        let mut all = Found::default();
+    pub(super) fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> ProbeResult {
+        let mut all = ProbeResult::default();
         let mut answers = Answers::NONE;
         for (number, cluster) in self.clusters.iter().enumerate() {
             if Some(number) == from {

@@ -5,7 +5,7 @@ use vm_pmu_arch::feed::{Signal, Traits};
 use crate::bundle::Bundle;
 use crate::follower::Follower;
 use crate::follower::code_prefetch::CodeStream;
-use crate::follower::fast_path::Told;
+use crate::follower::fast_path::OutcomeContent;
 use crate::instruction::{Class, Instruction, Transfer};
 use crate::outcome::Outcome;
 use crate::pipeline::{Continuation, Pipeline};
@@ -14,7 +14,7 @@ use crate::predictor::bundles::Bundled;
 use crate::predictor::events;
 use crate::translation::PageTables;
 
-/// How instructions are followed.
+/// The way in which instructions are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Not at all.
@@ -75,8 +75,8 @@ impl Follower<'_> {
     #[inline(never)]
     fn execute_whole(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         self.outcome = Outcome::default();
-        self.told = if self.is_plain(instruction) { Told::Nothing } else { Told::Other };
-        if self.told != Told::Nothing {
+        self.told = if self.is_plain(instruction) { OutcomeContent::Nothing } else { OutcomeContent::Other };
+        if self.told != OutcomeContent::Nothing {
             let before = if self.pipelined { self.castouts() } else { [0; 3] };
             self.follow(instruction, tables);
             if self.pipelined {

@@ -18,7 +18,7 @@ use crate::profile::WritePolicy;
 
 /// The content of the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum OutcomeContent {
     Nothing,
     /// An access hit the first level.
     Hit,
@@ -70,9 +70,9 @@ impl Follower<'_> {
 
     #[inline]
     pub(super) fn tell_nothing(&mut self) {
-        if self.told != Told::Nothing {
+        if self.told != OutcomeContent::Nothing {
             self.outcome = Outcome::default();
-            self.told = Told::Nothing;
+            self.told = OutcomeContent::Nothing;
         }
     }
 
@@ -149,7 +149,7 @@ impl Follower<'_> {
         }
         if let Some(transfer) = &instruction.transfer {
             self.transfer(instruction, transfer);
-            self.told = Told::Other;
+            self.told = OutcomeContent::Other;
         }
         let alone = self.is_alone();
         match (&mut self.pipeline, hit) {
@@ -264,7 +264,7 @@ impl Follower<'_> {
         (self.prefetched, self.went) = (false, None);
         let profile = &self.system.profile;
         let (first, costs) = (level == Level::First, &profile.costs);
-        let told = if first { Told::Hit } else { Told::Stored };
+        let told = if first { OutcomeContent::Hit } else { OutcomeContent::Stored };
         if self.told != told {
             self.outcome = Outcome {
                 latency: u32::from(if first { costs.first } else { costs.second }),
@@ -278,7 +278,7 @@ impl Follower<'_> {
         }
         if costs.second_floating != 0 && access.kind == AccessKind::Load {
             self.load_floating(instruction);
-            self.told = Told::Other;
+            self.told = OutcomeContent::Other;
         }
     }
 
@@ -310,7 +310,7 @@ impl Follower<'_> {
         let together = together.as_mut().map(|(sharing, running)| (&mut **sharing, *running));
         pipeline.execute(instruction, thread, together, &mut self.tally);
         if !self.demand.records().is_none() {
-            self.told = Told::Other;
+            self.told = OutcomeContent::Other;
             pipeline.tell(&mut self.outcome);
         }
     }

@@ -4,7 +4,7 @@ use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
 use crate::caches::hit_log::Local;
 use crate::caches::{Ask, Level};
-use crate::follower::fast_path::Told;
+use crate::follower::fast_path::OutcomeContent;
 use crate::follower::{Follower, SMALLEST_PAGE};
 use crate::instruction::Instruction;
 use crate::pipeline::Source;
@@ -13,7 +13,7 @@ use crate::translation::{CODE, Page, PageTables};
 
 /// The piece of code that the fetcher read last, unless a transfer discarded it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct CodePiece {
     /// Bits of an address within a piece, 63 at most.
     bits: u32,
     begin: u64,
@@ -21,10 +21,10 @@ pub(crate) struct Piece {
     reach: u64,
 }
 
-impl Piece {
+impl CodePiece {
     /// Returns no piece, of code whose pieces have this many bits of an address.
-    pub(crate) const fn none(bits: u32) -> Piece {
-        Piece { bits, begin: 0, reach: 0 }
+    pub(crate) const fn none(bits: u32) -> CodePiece {
+        CodePiece { bits, begin: 0, reach: 0 }
     }
 
     /// Whether an instruction that has a length lies entirely in it.
@@ -109,7 +109,7 @@ impl Follower<'_> {
             self.line = Some(line);
             self.tally.add(Signal::InstructionCacheHits, 1);
             self.outcome.fetch_source = FetchSource::L1;
-            self.told = Told::Other;
+            self.told = OutcomeContent::Other;
             if self.system.profile.pipeline.is_ia64()
                 && let Some(pipeline) = self.pipeline()
             {

@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal};
 
 use crate::caches::answered_snoops::Snooped;
-use crate::caches::lost_lines::Taken;
+use crate::caches::lost_lines::LostLines;
 use crate::caches::{Ask, Departures, Level, Request as Wanted, Served};
 use crate::fabric::Response;
 use crate::follower::Follower;
@@ -129,7 +129,7 @@ impl Follower<'_> {
 
     /// Replays loads and code in flight from first-level lines that other processors took.
     #[cold]
-    fn lines_taken(&mut self, taken: &Taken, executed: Option<(u64, u64)>) {
+    fn lines_taken(&mut self, taken: &LostLines, executed: Option<(u64, u64)>) {
         let Some(pipeline) = self.pipeline.as_deref_mut().filter(|_| self.pipelined) else { return };
         for (line, code) in taken.all() {
             if *code {

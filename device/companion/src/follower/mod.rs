@@ -19,7 +19,7 @@ use vm_pmu_arch::feed::{Demand, Request, Signal};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::hit_log::Local;
 use crate::caches::lock::ClusterLock;
-use crate::caches::remembered_hits::{Finder, Found};
+use crate::caches::remembered_hits::{Finder, RememberedHits};
 use crate::caches::streams::{Combining, Streams};
 use crate::clock::Clock;
 use crate::fabric::System;
@@ -27,15 +27,15 @@ use crate::fabric::hypertransport::{OF_LINKS, is_of_link};
 use crate::fabric::scope::Went;
 use crate::follower::code_prefetch::CodeStream;
 use crate::follower::execute::Way;
-use crate::follower::fast_path::Told;
-use crate::follower::fetches::Piece;
+use crate::follower::fast_path::OutcomeContent;
+use crate::follower::fetches::CodePiece;
 use crate::follower::nested::Steps;
 use crate::follower::requests::Requests;
 use crate::outcome::Outcome;
 use crate::pipeline::cores::Core;
 use crate::pipeline::{Pipeline, ThirdLevelMiss, boxed};
 use crate::predictor::events;
-use crate::predictor::{Path, Tables};
+use crate::predictor::{BranchPath, Tables};
 use crate::signals;
 use crate::tally::Tally;
 use crate::translation::{Invalidation, Page};
@@ -69,7 +69,7 @@ pub struct Follower<'a> {
     pub(crate) memory: bool,
     pub(crate) branches: bool,
     pub(crate) tally: Tally,
-    pub(crate) path: Path,
+    pub(crate) path: BranchPath,
     /// The part's pipeline, if the clock is the companion's.
     pub(crate) pipeline: Option<Box<Pipeline>>,
     pipelined: bool,
@@ -79,18 +79,18 @@ pub struct Follower<'a> {
     pub(crate) page: Page,
     /// The line of code that is being executed, and the number of its virtual page.
     pub(crate) line: Option<(u64, u64)>,
-    pub(crate) piece: Piece,
+    pub(crate) piece: CodePiece,
     /// The lines of code that are prefetched.
     stream: CodeStream,
     pub(crate) outcome: Outcome,
-    told: Told,
+    told: OutcomeContent,
     pub(crate) finder: Finder,
     /// The lines and pages of data that it finds without the lock of its cluster.
-    pub(crate) found: Found,
+    pub(crate) found: RememberedHits,
     pub(crate) way: Way,
     /// Whether the last requested line that missed the first level was brought in by the prefetcher, and this is its first use.
     pub(crate) prefetched: bool,
-    /// How far the request for the last line went, if it left the cluster and the part predicts how far.
+    /// The distance that the request for the last line went, if it left the cluster and the part predicts the distance.
     pub(crate) went: Option<Went>,
     pub(crate) requests: Requests,
     /// The steps of nested translations, on a part that reports them.
@@ -133,17 +133,17 @@ impl<'a> Follower<'a> {
             memory: false,
             branches: false,
             tally: Tally::new(),
-            path: Path::new(&profile.predictor),
+            path: BranchPath::new(&profile.predictor),
             pipeline: (clock == Clock::Companion).then(|| boxed(|| Pipeline::new(profile.pipeline))),
             pipelined: false,
             streams: Streams::new(),
             combining: Combining::new(profile.write_combining),
             page: Page::default(),
             line: None,
-            piece: Piece::none(u32::from(profile.caches.fetch_bits.min(63))),
+            piece: CodePiece::none(u32::from(profile.caches.fetch_bits.min(63))),
             stream: CodeStream::Off,
             outcome: Outcome::default(),
-            told: Told::Nothing,
+            told: OutcomeContent::Nothing,
             finder: Finder { number: system.followers.fetch_add(1, Relaxed) + 1, thread: (place % threads) as u8 },
             found: system.nothing_found(place / per_cluster),
             way: Way::Idle,

@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use crate::bus_traffic::{Carried, Lines};
+use crate::bus_traffic::{BusTraffic, Lines};
 use crate::caches::answered_snoops::Snooped;
 use crate::follower::Follower;
 
@@ -17,7 +17,7 @@ impl Follower<'_> {
 
     #[cold]
     fn carry_some(&mut self, fetched: bool) {
-        let carried = core::mem::replace(&mut self.tally.carried, Carried::NONE);
+        let carried = core::mem::replace(&mut self.tally.carried, BusTraffic::NONE);
         let lines = core::mem::replace(&mut self.tally.lines, Lines::NONE);
         if let Some(pipeline) = self.pipeline() {
             pipeline.carried(carried, lines, fetched);

@@ -2,14 +2,14 @@
 
 use super::Pipeline;
 use super::part::Part;
-use crate::bus_traffic::{Carried, Lines};
+use crate::bus_traffic::{BusTraffic, Lines};
 use crate::caches::answered_snoops::Snooped;
 use crate::tally::Tally;
 
 impl Pipeline {
     /// Adds bus traffic `carried` for `lines`. It belongs to the code of the instruction if `fetched`, otherwise to its current access, or
     /// to the instruction itself if it has made none.
-    pub(crate) fn carried(&mut self, carried: Carried, lines: Lines, fetched: bool) {
+    pub(crate) fn carried(&mut self, carried: BusTraffic, lines: Lines, fetched: bool) {
         let carried = each!(&mut self.of_part, part => part.carries(carried, lines));
         let found = &mut self.found;
         let place = match found.touches.get_mut(found.count.wrapping_sub(1)) {

@@ -1,4 +1,4 @@
-//! The one place that knows the pipelines of all parts.
+//! The dispatch to the pipelines of all parts.
 
 use alloc::boxed::Box;
 

@@ -31,7 +31,7 @@ mod touch;
 
 use alloc::boxed::Box;
 
-use crate::bus_traffic::Carried;
+use crate::bus_traffic::BusTraffic;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::{Access, Instruction};
 use crate::outcome::Outcome;
@@ -61,7 +61,7 @@ pub struct ThirdLevelMiss {
     pub returns: u64,
 }
 
-/// Where execution continues after an instruction.
+/// The place at which execution continues after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Continuation {
     /// In sequence.
@@ -93,7 +93,7 @@ struct Prefetch {
 
 /// Everything the companion found out about the instruction that is being executed.
 #[derive(Clone, Debug)]
-struct Found {
+struct Findings {
     touches: [Touch; MOST],
     count: usize,
     /// Cycles until its code arrives, beyond a hit of the first level: for translations, for the walks among them, and for lines.
@@ -103,8 +103,8 @@ struct Found {
     /// Source of its code, if the first level did not have it.
     code: Option<Source>,
     /// Bus traffic for its code, and for the instruction itself apart from its accesses.
-    fetched: Carried,
-    carried: Carried,
+    fetched: BusTraffic,
+    carried: BusTraffic,
     /// The line of code that is looked up, if it differs from the previous one, and whether a stream of prefetches begins behind it.
     code_line: Option<u64>,
     begins_stream: bool,
@@ -122,16 +122,16 @@ struct Found {
     continuation: Continuation,
 }
 
-impl Found {
-    const NONE: Found = Found {
+impl Findings {
+    const NONE: Findings = Findings {
         touches: [Touch::NONE; MOST],
         count: 0,
         translation: 0,
         walk: 0,
         line: 0,
         code: None,
-        fetched: Carried::NONE,
-        carried: Carried::NONE,
+        fetched: BusTraffic::NONE,
+        carried: BusTraffic::NONE,
         code_line: None,
         begins_stream: false,
         prefetches: [Prefetch { line: 0, latency: 0, source: Source::Memory }; PREFETCHES],
@@ -158,7 +158,7 @@ impl Found {
         self.count = 0;
         (self.translation, self.walk, self.line) = (0, 0, 0);
         (self.code, self.code_line, self.begins_stream) = (None, None, false);
-        (self.fetched, self.carried) = (Carried::NONE, Carried::NONE);
+        (self.fetched, self.carried) = (BusTraffic::NONE, BusTraffic::NONE);
         self.prefetched = 0;
         self.castouts = (0, 0);
         self.written_back = 0;
@@ -210,17 +210,17 @@ pub(super) fn competes(model: Microarchitecture) -> bool {
 /// Consecutive cycles in which the same holds: the overlapping states, one bit each, and the signals of the one reason of each cycle if the
 /// part has reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct CycleStates {
     states: u64,
     of: &'static [Signal],
     reason: &'static [Signal],
 }
 
-impl Held {
+impl CycleStates {
     /// Returns states without a reason.
     #[inline]
-    fn of(states: u64, of: &'static [Signal]) -> Held {
-        Held { states, of, reason: &[] }
+    fn of(states: u64, of: &'static [Signal]) -> CycleStates {
+        CycleStates { states, of, reason: &[] }
     }
 
     /// Whether nothing holds.
@@ -243,7 +243,7 @@ pub(super) struct Pipeline {
     of_part: PartPipeline,
     /// Cycles of the core minus cycles of the thread.
     offset: u64,
-    found: Found,
+    found: Findings,
     /// The signals of its states, in order.
     states: &'static [Signal],
     /// Demanded states, one bit each.
@@ -260,7 +260,7 @@ impl Pipeline {
     /// Returns an empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
         let states = of_model!(model, Of => Of::STATES);
-        Pipeline { of_part: PartPipeline::new(model), offset: 0, found: Found::NONE, states, wanted: 0 }
+        Pipeline { of_part: PartPipeline::new(model), offset: 0, found: Findings::NONE, states, wanted: 0 }
     }
 
     /// Whether this pipeline supplies `signal`.
@@ -394,7 +394,7 @@ impl Pipeline {
     }
 
     /// Removes consecutive cycles in which the same holds. Returns their number and what holds.
-    pub(super) fn next(&mut self) -> Option<(u64, Held)> {
+    pub(super) fn next(&mut self) -> Option<(u64, CycleStates)> {
         each!(&mut self.of_part, part => Part::next(&mut **part, self.wanted))
     }
 
@@ -440,7 +440,7 @@ impl Pipeline {
         self.offset = Some(reader.word()?).filter(|offset| *offset <= 1 << 62).ok_or(Damaged)?;
         let reason = reader.word()?;
         each!(&mut self.of_part, part => part.load_reason(reason))?;
-        self.found = Found::NONE;
+        self.found = Findings::NONE;
         Ok(())
     }
 }

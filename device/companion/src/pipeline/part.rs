@@ -6,15 +6,15 @@ use vm_pmu_arch::feed::Signal;
 
 use super::sharing::Turn;
 use super::touch::{Touch, Touches};
-use super::{Continuation, Found, Held, Source, ThirdLevelMiss};
-use crate::bus_traffic::{Carried, Lines};
+use super::{Continuation, CycleStates, Findings, Source, ThirdLevelMiss};
+use crate::bus_traffic::{BusTraffic, Lines};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::outcome::Outcome;
 use crate::tally::Tally;
 
-/// What is demanded of a pipeline.
+/// The demand, as a pipeline uses it.
 pub(super) struct Demanded<'a> {
     /// The demanded states, one bit each.
     pub(super) states: u64,
@@ -61,7 +61,7 @@ pub(super) trait Part: Clone + Debug + Sized {
     fn sync(&mut self, demanded: &Demanded<'_>);
 
     /// Executes an instruction.
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally);
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally);
 
     /// Executes an instruction whose code is present, that made no access and continues in sequence, on a thread that has its core to
     /// itself. Returns whether the fast path took it; if not, nothing has been done.
@@ -88,15 +88,15 @@ pub(super) trait Part: Clone + Debug + Sized {
     }
 
     /// Executes an instruction with at most one access that hits or stores through, on a thread that competes with others of its core.
-    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally) {
         self.execute(instruction, found, turn, tally);
     }
 
     /// Removes consecutive cycles in which the same of the `wanted` states hold. Returns their number and what holds.
-    fn next(&mut self, wanted: u64) -> Option<(u64, Held)>;
+    fn next(&mut self, wanted: u64) -> Option<(u64, CycleStates)>;
 
     /// Returns what held in the last cycle that was reported.
-    fn last(&self) -> Option<Held>;
+    fn last(&self) -> Option<CycleStates>;
 
     /// Handles another core's taking `line` to write it. Returns whether execution restarts, from a load of the line that is ahead of its
     /// turn.
@@ -119,7 +119,7 @@ pub(super) trait Part: Clone + Debug + Sized {
     fn tell(&self, _outcome: &mut Outcome) {}
 
     /// Returns bus traffic `carried` for `lines`, with where the bus knows them.
-    fn carries(&mut self, carried: Carried, _lines: Lines) -> Carried {
+    fn carries(&mut self, carried: BusTraffic, _lines: Lines) -> BusTraffic {
         carried
     }
 

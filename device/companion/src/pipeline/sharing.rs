@@ -36,7 +36,7 @@ impl Stalls {
     }
 }
 
-/// Shared state of the threads of a core.
+/// The state that the threads of a core share.
 #[derive(Clone, Debug)]
 pub(crate) struct Sharing {
     /// The followed threads, one bit each, and the cycle of the core that each has reached; 0 for threads that are not followed.
@@ -45,7 +45,7 @@ pub(crate) struct Sharing {
     stalls: [Stalls; THREADS],
     /// Cycles that a thread may lag behind.
     lag: u64,
-    /// What the pipeline of the part models of it.
+    /// The units that the threads share.
     pub(super) of_part: PartShared,
 }
 
@@ -103,8 +103,8 @@ impl Sharing {
     }
 }
 
-/// What the pipeline of one part models of the state that the threads of a core share.
-pub(super) trait Shared: Clone + Debug + Sized {
+/// The units that the threads of a core share, as the pipeline of one part models them.
+pub(super) trait SharedState: Clone + Debug + Sized {
     /// Returns the state of an idle core.
     fn new() -> Self;
 
@@ -120,8 +120,10 @@ pub(super) trait Shared: Clone + Debug + Sized {
     fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged>;
 }
 
-/// Nothing, on a part whose threads do not compete.
-impl Shared for () {
+/// No shared state: the threads of a core do not compete.
+pub(super) type Unshared = ();
+
+impl SharedState for () {
     fn new() {}
 
     fn save(&self, _writer: &mut Writer) {}
@@ -142,7 +144,7 @@ macro_rules! shared {
         impl PartShared {
             fn new(model: Microarchitecture) -> PartShared {
                 match model {
-                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => PartShared::$variant(boxed(Shared::new)), )+
+                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => PartShared::$variant(boxed(SharedState::new)), )+
                 }
             }
 
@@ -266,7 +268,7 @@ impl<'a> Threads<'a> {
 
     /// Returns the state that the threads share; `None` if this thread is alone.
     #[inline]
-    pub(super) fn shared<S: Shared>(&mut self) -> Option<&mut Box<S>> {
+    pub(super) fn shared<S: SharedState>(&mut self) -> Option<&mut Box<S>> {
         self.sharing.as_mut().and_then(|sharing| S::of(&mut sharing.of_part))
     }
 

@@ -1,6 +1,6 @@
 //! Results of an instruction's accesses.
 
-use crate::bus_traffic::Carried;
+use crate::bus_traffic::BusTraffic;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::Level;
 use crate::instruction::{Access, AccessKind};
@@ -66,7 +66,7 @@ pub(super) struct Touch {
     /// The source of the data, if it missed.
     pub(super) source: Source,
     /// Bus traffic for it.
-    pub(super) carried: Carried,
+    pub(super) carried: BusTraffic,
 }
 
 /// The accesses of an instruction.
@@ -119,7 +119,7 @@ impl Touch {
         translation: 0,
         latency: 0,
         source: Source::Second,
-        carried: Carried::NONE,
+        carried: BusTraffic::NONE,
     };
 
     #[inline]
@@ -188,7 +188,7 @@ impl Touch {
             translation,
             latency,
             source: pick(&Source::ALL, reader)?,
-            carried: Carried::load(reader)?,
+            carried: BusTraffic::load(reader)?,
         })
     }
 }

@@ -5,7 +5,7 @@ use vm_pmu_arch::feed::Prediction;
 use crate::bundle::{Announced, Branch, Bundle, Target};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Transfer;
-use crate::predictor::{Frame, Path, Tables, Verdict, WEAKLY_NOT_TAKEN, WEAKLY_TAKEN};
+use crate::predictor::{BranchPath, Frame, Tables, Verdict, WEAKLY_NOT_TAKEN, WEAKLY_TAKEN};
 use crate::profile::Bundles;
 
 const MOST_REGISTERS: usize = 8;
@@ -63,7 +63,7 @@ fn corrected(slot: u8) -> u16 {
 
 /// The position of a thread among bundles, and the branches that were announced.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct BundlePosition {
     /// The bundle with the last branch, and that branch's slot, unless the thread has left it.
     bundle: Option<(u64, u8)>,
     /// Whether a branch of the bundle was predicted taken.
@@ -79,7 +79,7 @@ pub(crate) struct Place {
     next: u8,
 }
 
-impl Place {
+impl BundlePosition {
     /// Records that the thread is elsewhere: an interruption, or a return from one.
     pub(crate) fn leave(&mut self) {
         self.bundle = None;
@@ -93,7 +93,7 @@ impl Place {
         let enters = self.bundle.is_none_or(|(here, slot)| here != address || own <= slot);
         if enters {
             let oversubscribed = bundle.branches() & 1 != 0 && self.follows == Some(address);
-            *self = Place { oversubscribed, registers: self.registers, next: self.next, ..Place::default() };
+            *self = BundlePosition { oversubscribed, registers: self.registers, next: self.next, ..BundlePosition::default() };
         }
         self.bundle = Some((address, own));
         enters
@@ -163,7 +163,7 @@ fn same(one: u64, other: u64) -> bool {
     (one ^ other) << 16 == 0
 }
 
-impl Path {
+impl BranchPath {
     /// Follows an instruction that is not a branch but may announce one.
     #[inline]
     pub(crate) fn announce(&mut self, address: u64, bundle: &Bundle) {

@@ -10,7 +10,7 @@ use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{BranchKind, Prediction};
 
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::predictor::bundles::Place;
+use crate::predictor::bundles::BundlePosition;
 use crate::profile::{Bundles, Direction, PredictorGeometry};
 
 const MOST_RETURNS: usize = 64;
@@ -167,7 +167,7 @@ struct Frame {
 
 /// The state of a thread: its last outcomes, its return address stack, and its position within a bundle.
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
+pub(crate) struct BranchPath {
     pub(crate) outcomes: u64,
     returns: [Frame; MOST_RETURNS],
     depth: u8,
@@ -176,12 +176,12 @@ pub(crate) struct Path {
     most: u8,
     decoded_returns: bool,
     pub(crate) bundles: Bundles,
-    pub(crate) place: Place,
+    pub(crate) place: BundlePosition,
 }
 
-impl Path {
-    pub(crate) fn new(geometry: &PredictorGeometry) -> Path {
-        Path {
+impl BranchPath {
+    pub(crate) fn new(geometry: &PredictorGeometry) -> BranchPath {
+        BranchPath {
             outcomes: 0,
             returns: [Frame::default(); MOST_RETURNS],
             depth: 0,
@@ -189,7 +189,7 @@ impl Path {
             most: geometry.return_stack.clamp(1, MOST_RETURNS as u8),
             decoded_returns: geometry.decoded_returns,
             bundles: geometry.bundles,
-            place: Place::default(),
+            place: BundlePosition::default(),
         }
     }
 
@@ -300,8 +300,8 @@ mod tests {
     #[test]
     fn a_stack_of_three_keeps_the_last_three_calls() {
         let tables = Tables::new(&SMALL);
-        let mut path = Path::new(&SMALL);
-        let call = |path: &mut Path, n: u64| path.predict(&tables, 0x100 * n, 0x100 * n + 5, BranchKind::DirectCall, true, 0x9000);
+        let mut path = BranchPath::new(&SMALL);
+        let call = |path: &mut BranchPath, n: u64| path.predict(&tables, 0x100 * n, 0x100 * n + 5, BranchKind::DirectCall, true, 0x9000);
         assert!((1..=3).all(|n| !call(&mut path, n).stack_overflow));
         assert!(call(&mut path, 4).stack_overflow);
         let mut give_back = |n: u64| path.predict(&tables, 0x9001, 0x9002, BranchKind::Return, true, 0x100 * n + 5);
@@ -317,7 +317,7 @@ mod tests {
     fn a_return_that_is_not_remembered_is_found_by_the_decoder_once() {
         let geometry = PredictorGeometry { decoded_returns: true, ..SMALL };
         let tables = Tables::new(&geometry);
-        let mut path = Path::new(&geometry);
+        let mut path = BranchPath::new(&geometry);
         let mut bubble = |from: u64| {
             path.predict(&tables, from, from + 5, BranchKind::DirectCall, true, 0x9000);
             path.predict(&tables, 0x9002, 0x9003, BranchKind::Return, true, from + 5).bubble
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn a_counter_changes_its_mind_after_two() {
         let tables = Tables::new(&PredictorGeometry { direction: Direction::Global { history: 0, index: 4 }, ..SMALL });
-        let mut path = Path::new(&SMALL);
+        let mut path = BranchPath::new(&SMALL);
         let mut wrong = |taken| path.predict(&tables, 8, 10, BranchKind::Conditional, taken, 0x40).prediction == Prediction::WrongDirection;
         // Weakly not taken, then taken by one, by two; and back.
         assert_eq!([true, true, true, false, false, false].map(&mut wrong), [true, false, false, true, true, false]);
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn a_branch_that_alternates_is_known_by_its_history() {
         let tables = Tables::new(&SMALL);
-        let mut path = Path::new(&SMALL);
+        let mut path = BranchPath::new(&SMALL);
         let mut wrong = |turn: u32| path.predict(&tables, 8, 10, BranchKind::Conditional, turn.is_multiple_of(2), 0x40).prediction;
         assert!((0..40).map(&mut wrong).skip(10).all(|prediction| prediction == Prediction::Right));
     }
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn an_indirect_jump_is_expected_where_it_went_last() {
         let tables = Tables::new(&SMALL);
-        let mut path = Path::new(&SMALL);
+        let mut path = BranchPath::new(&SMALL);
         let mut right = |target| path.predict(&tables, 8, 10, BranchKind::IndirectJump, true, target).prediction == Prediction::Right;
         assert_eq!([0x40, 0x40, 0x50, 0x40].map(&mut right), [false, true, false, false]);
     }
@@ -355,7 +355,7 @@ mod tests {
     fn local_history_tells_branches_apart_that_a_global_one_mixes() {
         let local = PredictorGeometry { direction: Direction::Local { history: 4, histories: 6, index: 12 }, ..SMALL };
         let tables = Tables::new(&local);
-        let mut path = Path::new(&local);
+        let mut path = BranchPath::new(&local);
         let mut wrong = 0;
         // One branch alternates, the other one is random.
         let mut noise = 0x1234_5678u64;

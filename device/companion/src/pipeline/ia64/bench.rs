@@ -4,7 +4,7 @@ use crate::bundle::Bundle;
 use crate::ia64_register::FLOATING;
 use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use crate::pipeline::touch::{Source, Touch};
-use crate::pipeline::{Continuation, Found};
+use crate::pipeline::{Continuation, Findings};
 use crate::tally::Tally;
 
 /// Templates: the last bit is the stop at the end.
@@ -92,19 +92,19 @@ pub(in crate::pipeline) fn store<'a>(address: u64) -> Slot<'a> {
 
 /// A pipeline.
 pub(in crate::pipeline) trait Executes {
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally);
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally);
 }
 
 pub(in crate::pipeline) struct Bench<C> {
     pub(in crate::pipeline) core: C,
     pub(in crate::pipeline) tally: Tally,
     pub(in crate::pipeline) address: u64,
-    pub(in crate::pipeline) found: Found,
+    pub(in crate::pipeline) found: Findings,
 }
 
 impl<C: Executes> Bench<C> {
     pub(in crate::pipeline) fn of(core: C) -> Bench<C> {
-        Bench { core, tally: Tally::new(), address: 0x4000, found: Found::NONE }
+        Bench { core, tally: Tally::new(), address: 0x4000, found: Findings::NONE }
     }
 
     /// Runs a bundle in sequence.
@@ -136,7 +136,7 @@ impl<C: Executes> Bench<C> {
                 ..Instruction::default()
             };
             self.core.execute(&instruction, &self.found, &mut self.tally);
-            self.found = Found::NONE;
+            self.found = Findings::NONE;
         }
         self.address += 16;
     }

@@ -12,20 +12,20 @@ const BUNDLE_BITS: u32 = 4;
 /// Number of intervals that are remembered until the bundles after them are dispersed.
 const INTERVALS: usize = 16;
 
-/// How a bundle arrives.
+/// The way in which a bundle arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pipeline) enum Arrival {
     /// With the previous bundle.
     Together,
-    /// As the first of a pair that must be looked up.
+    /// The first of a pair that must be looked up.
     First,
-    /// As the second of such a pair, whose first is not needed.
+    /// The second of such a pair, whose first is not needed.
     Second,
 }
 
 /// The buffer, and the pair that was last delivered into it.
 #[derive(Clone, Debug)]
-pub(in crate::pipeline) struct Buffer {
+pub(in crate::pipeline) struct InstructionBuffer {
     /// The first clock in which the activity of the front end is not known.
     pub(in crate::pipeline) known: u64,
     /// The pair that was last delivered, if its second bundle can still arrive.
@@ -37,10 +37,10 @@ pub(in crate::pipeline) struct Buffer {
     pub(in crate::pipeline) ready: u64,
 }
 
-impl Buffer {
+impl InstructionBuffer {
     /// Returns a buffer whose first pair can be dispersed in clock `ready`.
-    pub(in crate::pipeline) const fn new(ready: u64) -> Buffer {
-        Buffer { known: ready - 1, pair: None, count: 0, dispersed: [ready - 1; BUFFER as usize], ready }
+    pub(in crate::pipeline) const fn new(ready: u64) -> InstructionBuffer {
+        InstructionBuffer { known: ready - 1, pair: None, count: 0, dispersed: [ready - 1; BUFFER as usize], ready }
     }
 
     /// Returns when the bundle with this number was dispersed, if it is among the last.

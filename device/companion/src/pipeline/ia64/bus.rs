@@ -3,12 +3,12 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::bus_lines::{Known, Sent};
+use super::bus_lines::{PendingLines, SentLines};
 use super::bus_timing::{IN_ORDER, REQUEST, Timing};
-use super::low_priority::{Entry, PLACES, Waiting};
-use super::queue_levels::Live;
-use super::snoops::{Snoops, Times};
-use crate::bus_traffic::{Carried, LINE_CLOCKS, Lines, Work};
+use super::low_priority::{LowPriorityEntry, LowPriorityQueue, PLACES};
+use super::queue_levels::QueueLevels;
+use super::snoops::{SnoopQueue, SnoopTimes};
+use crate::bus_traffic::{BusTraffic, LINE_CLOCKS, Lines, Work};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::Snoop;
 use crate::pipeline::resources::queue::Ring;
@@ -23,7 +23,7 @@ const REQUESTS: usize = 16;
 /// The queues, in the order of [`LIVE`].
 #[derive(Clone, Copy, Debug)]
 #[repr(usize)]
-enum Queue {
+enum BusQueue {
     Requests,
     Reads,
     Arbiter,
@@ -34,7 +34,7 @@ enum Queue {
     Answers,
 }
 
-const QUEUES: usize = Queue::Answers as usize + 1;
+const QUEUES: usize = BusQueue::Answers as usize + 1;
 
 /// Signals of the summed entry counts of each queue: low bits, and the rest.
 const LIVE: [[Signal; 2]; QUEUES] = [
@@ -87,15 +87,15 @@ pub(in crate::pipeline) struct Bus {
     requests: Ring<REQUESTS>,
     arbiter: Ring<PLACES>,
     in_order: Ring<IN_ORDER>,
-    writes: Waiting,
-    castouts: Waiting,
-    snoops: Snoops,
+    writes: LowPriorityQueue,
+    castouts: LowPriorityQueue,
+    snoops: SnoopQueue,
     /// The lines of pending traffic, and of transactions that were sent.
-    known: Known,
-    sent: Sent,
-    live: [Live; QUEUES],
+    known: PendingLines,
+    sent: SentLines,
+    live: [QueueLevels; QUEUES],
     /// Bursts that immediately follow another one.
-    bursts: Live,
+    bursts: QueueLevels,
     /// The clock up to which entries have been counted, and the unreported sums.
     passed: u64,
     sums: [[u64; 2]; QUEUES],
@@ -115,13 +115,13 @@ impl Bus {
             requests: Ring::new(),
             arbiter: Ring::new(),
             in_order: Ring::new(),
-            writes: Waiting::new(),
-            castouts: Waiting::new(),
-            snoops: Snoops::new(),
-            known: Known::new(),
-            sent: Sent::new(),
-            live: [const { Live::new() }; QUEUES],
-            bursts: Live::new(),
+            writes: LowPriorityQueue::new(),
+            castouts: LowPriorityQueue::new(),
+            snoops: SnoopQueue::new(),
+            known: PendingLines::new(),
+            sent: SentLines::new(),
+            live: [const { QueueLevels::new() }; QUEUES],
+            bursts: QueueLevels::new(),
             passed: 0,
             sums: [[0; 2]; QUEUES],
             bursting: 0,
@@ -131,7 +131,7 @@ impl Bus {
 
     /// Carries `work` for an access that executes in clock `begin`, including its waits for queue entries. Its data would arrive after
     /// `latency` clocks; returns how much later they do. `now` is the current clock.
-    pub(in crate::pipeline) fn carry(&mut self, work: Carried, begin: u64, latency: u64, now: u64) -> u64 {
+    pub(in crate::pipeline) fn carry(&mut self, work: BusTraffic, begin: u64, latency: u64, now: u64) -> u64 {
         // Entries that could be sent before this is known go first.
         self.now = now;
         self.drain(now);
@@ -140,7 +140,7 @@ impl Bus {
         let mut held = 0;
         for (kind, clocks) in [(Work::LineWrites, LINE_CLOCKS), (Work::Pieces, PART_CLOCKS)] {
             for _ in 0..work.count(kind) {
-                held = self.write(Entry { at: sent, clocks, line: lines.written }).max(held);
+                held = self.write(LowPriorityEntry { at: sent, clocks, line: lines.written }).max(held);
             }
         }
         let mut late = 0;
@@ -149,7 +149,7 @@ impl Bus {
                 late = self.request(begin, latency, held, (clocks, lines.asked)).max(late);
             }
         }
-        (0..work.count(Work::Castouts)).for_each(|_| self.cast_out(Entry { at: sent, clocks: 0, line: lines.cast_out }));
+        (0..work.count(Work::Castouts)).for_each(|_| self.cast_out(LowPriorityEntry { at: sent, clocks: 0, line: lines.cast_out }));
         (0..work.count(Work::ThirdHits)).for_each(|_| self.hit_third(begin));
         (0..work.count(Work::Posted)).for_each(|_| self.post(sent, lines.asked));
         late
@@ -160,7 +160,7 @@ impl Bus {
         let queued = (begin + self.timing.second).max(self.requests.room(1));
         let answered = queued + self.timing.third - self.timing.second;
         self.requests.take_in_order(answered);
-        self.enter(Queue::Requests, queued.max(self.now), answered);
+        self.enter(BusQueue::Requests, queued.max(self.now), answered);
     }
 
     /// FB2 to FB4: carries a request that is waited for. Returns how much later it is answered.
@@ -178,10 +178,10 @@ impl Bus {
         self.address = issued + REQUEST * ratio;
         self.requests.take(first);
         self.arbiter.take(issued);
-        self.enter(Queue::Requests, queued.max(self.now), first);
-        self.enter(Queue::Arbiter, sent.max(self.now), issued);
+        self.enter(BusQueue::Requests, queued.max(self.now), first);
+        self.enter(BusQueue::Arbiter, sent.max(self.now), issued);
         if clocks == LINE_CLOCKS {
-            self.enter(Queue::Reads, sent.max(self.now), first);
+            self.enter(BusQueue::Reads, sent.max(self.now), first);
         }
         // Requests that the front end made ahead of time were sent before this clock.
         self.order(issued.max(self.now), first, clocks, line);
@@ -197,7 +197,7 @@ impl Bus {
 
     /// Keeps a transaction on `line` in the in-order queue from `issued` to `done`. FB14: others in the queue may have the same line.
     fn send(&mut self, issued: u64, done: u64, line: u64) {
-        self.enter(Queue::InOrder, issued, done);
+        self.enter(BusQueue::InOrder, issued, done);
         let met = self.sent.push(line, issued, done);
         self.meet(Meeting::InOrder, met);
     }
@@ -214,7 +214,7 @@ impl Bus {
     }
 
     /// FB10 to FB13: handles a snoop that reaches the core in clock `now`. Returns its times.
-    pub(in crate::pipeline) fn snoop(&mut self, snoop: Snoop, now: u64) -> Times {
+    pub(in crate::pipeline) fn snoop(&mut self, snoop: Snoop, now: u64) -> SnoopTimes {
         self.now = now;
         let (line, timing) = (snoop.line(), self.timing);
         let arrived = self.snoops.arrive(now, &timing);
@@ -227,7 +227,7 @@ impl Bus {
             self.meet(Meeting::CancelledWrite, 1);
             self.transfer_implicitly(looked);
             let done = self.done;
-            self.queue(Queue::Writes).close(done);
+            self.queue(BusQueue::Writes).close(done);
             looked
         } else if snoop.finds_modified() {
             self.write_implicitly(looked)
@@ -235,9 +235,9 @@ impl Bus {
             looked
         };
         let times = self.snoops.answer(answered, &timing);
-        self.enter(Queue::Snoops, times.arrived, times.answered);
+        self.enter(BusQueue::Snoops, times.arrived, times.answered);
         if timing.joins {
-            self.enter(Queue::Answers, times.answered, times.signed);
+            self.enter(BusQueue::Answers, times.answered, times.signed);
         }
         times
     }
@@ -257,14 +257,14 @@ impl Bus {
     }
 
     /// FB6: puts a write into its queue when there is room. Returns the clock of entry.
-    fn write(&mut self, entry: Entry) -> u64 {
+    fn write(&mut self, entry: LowPriorityEntry) -> u64 {
         while self.writes.is_full() {
             self.send_write();
         }
         let at = entry.at.max(self.writes.room()).max(self.now);
-        self.make_room(Queue::Writes, at);
-        self.queue(Queue::Writes).open(at);
-        self.writes.push(Entry { at, ..entry });
+        self.make_room(BusQueue::Writes, at);
+        self.queue(BusQueue::Writes).open(at);
+        self.writes.push(LowPriorityEntry { at, ..entry });
         at
     }
 
@@ -275,7 +275,7 @@ impl Bus {
         }
         let at = self.writes.room().max(from);
         self.transfer_implicitly(at);
-        self.enter(Queue::Writes, at, self.done);
+        self.enter(BusQueue::Writes, at, self.done);
         at
     }
 
@@ -286,14 +286,14 @@ impl Bus {
     }
 
     /// FB8: puts a clean castout into its queue when there is room.
-    fn cast_out(&mut self, entry: Entry) {
+    fn cast_out(&mut self, entry: LowPriorityEntry) {
         while self.castouts.is_full() {
             self.send_castout();
         }
         let at = entry.at.max(self.castouts.room()).max(self.now);
-        self.make_room(Queue::Castouts, at);
-        self.queue(Queue::Castouts).open(at);
-        self.castouts.push(Entry { at, ..entry });
+        self.make_room(BusQueue::Castouts, at);
+        self.queue(BusQueue::Castouts).open(at);
+        self.castouts.push(LowPriorityEntry { at, ..entry });
     }
 
     /// Sends a store that is not waited for, in turn with the requests.
@@ -308,12 +308,12 @@ impl Bus {
 
     /// Returns when the oldest write can be sent; `next_castout` does so for the oldest castout.
     fn next_write(&self) -> Option<u64> {
-        let Entry { at, .. } = self.writes.first()?;
+        let LowPriorityEntry { at, .. } = self.writes.first()?;
         Some((at + self.timing.ratio).max(self.address).max(self.in_order.room(1)))
     }
 
     fn next_castout(&self) -> Option<u64> {
-        let Entry { at, .. } = self.castouts.first()?;
+        let LowPriorityEntry { at, .. } = self.castouts.first()?;
         Some((at + self.timing.ratio).max(self.address))
     }
 
@@ -333,36 +333,36 @@ impl Bus {
     }
 
     fn send_write(&mut self) {
-        let (Some(issued), Some(Entry { clocks, line, .. })) = (self.next_write(), self.writes.take()) else { return };
+        let (Some(issued), Some(LowPriorityEntry { clocks, line, .. })) = (self.next_write(), self.writes.take()) else { return };
         self.address = issued + REQUEST * self.timing.ratio;
         let first = self.address.max(self.done);
         self.order(issued, first, clocks, line);
         self.writes.leave(self.done);
         let done = self.done;
-        self.queue(Queue::Writes).close(done);
+        self.queue(BusQueue::Writes).close(done);
     }
 
     fn send_castout(&mut self) {
-        let (Some(issued), Some(Entry { line, .. })) = (self.next_castout(), self.castouts.take()) else { return };
+        let (Some(issued), Some(LowPriorityEntry { line, .. })) = (self.next_castout(), self.castouts.take()) else { return };
         self.castouts.leave(issued);
-        self.queue(Queue::Castouts).close(issued);
+        self.queue(BusQueue::Castouts).close(issued);
         self.address = issued + REQUEST * self.timing.ratio;
         self.send(issued, self.address, line);
     }
 
-    fn queue(&mut self, queue: Queue) -> &mut Live {
+    fn queue(&mut self, queue: BusQueue) -> &mut QueueLevels {
         let [first, rest @ ..] = &mut self.live;
         (queue as usize).checked_sub(1).and_then(|number| rest.get_mut(number)).unwrap_or(first)
     }
 
     /// Makes room for an entry that arrives in clock `begin`, and perhaps others, none of them before the current clock.
-    fn make_room(&mut self, queue: Queue, begin: u64) {
+    fn make_room(&mut self, queue: BusQueue, begin: u64) {
         if self.queue(queue).is_full() {
             self.pass(begin.min(self.now));
         }
     }
 
-    fn enter(&mut self, queue: Queue, begin: u64, end: u64) {
+    fn enter(&mut self, queue: BusQueue, begin: u64, end: u64) {
         self.make_room(queue, begin);
         self.queue(queue).enter(begin, end);
     }

@@ -7,14 +7,14 @@ use crate::pipeline::resources::saving::{small, time};
 
 /// The lines of accesses that have not reached the stage in which the bus sees them. If there are too many, the last ones are kept.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct PendingLines {
     lines: [Lines; PLACES],
     next: usize,
 }
 
-impl Known {
-    pub(super) const fn new() -> Known {
-        Known { lines: [Lines::NONE; PLACES], next: 0 }
+impl PendingLines {
+    pub(super) const fn new() -> PendingLines {
+        PendingLines { lines: [Lines::NONE; PLACES], next: 0 }
     }
 
     /// Stores `lines` and returns their place.
@@ -48,14 +48,14 @@ impl Known {
 
 /// The lines of the last transactions, and the clock in which each left the in-order queue.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentLines {
     transactions: [(u64, u64); IN_ORDER],
     next: usize,
 }
 
-impl Sent {
-    pub(super) const fn new() -> Sent {
-        Sent { transactions: [(Lines::UNKNOWN, 0); IN_ORDER], next: 0 }
+impl SentLines {
+    pub(super) const fn new() -> SentLines {
+        SentLines { transactions: [(Lines::UNKNOWN, 0); IN_ORDER], next: 0 }
     }
 
     /// Adds a transaction on `line`, sent at `issued` and done at `done`. Returns how many on this line are not done.

@@ -31,7 +31,7 @@ struct Read {
 
 /// The location of a line that the first level does not have.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::pipeline) struct Asked {
+pub(in crate::pipeline) struct CodeSource {
     pub(in crate::pipeline) line: u64,
     pub(in crate::pipeline) source: Source,
     /// Clocks from the look-up to the arrival of the line.
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Asked {
 }
 
 /// A line in flight to the second level, and the clock of its arrival.
-pub(in crate::pipeline) type Fill = (u64, u64);
+pub(in crate::pipeline) type CodeFill = (u64, u64);
 
 /// The signals of a fetch request and of a prefetch request.
 type Pair = [Signal; 2];
@@ -59,7 +59,7 @@ fn count(pair: Pair, ahead: bool, amount: u64, tally: &mut Tally) {
 #[derive(Clone, Debug)]
 pub(in crate::pipeline) struct Code {
     reads: [Read; READS],
-    fills: [Fill; FILLS],
+    fills: [CodeFill; FILLS],
     /// The clock in which all reads are done.
     last: u64,
     /// The first clock that has not been counted.
@@ -162,10 +162,10 @@ impl Code {
     /// of the second, from a clock on, beside those in flight. `second` is the latency of the second level. Returns when the line arrives.
     pub(in crate::pipeline) fn request(
         &mut self,
-        asked: &Asked,
+        asked: &CodeSource,
         at: u64,
         second: u64,
-        takes: impl Fn(u64, u64, &[Fill]) -> u64,
+        takes: impl Fn(u64, u64, &[CodeFill]) -> u64,
         tally: &mut Tally,
     ) -> u64 {
         let (outer, ahead, asked_at) = (asked.line >> 1, asked.ahead, at);
@@ -263,7 +263,7 @@ mod tests {
         /// Requests a line in clock `at`; the third level accepts it at once.
         fn ask(&mut self, line: u64, source: Source, ahead: bool, at: u64) -> u64 {
             let latency = if source == Source::Second { SECOND } else { MEMORY };
-            self.code.request(&Asked { line, source, latency, ahead }, at, SECOND, |_, at, _| at, &mut self.tally)
+            self.code.request(&CodeSource { line, source, latency, ahead }, at, SECOND, |_, at, _| at, &mut self.tally)
         }
 
         /// Streams lines of memory; two of them make one of the second level.
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn a_request_that_is_refused_is_sent_again_every_seven_clocks() {
         let mut front = Front::new();
-        let asked = Asked { line: 2, source: Source::Memory, latency: MEMORY, ahead: false };
+        let asked = CodeSource { line: 2, source: Source::Memory, latency: MEMORY, ahead: false };
         // Rejected at 100 and 107, accepted at 114.
         let here = front.code.request(&asked, 100, SECOND, |_, at, _| at + 10, &mut front.tally);
         assert_eq!(here, 114 + MEMORY);

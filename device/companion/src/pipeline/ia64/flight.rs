@@ -1,6 +1,6 @@
 //! The groups in flight, by the steps in which they entered dispersal (PM1).
 
-use super::group::Group;
+use super::group::InstructionGroup;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::small;
 
@@ -12,14 +12,14 @@ const GROUPS: usize = 8;
 pub(in crate::pipeline) struct Flight {
     /// The next step.
     step: u64,
-    groups: [Group; GROUPS],
+    groups: [InstructionGroup; GROUPS],
     /// The steps that have a group, one bit each.
     filled: u8,
 }
 
 impl Flight {
     pub(in crate::pipeline) fn new() -> Flight {
-        Flight { step: 0, groups: [Group::default(); GROUPS], filled: 0 }
+        Flight { step: 0, groups: [InstructionGroup::default(); GROUPS], filled: 0 }
     }
 
     /// Returns the place of the group that entered `steps` steps before the next one.
@@ -32,18 +32,18 @@ impl Flight {
     }
 
     /// Returns the group that entered `steps` steps before, if there was one.
-    pub(in crate::pipeline) fn get(&self, steps: u64) -> Option<&Group> {
+    pub(in crate::pipeline) fn get(&self, steps: u64) -> Option<&InstructionGroup> {
         self.groups.get(self.place(steps)).filter(|_| self.has(steps))
     }
 
     /// Returns the same group for modification.
-    pub(in crate::pipeline) fn get_mut(&mut self, steps: u64) -> Option<&mut Group> {
+    pub(in crate::pipeline) fn get_mut(&mut self, steps: u64) -> Option<&mut InstructionGroup> {
         let (place, has) = (self.place(steps), self.has(steps));
         self.groups.get_mut(place).filter(|_| has)
     }
 
     /// Returns the group being formed.
-    pub(in crate::pipeline) fn forming(&mut self) -> Option<&mut Group> {
+    pub(in crate::pipeline) fn forming(&mut self) -> Option<&mut InstructionGroup> {
         let place = self.place(0);
         self.groups.get_mut(place)
     }
@@ -84,7 +84,7 @@ impl Flight {
     pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.step = Some(reader.word()?).filter(|step| *step <= 1 << 62).ok_or(Damaged)?;
         for group in &mut self.groups {
-            *group = Group::load(reader, now)?;
+            *group = InstructionGroup::load(reader, now)?;
         }
         self.filled = small(reader, 0xFF)?;
         Ok(())

@@ -1,13 +1,13 @@
 //! A group in flight: its sources, results and accesses.
 
-use super::rows::{self, Consumer, Kind, Producer, Row, Special};
-use crate::bus_traffic::Carried;
+use super::rows::{self, Consumer, Ia64Row, Producer, ResultKind, Special};
+use crate::bus_traffic::BusTraffic;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::ia64_register::PREDICATES;
 use crate::instruction::{AccessKind, Class, Instruction, Register};
 use crate::pipeline::resources::registers::ANY;
 use crate::pipeline::resources::saving::{number, pick, small, time};
-use crate::pipeline::{Found, Touch};
+use crate::pipeline::{Findings, Touch};
 
 /// Maximum number of registers that a group reads, and writes, other than predicates. No six instructions name more.
 const SOURCES: usize = 32;
@@ -76,7 +76,7 @@ pub(in crate::pipeline) struct Stack {
 
 /// A group of instructions.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::pipeline) struct Group {
+pub(in crate::pipeline) struct InstructionGroup {
     needed: [Needed; SOURCES],
     needs: u8,
     made: [Made; RESULTS],
@@ -93,7 +93,7 @@ pub(in crate::pipeline) struct Group {
     pub(in crate::pipeline) stack_walk: u64,
     pub(in crate::pipeline) stack_transfer: u64,
     /// Bus traffic for it apart from its accesses, and the longest latency of the data of that.
-    pub(in crate::pipeline) carried: Carried,
+    pub(in crate::pipeline) carried: BusTraffic,
     pub(in crate::pipeline) carried_latency: u64,
     /// Whether the floating-point unit has to check if an operation raises an exception.
     pub(in crate::pipeline) checks: bool,
@@ -107,9 +107,9 @@ pub(in crate::pipeline) struct Group {
     pub(in crate::pipeline) renamed: u64,
 }
 
-impl Default for Group {
-    fn default() -> Group {
-        Group {
+impl Default for InstructionGroup {
+    fn default() -> InstructionGroup {
+        InstructionGroup {
             needed: [Needed::default(); SOURCES],
             needs: 0,
             made: [Made::default(); RESULTS],
@@ -122,7 +122,7 @@ impl Default for Group {
             stack: Stack::default(),
             stack_walk: 0,
             stack_transfer: 0,
-            carried: Carried::NONE,
+            carried: BusTraffic::NONE,
             carried_latency: 0,
             checks: false,
             serializes: false,
@@ -150,11 +150,11 @@ fn is_executed(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.class, Class::Fence | Class::Serializing)
 }
 
-impl Group {
+impl InstructionGroup {
     /// Empties the group.
     pub(in crate::pipeline) fn clear(&mut self) {
         // Elements beyond the counts are not read. Each field is named, so that none is forgotten.
-        let Group {
+        let InstructionGroup {
             needed: _,
             needs,
             made: _,
@@ -180,7 +180,7 @@ impl Group {
         (*needs, *makes, *accesses) = (0, 0, 0);
         (*qualifying, *deciding, *predicates) = (0, 0, [0; 3]);
         (*stack, *stack_walk, *stack_transfer) = (Stack::default(), 0, 0);
-        (*carried, *carried_latency) = (Carried::NONE, 0);
+        (*carried, *carried_latency) = (BusTraffic::NONE, 0);
         (*checks, *serializes, *fences, *singles) = (false, false, false, Singles::default());
         (*writes_special, *executed, *renamed) = (false, 0, 0);
     }
@@ -219,7 +219,7 @@ impl Group {
     }
 
     /// Adds an instruction.
-    pub(in crate::pipeline) fn add(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) {
+    pub(in crate::pipeline) fn add(&mut self, instruction: &Instruction<'_>, found: &Findings, row: &Ia64Row) {
         if !found.carried.is_none() {
             self.carried.join(found.carried);
         }
@@ -242,7 +242,7 @@ impl Group {
     }
 
     /// Adds the accesses of an instruction. Returns the one that brings its data.
-    fn access(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row) -> u8 {
+    fn access(&mut self, instruction: &Instruction<'_>, found: &Findings, row: &Ia64Row) -> u8 {
         let mut last = NO_ACCESS;
         self.singles.flushes |= instruction.accesses.iter().any(|access| access.kind == AccessKind::Flush);
         for touch in found.touches() {
@@ -269,7 +269,7 @@ impl Group {
         last
     }
 
-    fn registers(&mut self, instruction: &Instruction<'_>, row: &Row, access: u8) {
+    fn registers(&mut self, instruction: &Instruction<'_>, row: &Ia64Row, access: u8) {
         let Some(operation) = instruction.operation else {
             self.need(ANY, Consumer::Integer);
             return self.make(ANY, row.producer, access);
@@ -279,12 +279,12 @@ impl Group {
         }
         for register in operation.reads {
             let register = place(*register);
-            match Kind::of(register) {
-                Kind::Predicate if row.consumer == Consumer::Branch => self.deciding |= bit(register),
-                Kind::Predicate => self.qualifying |= bit(register),
-                Kind::Special if row.consumer == Consumer::Branch => self.need(register, Consumer::Branch),
-                Kind::Special => self.need(register, Consumer::Integer),
-                Kind::General | Kind::Floating => self.need(register, row.consumer),
+            match ResultKind::of(register) {
+                ResultKind::Predicate if row.consumer == Consumer::Branch => self.deciding |= bit(register),
+                ResultKind::Predicate => self.qualifying |= bit(register),
+                ResultKind::Special if row.consumer == Consumer::Branch => self.need(register, Consumer::Branch),
+                ResultKind::Special => self.need(register, Consumer::Integer),
+                ResultKind::General | ResultKind::Floating => self.need(register, row.consumer),
             }
         }
         for (number, register) in operation.writes.iter().enumerate() {
@@ -294,7 +294,7 @@ impl Group {
             self.stack.keeps = self.stack.keeps.max(rows::keeps_stack(*register, producer));
             self.writes_special |= rows::is_serialized(*register, producer);
             let register = place(*register);
-            if Kind::of(register) == Kind::Predicate {
+            if ResultKind::of(register) == ResultKind::Predicate {
                 let number = PREDICATE_PRODUCERS.iter().position(|each| *each == producer).unwrap_or(0);
                 if let Some(predicates) = self.predicates.get_mut(number) {
                     *predicates |= bit(register);
@@ -332,12 +332,12 @@ impl Group {
         writer.words(&[self.executed, self.renamed]);
     }
 
-    pub(in crate::pipeline) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Group, Damaged> {
-        let mut group = Group {
+    pub(in crate::pipeline) fn load(reader: &mut Reader<'_>, now: u64) -> Result<InstructionGroup, Damaged> {
+        let mut group = InstructionGroup {
             needs: small(reader, SOURCES)?,
             makes: small(reader, RESULTS)?,
             accesses: small(reader, ACCESSES)?,
-            ..Group::default()
+            ..InstructionGroup::default()
         };
         let register = |word: u64| u16::try_from(word).ok().filter(|register| *register <= ANY).ok_or(Damaged);
         for each in &mut group.needed {
@@ -364,7 +364,7 @@ impl Group {
         group.stack.switches = small(reader, 1)? == 1;
         let mut clocks = || Some(reader.word()?).filter(|clocks| *clocks <= 1 << 40).ok_or(Damaged);
         (group.stack_walk, group.stack_transfer) = (clocks()?, clocks()?);
-        (group.carried, group.carried_latency) = (Carried::load(reader)?, time(reader, 0)?);
+        (group.carried, group.carried_latency) = (BusTraffic::load(reader)?, time(reader, 0)?);
         (group.checks, group.serializes) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         (group.fences, group.writes_special) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         let singles = small(reader, 0b1111)?;

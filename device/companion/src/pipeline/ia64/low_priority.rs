@@ -10,7 +10,7 @@ pub(super) const PLACES: usize = 8;
 
 /// A queue entry.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct LowPriorityEntry {
     /// The clock in which it entered.
     pub(super) at: u64,
     /// Number of bus clocks for which it has data.
@@ -18,7 +18,7 @@ pub(super) struct Entry {
     pub(super) line: u64,
 }
 
-impl Entry {
+impl LowPriorityEntry {
     /// Whether it is queued in clock `now` and its line is known to be `line`.
     fn meets(&self, line: u64, now: u64) -> bool {
         self.at <= now && self.line == line && line != Lines::UNKNOWN
@@ -27,16 +27,16 @@ impl Entry {
 
 /// Entries that have not been sent, and the clocks in which sent entries free their places.
 #[derive(Clone, Debug)]
-pub(super) struct Waiting {
+pub(super) struct LowPriorityQueue {
     /// The entries, oldest first.
-    entries: [Entry; PLACES],
+    entries: [LowPriorityEntry; PLACES],
     count: usize,
     left: Ring<PLACES>,
 }
 
-impl Waiting {
-    pub(super) const fn new() -> Waiting {
-        Waiting { entries: [Entry { at: 0, clocks: 0, line: 0 }; PLACES], count: 0, left: Ring::new() }
+impl LowPriorityQueue {
+    pub(super) const fn new() -> LowPriorityQueue {
+        LowPriorityQueue { entries: [LowPriorityEntry { at: 0, clocks: 0, line: 0 }; PLACES], count: 0, left: Ring::new() }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -48,7 +48,7 @@ impl Waiting {
         self.left.room(self.count + 1)
     }
 
-    pub(super) fn push(&mut self, entry: Entry) {
+    pub(super) fn push(&mut self, entry: LowPriorityEntry) {
         if let Some(place) = self.entries.get_mut(self.count) {
             *place = entry;
             self.count += 1;
@@ -56,16 +56,16 @@ impl Waiting {
     }
 
     /// Returns the entry that is sent next.
-    pub(super) fn first(&self) -> Option<Entry> {
+    pub(super) fn first(&self) -> Option<LowPriorityEntry> {
         self.entries.first().copied().filter(|_| self.count != 0)
     }
 
     /// Removes the entry that is sent next.
-    pub(super) fn take(&mut self) -> Option<Entry> {
+    pub(super) fn take(&mut self) -> Option<LowPriorityEntry> {
         self.remove(0)
     }
 
-    fn remove(&mut self, place: usize) -> Option<Entry> {
+    fn remove(&mut self, place: usize) -> Option<LowPriorityEntry> {
         let behind = self.entries.get_mut(place..self.count).filter(|behind| !behind.is_empty())?;
         let entry = behind.first().copied();
         behind.rotate_left(1);
@@ -79,7 +79,7 @@ impl Waiting {
     }
 
     /// Removes the entry that covers all of `line`, if there is one in clock `now`.
-    pub(super) fn take_whole(&mut self, line: u64, now: u64) -> Option<Entry> {
+    pub(super) fn take_whole(&mut self, line: u64, now: u64) -> Option<LowPriorityEntry> {
         let place = self.entries.iter().take(self.count).position(|entry| entry.clocks == LINE_CLOCKS && entry.meets(line, now))?;
         self.remove(place)
     }
@@ -98,7 +98,8 @@ impl Waiting {
     pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         self.count = usize::from(small(reader, PLACES)?);
         for entry in &mut self.entries {
-            *entry = Entry { at: time(reader, now)?, clocks: u64::from(small(reader, LINE_CLOCKS as usize)?), line: reader.word()? };
+            *entry =
+                LowPriorityEntry { at: time(reader, now)?, clocks: u64::from(small(reader, LINE_CLOCKS as usize)?), line: reader.word()? };
         }
         self.left.load(reader, now)
     }

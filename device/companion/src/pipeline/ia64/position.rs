@@ -9,11 +9,11 @@ const END: u8 = 3;
 
 /// The bundle of the last instruction, and the slot after it, where known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::pipeline) struct Course {
+pub(in crate::pipeline) struct ProgramPosition {
     last: Option<(u64, u8)>,
 }
 
-impl Course {
+impl ProgramPosition {
     /// Whether `slot` of bundle `number` is the next in sequence, as far as is known.
     pub(in crate::pipeline) fn follows(&self, number: u64, slot: u8) -> bool {
         self.last.is_none_or(|(last, next)| if next < END { (number, slot) == (last, next) } else { number == last + 1 })

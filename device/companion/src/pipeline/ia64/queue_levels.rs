@@ -10,14 +10,14 @@ const OPEN: u64 = u64::MAX;
 
 /// The entries of a queue, each from one clock up to another.
 #[derive(Clone, Debug)]
-pub(super) struct Live {
+pub(super) struct QueueLevels {
     entries: [(u64, u64); PLACES],
     count: usize,
 }
 
-impl Live {
-    pub(super) const fn new() -> Live {
-        Live { entries: [(0, 0); PLACES], count: 0 }
+impl QueueLevels {
+    pub(super) const fn new() -> QueueLevels {
+        QueueLevels { entries: [(0, 0); PLACES], count: 0 }
     }
 
     fn entries(&self) -> &[(u64, u64)] {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_number_of_entries_is_added_up_in_two_parts() {
-        let mut live = Live::new();
+        let mut live = QueueLevels::new();
         // Nine entries in clocks 10 to 14, one more in 12 to 19: 9, 9, 10, 10, 10, then 1 for five clocks.
         (0..9).for_each(|_| live.enter(10, 15));
         live.enter(12, 20);
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn an_entry_without_an_end_is_counted_until_it_has_one() {
-        let mut live = Live::new();
+        let mut live = QueueLevels::new();
         live.open(10);
         live.open(12);
         assert_eq!(live.pass(0, 20, 3), [10 + 8, 0]);

@@ -3,8 +3,8 @@
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::ia64_register::PREDICATES;
 use crate::instruction::Register;
-use crate::pipeline::ia64::group::{Group, PREDICATE_PRODUCERS};
-use crate::pipeline::ia64::rows::{Consumer, Kind, Producer};
+use crate::pipeline::ia64::group::{InstructionGroup, PREDICATE_PRODUCERS};
+use crate::pipeline::ia64::rows::{Consumer, Producer, ResultKind};
 use crate::pipeline::resources::saving::{number, pick, time};
 
 /// The origin of a register's value.
@@ -21,7 +21,7 @@ pub(in crate::pipeline) const LONGEST_LATENCY: u64 = 35;
 /// A register that a group waits for.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::pipeline) struct Wait {
-    pub(in crate::pipeline) kind: Kind,
+    pub(in crate::pipeline) kind: ResultKind,
     pub(in crate::pipeline) value: Value,
     pub(in crate::pipeline) consumer: Consumer,
     /// Length of the wait.
@@ -45,7 +45,13 @@ impl Values {
 
     /// Passes to `each` the registers that `group` has to wait for if it reaches execution in clock `now`. `latency` is the time from the
     /// value to its use.
-    pub(in crate::pipeline) fn waits(&self, group: &Group, now: u64, latency: impl Fn(Value, Consumer) -> u64, mut each: impl FnMut(Wait)) {
+    pub(in crate::pipeline) fn waits(
+        &self,
+        group: &InstructionGroup,
+        now: u64,
+        latency: impl Fn(Value, Consumer) -> u64,
+        mut each: impl FnMut(Wait),
+    ) {
         let mut tell = |register: u16, consumer: Consumer| {
             let value = self.of(register);
             if value.at == 0 || value.at + LONGEST_LATENCY < now {
@@ -53,7 +59,7 @@ impl Values {
             }
             let clocks = (value.at + latency(value, consumer)).saturating_sub(now);
             if clocks != 0 {
-                each(Wait { kind: Kind::of(register), value, consumer, clocks });
+                each(Wait { kind: ResultKind::of(register), value, consumer, clocks });
             }
         };
         group.needed().iter().for_each(|needed| tell(needed.register, needed.consumer));
@@ -68,7 +74,7 @@ impl Values {
     }
 
     /// Sets the times of the results of a group that executed in clock `now`.
-    pub(in crate::pipeline) fn write(&mut self, group: &Group, now: u64) {
+    pub(in crate::pipeline) fn write(&mut self, group: &InstructionGroup, now: u64) {
         for made in group.made() {
             if let Some(value) = self.all.get_mut(usize::from(made.register)) {
                 let arrival = group.references().get(usize::from(made.access)).map(|reference| reference.arrival);
@@ -88,7 +94,7 @@ impl Values {
     }
 
     /// Updates results of the group whose access data arrive at other times than was known when it executed.
-    pub(in crate::pipeline) fn bring(&mut self, group: &Group) {
+    pub(in crate::pipeline) fn bring(&mut self, group: &InstructionGroup) {
         for made in group.made() {
             if let Some(reference) = group.references().get(usize::from(made.access))
                 && let Some(value) = self.all.get_mut(usize::from(made.register)).filter(|value| value.producer == made.producer)

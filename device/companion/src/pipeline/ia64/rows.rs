@@ -7,7 +7,7 @@ use crate::instruction::{AccessKind, Class, Instruction, Register};
 
 /// Ports of Montecito that can take an instruction (PM11a). The first Itanium distinguishes fewer kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pipeline) enum Port {
+pub(in crate::pipeline) enum BundlePort {
     /// Any integer port: an I port if it is in an I slot and one is free, otherwise an M port.
     Any,
     /// M0 to M3.
@@ -152,20 +152,20 @@ impl Consumer {
 
 /// Distinguished kinds of registers (PM15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pipeline) enum Kind {
+pub(in crate::pipeline) enum ResultKind {
     General,
     Floating,
     Predicate,
     Special,
 }
 
-impl Kind {
-    pub(in crate::pipeline) fn of(register: u16) -> Kind {
+impl ResultKind {
+    pub(in crate::pipeline) fn of(register: u16) -> ResultKind {
         match register {
-            FLOATING..PREDICATES => Kind::Floating,
-            PREDICATES..BRANCH => Kind::Predicate,
-            BRANCH..=STATUS => Kind::Special,
-            _ => Kind::General,
+            FLOATING..PREDICATES => ResultKind::Floating,
+            PREDICATES..BRANCH => ResultKind::Predicate,
+            BRANCH..=STATUS => ResultKind::Special,
+            _ => ResultKind::General,
         }
     }
 }
@@ -221,8 +221,8 @@ impl Special {
 
 /// An instruction as seen by the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pipeline) struct Row {
-    pub(in crate::pipeline) port: Port,
+pub(in crate::pipeline) struct Ia64Row {
+    pub(in crate::pipeline) port: BundlePort,
     /// The producer of its results, except predicates of estimates and the base registers of accesses.
     pub(in crate::pipeline) producer: Producer,
     /// The use of the general and floating-point registers that it reads.
@@ -234,28 +234,28 @@ pub(in crate::pipeline) struct Row {
     pub(in crate::pipeline) prefetches: bool,
 }
 
-const fn row(port: Port) -> Row {
-    Row { port, producer: Producer::Integer, consumer: Consumer::Integer, special: Special::None, floating: false, prefetches: false }
+const fn row(port: BundlePort) -> Ia64Row {
+    Ia64Row { port, producer: Producer::Integer, consumer: Consumer::Integer, special: Special::None, floating: false, prefetches: false }
 }
 
-impl Row {
-    pub(in crate::pipeline) const fn makes(self, producer: Producer) -> Row {
-        Row { producer, ..self }
+impl Ia64Row {
+    pub(in crate::pipeline) const fn makes(self, producer: Producer) -> Ia64Row {
+        Ia64Row { producer, ..self }
     }
 
-    pub(in crate::pipeline) const fn uses(self, consumer: Consumer) -> Row {
-        Row { consumer, ..self }
+    pub(in crate::pipeline) const fn uses(self, consumer: Consumer) -> Ia64Row {
+        Ia64Row { consumer, ..self }
     }
 
-    const fn asks(self, special: Special) -> Row {
-        Row { special, ..self }
+    const fn asks(self, special: Special) -> Ia64Row {
+        Ia64Row { special, ..self }
     }
 
     /// Returns the producer of its result in `register`.
     pub(in crate::pipeline) fn producer_of(&self, register: u16, base: bool) -> Producer {
-        match (self.producer, Kind::of(register)) {
+        match (self.producer, ResultKind::of(register)) {
             _ if base => Producer::Integer,
-            (Producer::Float | Producer::FloatOther, Kind::Predicate) => Producer::Estimate,
+            (Producer::Float | Producer::FloatOther, ResultKind::Predicate) => Producer::Estimate,
             (producer, _) => producer,
         }
     }
@@ -267,56 +267,56 @@ pub(in crate::pipeline) fn field(word: u64, low: u32, length: u32) -> u64 {
 }
 
 /// Returns the row of an instruction with the given unit and 41 bits.
-pub(in crate::pipeline) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Row {
+pub(in crate::pipeline) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> Ia64Row {
     let Some((unit, word)) = encoding else { return by_class(instruction) };
     let major = word >> 37;
     match unit {
         Unit::M if major < 2 => system(word),
         Unit::M if major < 8 => memory(word),
         Unit::I if major < 8 => integer(word),
-        Unit::M | Unit::I if major == 8 && field(word, 34, 2) == 1 => parallel(Port::Any),
-        Unit::M | Unit::I if major >= 12 => row(Port::Any).makes(Producer::Compare),
-        Unit::M | Unit::I => row(Port::Any),
+        Unit::M | Unit::I if major == 8 && field(word, 34, 2) == 1 => parallel(BundlePort::Any),
+        Unit::M | Unit::I if major >= 12 => row(BundlePort::Any).makes(Producer::Compare),
+        Unit::M | Unit::I => row(BundlePort::Any),
         Unit::F => float(word),
         Unit::B => branch(word),
-        Unit::X if matches!(major, 0xC | 0xD) => row(Port::Long).uses(Consumer::Branch),
-        Unit::X => row(Port::Long),
+        Unit::X if matches!(major, 0xC | 0xD) => row(BundlePort::Long).uses(Consumer::Branch),
+        Unit::X => row(BundlePort::Long),
     }
 }
 
-const fn parallel(port: Port) -> Row {
+const fn parallel(port: BundlePort) -> Ia64Row {
     row(port).makes(Producer::Parallel).uses(Consumer::Parallel)
 }
 
 /// Returns the row of majors 0 and 1 of M slots.
-fn system(word: u64) -> Row {
+fn system(word: u64) -> Ia64Row {
     let (major, x3) = (word >> 37, field(word, 33, 3));
     match (major, x3) {
         (0, 0) => match (field(word, 31, 2), field(word, 27, 4)) {
-            (0, 0 | 1) => row(Port::Memory),
-            (0, 0xA) => row(Port::Memory0).asks(Special::LoadStack),
-            (0, 0xC) => row(Port::Memory0).asks(Special::Stack),
-            (1, _) => row(Port::Load),
-            (2, 2) => row(Port::Memory0).asks(Special::Fence),
-            (2, 3) => row(Port::Memory0).asks(Special::Accept),
-            (3, 3) => row(Port::Memory0).asks(Special::Synchronize),
-            (3, 0) => row(Port::Memory0).asks(Special::Serialize),
-            (2 | 3, 0..4) => row(Port::Memory0),
-            (2, 8) => to_register(word, row(Port::Memory2)),
-            _ => to_control(row(Port::Memory2)),
+            (0, 0 | 1) => row(BundlePort::Memory),
+            (0, 0xA) => row(BundlePort::Memory0).asks(Special::LoadStack),
+            (0, 0xC) => row(BundlePort::Memory0).asks(Special::Stack),
+            (1, _) => row(BundlePort::Load),
+            (2, 2) => row(BundlePort::Memory0).asks(Special::Fence),
+            (2, 3) => row(BundlePort::Memory0).asks(Special::Accept),
+            (3, 3) => row(BundlePort::Memory0).asks(Special::Synchronize),
+            (3, 0) => row(BundlePort::Memory0).asks(Special::Serialize),
+            (2 | 3, 0..4) => row(BundlePort::Memory0),
+            (2, 8) => to_register(word, row(BundlePort::Memory2)),
+            _ => to_control(row(BundlePort::Memory2)),
         },
         // chk.a
-        (0, 4..) => row(Port::Load),
+        (0, 4..) => row(BundlePort::Load),
         // chk.s
-        (1, 1 | 3) => row(Port::Store),
-        (1, 6) => row(Port::Memory2).makes(Producer::MoveBranch).asks(Special::Stack),
+        (1, 1 | 3) => row(BundlePort::Store),
+        (1, 6) => row(BundlePort::Memory2).makes(Producer::MoveBranch).asks(Special::Stack),
         _ => registers(word),
     }
 }
 
 /// Returns the row of moves of system registers, probes and translations.
-fn registers(word: u64) -> Row {
-    let row = row(Port::Memory2);
+fn registers(word: u64) -> Ia64Row {
+    let row = row(BundlePort::Memory2);
     let number = field(word, 20, 7);
     match field(word, 27, 6) {
         0x22 => from_application(number, row),
@@ -339,7 +339,7 @@ pub(in crate::pipeline) const CCV: u64 = 32;
 pub(in crate::pipeline) const UNAT: u64 = 36;
 const PFS: u64 = 64;
 
-fn from_application(number: u64, row: Row) -> Row {
+fn from_application(number: u64, row: Ia64Row) -> Ia64Row {
     match number {
         RNAT => row.makes(Producer::Move5).asks(Special::ReadStack),
         17 | 18 => row.makes(Producer::Move12).asks(Special::ReadStack),
@@ -351,7 +351,7 @@ fn from_application(number: u64, row: Row) -> Row {
 
 /// Returns the row of a move to an application register. The result is ready later than that of a general register, except for registers
 /// that branches use. Chosen: as late as for a move from there.
-fn to_register(word: u64, row: Row) -> Row {
+fn to_register(word: u64, row: Ia64Row) -> Ia64Row {
     match field(word, 20, 7) {
         RNAT | UNAT | CCV => row.makes(Producer::Move5),
         PFS.. => row,
@@ -359,22 +359,22 @@ fn to_register(word: u64, row: Row) -> Row {
     }
 }
 
-fn to_control(row: Row) -> Row {
+fn to_control(row: Ia64Row) -> Ia64Row {
     row.makes(Producer::Move12)
 }
 
 /// Returns the row of majors 4 to 7 of M slots.
-fn memory(word: u64) -> Row {
+fn memory(word: u64) -> Ia64Row {
     let (major, by_register, extended, x6) = (word >> 37, field(word, 36, 1) == 1, field(word, 27, 1) == 1, field(word, 30, 6));
-    let load = row(Port::Load).makes(Producer::Load);
-    let store = row(Port::Store).uses(Consumer::Store);
+    let load = row(BundlePort::Load).makes(Producer::Load);
+    let store = row(BundlePort::Store).uses(Consumer::Store);
     match (major, extended && major & 1 == 0) {
         (4, true) if !by_register => match x6 {
-            0x1C..=0x1F => row(Port::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
+            0x1C..=0x1F => row(BundlePort::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
             0x28 | 0x2C => load,
             0x30 => store,
             0x34 => store.asks(Special::Release),
-            _ => row(Port::Store).makes(Producer::Load).uses(Consumer::Store).asks(Special::Acquire),
+            _ => row(BundlePort::Store).makes(Producer::Load).uses(Consumer::Store).asks(Special::Acquire),
         },
         (4 | 5, _) if x6 >= 0x30 => store.asks(match x6 {
             0x34..=0x37 => Special::Release,
@@ -386,31 +386,31 @@ fn memory(word: u64) -> Row {
             6 if x6 == 0x1B => Special::Fill,
             _ => Special::None,
         }),
-        (6, true) if !by_register && (0x1C..=0x1F).contains(&x6) => row(Port::Store).makes(Producer::Setf).uses(Consumer::Setf),
-        (6, true) => Row { floating: true, ..row(Port::Load).makes(Producer::FloatLoad) },
-        _ if (0x2C..0x30).contains(&x6) => Row { prefetches: true, ..row(Port::Load) },
-        _ if x6 >= 0x30 => Row { floating: true, ..store },
-        _ => Row { floating: true, ..row(Port::Memory).makes(Producer::FloatLoad) },
+        (6, true) if !by_register && (0x1C..=0x1F).contains(&x6) => row(BundlePort::Store).makes(Producer::Setf).uses(Consumer::Setf),
+        (6, true) => Ia64Row { floating: true, ..row(BundlePort::Load).makes(Producer::FloatLoad) },
+        _ if (0x2C..0x30).contains(&x6) => Ia64Row { prefetches: true, ..row(BundlePort::Load) },
+        _ if x6 >= 0x30 => Ia64Row { floating: true, ..store },
+        _ => Ia64Row { floating: true, ..row(BundlePort::Memory).makes(Producer::FloatLoad) },
     }
 }
 
 /// Returns the row of majors below 8 of I slots.
-fn integer(word: u64) -> Row {
+fn integer(word: u64) -> Ia64Row {
     let (major, x3, x6) = (word >> 37, field(word, 33, 3), field(word, 27, 6));
     match (major, x3, x6) {
-        (0, 0, 0x31 | 0x33) => row(Port::Integer0).makes(Producer::MoveBranch),
-        (0, 0, 0x30) => row(Port::Integer0),
-        (0, 0, 0x32) => from_application(field(word, 20, 7), row(Port::Integer0)),
-        (0, 0, 0x0A | 0x2A) => to_register(word, row(Port::Integer0)),
-        (0, 2 | 3, _) => row(Port::Integer0).makes(Producer::Compare),
-        (0, 7, _) => row(Port::Integer0),
-        (5, ..) if field(word, 34, 2) == 0 => row(Port::Integer).makes(Producer::Compare),
+        (0, 0, 0x31 | 0x33) => row(BundlePort::Integer0).makes(Producer::MoveBranch),
+        (0, 0, 0x30) => row(BundlePort::Integer0),
+        (0, 0, 0x32) => from_application(field(word, 20, 7), row(BundlePort::Integer0)),
+        (0, 0, 0x0A | 0x2A) => to_register(word, row(BundlePort::Integer0)),
+        (0, 2 | 3, _) => row(BundlePort::Integer0).makes(Producer::Compare),
+        (0, 7, _) => row(BundlePort::Integer0),
+        (5, ..) if field(word, 34, 2) == 0 => row(BundlePort::Integer).makes(Producer::Compare),
         // Multiplications.
         (7, ..) if field(word, 32, 1) == 0 && field(word, 34, 2) != 1 && matches!(field(word, 28, 2), 1 | 3) && !is_minimum(word) => {
-            parallel(Port::Integer0)
+            parallel(BundlePort::Integer0)
         }
-        (7, ..) => parallel(Port::Integer),
-        _ => row(Port::Integer),
+        (7, ..) => parallel(BundlePort::Integer),
+        _ => row(BundlePort::Integer),
     }
 }
 
@@ -419,8 +419,8 @@ fn is_minimum(word: u64) -> bool {
     matches!((field(word, 34, 2), field(word, 30, 2)), (2, 0..=2) | (3, _))
 }
 
-fn float(word: u64) -> Row {
-    let row = row(Port::Floating).makes(Producer::Float).uses(Consumer::Float);
+fn float(word: u64) -> Ia64Row {
+    let row = row(BundlePort::Floating).makes(Producer::Float).uses(Consumer::Float);
     match word >> 37 {
         4 | 5 => row.makes(Producer::FloatCompare),
         // fsetc and fclrf
@@ -429,10 +429,10 @@ fn float(word: u64) -> Row {
     }
 }
 
-fn branch(word: u64) -> Row {
-    let row = row(Port::Branch).uses(Consumer::Branch);
+fn branch(word: u64) -> Ia64Row {
+    let row = row(BundlePort::Branch).uses(Consumer::Branch);
     match (word >> 37, field(word, 27, 6)) {
-        (2, 0 | 1) | (7 | 2, _) => Row { port: Port::BranchNop, ..row },
+        (2, 0 | 1) | (7 | 2, _) => Ia64Row { port: BundlePort::BranchNop, ..row },
         // cover, rfi, br.ret; bsw
         (0, 0x02 | 0x08 | 0x21) | (1 | 5, _) => row.asks(Special::Stack),
         (0, 0x0C | 0x0D) => row.asks(Special::Bank),
@@ -441,25 +441,25 @@ fn branch(word: u64) -> Row {
 }
 
 /// Returns the row of an instruction without a bundle, by its class alone.
-fn by_class(instruction: &Instruction<'_>) -> Row {
+fn by_class(instruction: &Instruction<'_>) -> Ia64Row {
     let stores = instruction.accesses.first().is_some_and(|access| matches!(access.kind, AccessKind::Store));
     let floating = instruction.floating_point;
     let row = match instruction.class {
-        Class::Fence => row(Port::Memory0).asks(Special::Fence),
-        Class::ToVector => row(Port::Store).makes(Producer::Setf).uses(Consumer::Setf),
-        Class::FromVector => row(Port::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
-        Class::Vector | Class::VectorMultiply | Class::VectorPermute => parallel(Port::Integer),
+        Class::Fence => row(BundlePort::Memory0).asks(Special::Fence),
+        Class::ToVector => row(BundlePort::Store).makes(Producer::Setf).uses(Consumer::Setf),
+        Class::FromVector => row(BundlePort::Memory2).makes(Producer::Probe).uses(Consumer::Getf),
+        Class::Vector | Class::VectorMultiply | Class::VectorPermute => parallel(BundlePort::Integer),
         class if Class::FloatAdd as u8 <= class as u8 && class as u8 <= Class::FloatEstimate as u8 => {
-            row(Port::Floating).makes(Producer::Float).uses(Consumer::Float)
+            row(BundlePort::Floating).makes(Producer::Float).uses(Consumer::Float)
         }
-        _ if stores => row(Port::Store).uses(Consumer::Store),
-        _ if !instruction.accesses.is_empty() && floating => row(Port::Memory).makes(Producer::FloatLoad),
-        _ if !instruction.accesses.is_empty() => row(Port::Load).makes(Producer::Load),
-        _ => row(Port::Any),
+        _ if stores => row(BundlePort::Store).uses(Consumer::Store),
+        _ if !instruction.accesses.is_empty() && floating => row(BundlePort::Memory).makes(Producer::FloatLoad),
+        _ if !instruction.accesses.is_empty() => row(BundlePort::Load).makes(Producer::Load),
+        _ => row(BundlePort::Any),
     };
     let locked = instruction.accesses.first().is_some_and(|access| access.locked);
     let special = if locked { Special::Acquire } else { row.special };
-    Row { floating: floating && !locked, special, ..row }
+    Ia64Row { floating: floating && !locked, special, ..row }
 }
 
 /// Returns for how many clocks the result of a move to `register` keeps the register stack engine waiting (PM26).

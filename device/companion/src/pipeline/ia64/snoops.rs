@@ -12,7 +12,7 @@ const PHASE: u64 = 4;
 
 /// The snoops of a core in time.
 #[derive(Clone, Debug)]
-pub(super) struct Snoops {
+pub(super) struct SnoopQueue {
     /// The clocks in which the last snoop arrived, was answered, and had its answer taken by the bus.
     arrived: u64,
     answered: u64,
@@ -23,7 +23,7 @@ pub(super) struct Snoops {
 
 /// The times of a snoop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pipeline) struct Times {
+pub(in crate::pipeline) struct SnoopTimes {
     pub(in crate::pipeline) arrived: u64,
     pub(super) answered: u64,
     pub(super) signed: u64,
@@ -31,9 +31,9 @@ pub(in crate::pipeline) struct Times {
     pub(in crate::pipeline) stalled: u64,
 }
 
-impl Snoops {
-    pub(super) const fn new() -> Snoops {
-        Snoops { arrived: 0, answered: 0, signed: 0, queue: Ring::new(), buffer: Ring::new() }
+impl SnoopQueue {
+    pub(super) const fn new() -> SnoopQueue {
+        SnoopQueue { arrived: 0, answered: 0, signed: 0, queue: Ring::new(), buffer: Ring::new() }
     }
 
     /// FB10: returns when the next snoop arrives, which the core sees in clock `now`.
@@ -49,7 +49,7 @@ impl Snoops {
     }
 
     /// FB12: answers it, and passes the answer to the bus.
-    pub(super) fn answer(&mut self, answered: u64, timing: &Timing) -> Times {
+    pub(super) fn answer(&mut self, answered: u64, timing: &Timing) -> SnoopTimes {
         let step = REQUEST * timing.ratio;
         let due = (self.arrived + PHASE * timing.ratio).max(self.signed + step);
         // The bus waits for two of its clocks at a time.
@@ -57,7 +57,7 @@ impl Snoops {
         (self.answered, self.signed) = (answered, due + waits * step);
         self.queue.take(answered);
         self.buffer.take(self.signed);
-        Times { arrived: self.arrived, answered, signed: self.signed, stalled: waits * REQUEST }
+        SnoopTimes { arrived: self.arrived, answered, signed: self.signed, stalled: waits * REQUEST }
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
@@ -82,7 +82,7 @@ mod tests {
     /// Six core clocks per bus clock; a look-up takes 14 - 5 = 9.
     const TIMING: Timing = Timing { ratio: 6, second: 5, third: 14, low_bits: 3, snoops: 8, joins: true };
 
-    fn follow(snoops: &mut Snoops, now: u64) -> Times {
+    fn follow(snoops: &mut SnoopQueue, now: u64) -> SnoopTimes {
         snoops.arrive(now, &TIMING);
         let looked = snoops.look_up(&TIMING);
         snoops.answer(looked, &TIMING)
@@ -90,28 +90,28 @@ mod tests {
 
     #[test]
     fn snoops_come_one_after_the_other_and_are_answered_in_time() {
-        let mut snoops = Snoops::new();
+        let mut snoops = SnoopQueue::new();
         // Two bus clocks apart; answered after 9 clocks, and taken by the bus after 24.
         for number in 0..3 {
             let arrived = 100 + 12 * number;
-            let times = Times { arrived, answered: arrived + 9, signed: arrived + 24, stalled: 0 };
+            let times = SnoopTimes { arrived, answered: arrived + 9, signed: arrived + 24, stalled: 0 };
             assert_eq!(follow(&mut snoops, 100), times);
         }
     }
 
     #[test]
     fn the_bus_waits_for_a_late_answer_in_steps_of_two_clocks() {
-        let mut snoops = Snoops::new();
+        let mut snoops = SnoopQueue::new();
         snoops.arrive(100, &TIMING);
         // Due at 124, and 26 clocks late: three times 12, six clocks of the bus.
-        assert_eq!(snoops.answer(150, &TIMING), Times { arrived: 100, answered: 150, signed: 160, stalled: 6 });
+        assert_eq!(snoops.answer(150, &TIMING), SnoopTimes { arrived: 100, answered: 150, signed: 160, stalled: 6 });
         // The next one is answered no sooner, but its bus phase is two clocks later, so it is in time.
-        assert_eq!(follow(&mut snoops, 100), Times { arrived: 112, answered: 150, signed: 172, stalled: 0 });
+        assert_eq!(follow(&mut snoops, 100), SnoopTimes { arrived: 112, answered: 150, signed: 172, stalled: 0 });
     }
 
     #[test]
     fn a_snoop_waits_for_a_place_in_the_queue() {
-        let mut snoops = Snoops::new();
+        let mut snoops = SnoopQueue::new();
         snoops.arrive(100, &TIMING);
         snoops.answer(500, &TIMING);
         (0..7).for_each(|_| _ = follow(&mut snoops, 100));

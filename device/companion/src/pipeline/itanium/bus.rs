@@ -5,8 +5,8 @@ use vm_pmu_arch::feed::Signal;
 use super::ItaniumPipeline;
 use crate::caches::answered_snoops::Snoop;
 use crate::pipeline::ia64::bus::Bus;
-use crate::pipeline::ia64::snoops::Times;
-use crate::pipeline::{Found, ia64};
+use crate::pipeline::ia64::snoops::SnoopTimes;
+use crate::pipeline::{Findings, ia64};
 use crate::tally::Tally;
 
 /// Signals that never count: more than three snoops, and answers that are joined with those of another core.
@@ -19,7 +19,7 @@ pub(in crate::pipeline) fn supplies(signal: Signal) -> bool {
 
 impl ItaniumPipeline {
     /// Carries the bus traffic for the code of an instruction, which is looked up now. Returns how much later the code arrives.
-    pub(super) fn carry_code(&mut self, found: &Found) -> u64 {
+    pub(super) fn carry_code(&mut self, found: &Findings) -> u64 {
         if found.fetched.is_none() {
             return 0;
         }
@@ -32,7 +32,7 @@ impl ItaniumPipeline {
     }
 
     /// Handles a snoop that the caches have answered. Returns its times.
-    pub(in crate::pipeline) fn met(&mut self, snoop: Snoop) -> Times {
+    pub(in crate::pipeline) fn met(&mut self, snoop: Snoop) -> SnoopTimes {
         self.memory.bus.snoop(snoop, self.clock)
     }
 

@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::rows::Port;
+use super::rows::ItaniumPort;
 use crate::bundle::{Template, Unit};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::ia64::branches;
@@ -11,7 +11,7 @@ use crate::tally::Tally;
 
 /// The cause that ends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ItaniumGroupEnd {
     /// A stop of the program.
     Stop,
     /// No port is left, or a rule of bundles applies (PI10, PI11).
@@ -22,7 +22,7 @@ pub(super) enum End {
 
 /// The group being formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Window {
+pub(super) struct ItaniumWindow {
     /// Taken ports: the number of M ports, and one bit each for I and B. F ports belong to one bundle each.
     memory: u8,
     integer: u8,
@@ -36,7 +36,7 @@ pub(super) struct Window {
     alone: bool,
 }
 
-impl Window {
+impl ItaniumWindow {
     pub(super) fn is_empty(&self) -> bool {
         self.instructions == 0
     }
@@ -47,7 +47,7 @@ impl Window {
     }
 
     /// Adds an instruction of its bundle, or of the next one if it `enters` that. Returns whether there was room.
-    pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
+    pub(super) fn take(&mut self, port: ItaniumPort, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
         if enters && (self.alone || template == Template::Mmf || template == Template::Bbb && self.begins_with_mib) {
             return false;
         }
@@ -66,46 +66,48 @@ impl Window {
     }
 
     /// Takes the lowest free port.
-    fn takes(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
+    fn takes(&mut self, port: ItaniumPort, unit: Unit, template: Template, slot: u8) -> bool {
         match port {
-            Port::Memory => {
+            ItaniumPort::Memory => {
                 self.memory += 1;
                 self.memory <= 2
             }
-            Port::Memory0 => {
+            ItaniumPort::Memory0 => {
                 self.memory += 1;
                 self.memory == 1
             }
-            Port::Integer | Port::Integer0 | Port::Long => {
+            ItaniumPort::Integer | ItaniumPort::Integer0 | ItaniumPort::Long => {
                 // The last slot of the second bundle always goes to I1.
                 let last = unit == Unit::I && slot == 2 && self.bundle == 1;
                 let bit = if last || self.integer & 1 == 1 { 2 } else { 1 };
                 let taken = self.integer & bit != 0;
                 self.integer |= bit;
-                !taken && (port != Port::Integer0 || bit == 1)
+                !taken && (port != ItaniumPort::Integer0 || bit == 1)
             }
-            Port::Floating => true,
-            Port::Floating0 => self.bundle == 0,
-            Port::Branch | Port::BranchNop => match branches::with_branch(self.branches, port == Port::Branch, template, slot) {
-                Some(taken) => {
-                    self.branches = taken;
-                    true
+            ItaniumPort::Floating => true,
+            ItaniumPort::Floating0 => self.bundle == 0,
+            ItaniumPort::Branch | ItaniumPort::BranchNop => {
+                match branches::with_branch(self.branches, port == ItaniumPort::Branch, template, slot) {
+                    Some(taken) => {
+                        self.branches = taken;
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
         }
     }
 
     /// PI10: whether the dispersed bundle, whose last instruction went to `port`, ends the group.
-    pub(super) fn ends_behind(template: Template, port: Port) -> bool {
-        template == Template::Mmf || branches::ends_behind(template, port == Port::Branch)
+    pub(super) fn ends_behind(template: Template, port: ItaniumPort) -> bool {
+        template == Template::Mmf || branches::ends_behind(template, port == ItaniumPort::Branch)
     }
 
     /// Counts the clock of its dispersal, which ended with `end`.
-    pub(super) fn count(&self, end: End, tally: &mut Tally) {
+    pub(super) fn count(&self, end: ItaniumGroupEnd, tally: &mut Tally) {
         tally.add(Signal::InstructionsDispersed, u64::from(self.instructions));
-        tally.add(Signal::StopsDispersed, u64::from(end == End::Stop));
-        tally.add(Signal::ImplicitStopsDispersed, u64::from(end == End::Implicit));
+        tally.add(Signal::StopsDispersed, u64::from(end == ItaniumGroupEnd::Stop));
+        tally.add(Signal::ImplicitStopsDispersed, u64::from(end == ItaniumGroupEnd::Implicit));
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
@@ -114,8 +116,8 @@ impl Window {
         writer.words(&[u64::from(self.begins_with_mib), u64::from(self.alone)]);
     }
 
-    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Window, Damaged> {
-        Ok(Window {
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<ItaniumWindow, Damaged> {
+        Ok(ItaniumWindow {
             memory: small(reader, 2)?,
             integer: small(reader, 3)?,
             branches: small(reader, 7)?,

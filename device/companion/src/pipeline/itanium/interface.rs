@@ -1,13 +1,13 @@
 //! The pipeline of the first Itanium, as the code that is common to all parts sees it.
 
 use super::{EVENTS, ItaniumPipeline, STATES, bus};
-use crate::bus_traffic::{Carried, Lines};
+use crate::bus_traffic::{BusTraffic, Lines};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
 use crate::pipeline::sharing::Turn;
-use crate::pipeline::{Found, Held, Source};
+use crate::pipeline::{CycleStates, Findings, Source};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
@@ -29,21 +29,21 @@ impl Part for ItaniumPipeline {
         self.track.sync(demanded.runs);
     }
 
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, _turn: Turn<'_>, tally: &mut Tally) {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, _turn: Turn<'_>, tally: &mut Tally) {
         self.execute(instruction, found, tally);
     }
 
     #[inline]
-    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+    fn next(&mut self, wanted: u64) -> Option<(u64, CycleStates)> {
         let (clocks, states) = self.track.next(wanted)?;
-        Some((clocks, Held::of(states, &STATES)))
+        Some((clocks, CycleStates::of(states, &STATES)))
     }
 
-    fn last(&self) -> Option<Held> {
-        Some(Held::of(self.track.last?, &STATES))
+    fn last(&self) -> Option<CycleStates> {
+        Some(CycleStates::of(self.track.last?, &STATES))
     }
 
-    fn carries(&mut self, carried: Carried, lines: Lines) -> Carried {
+    fn carries(&mut self, carried: BusTraffic, lines: Lines) -> BusTraffic {
         carried.at(self.bus_mut().know(lines))
     }
 

@@ -3,7 +3,7 @@
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::ia64::bus::Bus;
 use crate::pipeline::ia64::bus_timing::Timing;
-use crate::pipeline::ia64::group::{Group, Reference};
+use crate::pipeline::ia64::group::{InstructionGroup, Reference};
 use crate::pipeline::ia64::rows::Special;
 use crate::pipeline::resources::memory::{Misses, Store, Stores};
 use crate::pipeline::resources::queue::Ring;
@@ -20,7 +20,7 @@ const BUS: Timing = Timing { ratio: 6, second: SECOND, third: 21, low_bits: 2, s
 
 /// The memory side.
 #[derive(Clone, Debug)]
-pub(super) struct Memory {
+pub(super) struct ItaniumMemory {
     /// Stores, the entries of the store buffer, and the clock in which the last of them is freed.
     stores: Stores,
     buffer: Ring<8>,
@@ -29,13 +29,13 @@ pub(super) struct Memory {
     pub(super) bus: Bus,
 }
 
-impl Memory {
-    pub(super) fn new() -> Memory {
-        Memory { stores: Stores::new(), buffer: Ring::new(), left: 0, lines: Misses::new(), bus: Bus::new(BUS) }
+impl ItaniumMemory {
+    pub(super) fn new() -> ItaniumMemory {
+        ItaniumMemory { stores: Stores::new(), buffer: Ring::new(), left: 0, lines: Misses::new(), bus: Bus::new(BUS) }
     }
 
     /// Executes a group in clock `now`: sets when the data of its accesses arrive, if nothing delays them.
-    pub(super) fn execute(&mut self, group: &mut Group, now: u64) {
+    pub(super) fn execute(&mut self, group: &mut InstructionGroup, now: u64) {
         for reference in group.references_mut() {
             let touch = reference.touch;
             reference.arrival = now + self.latency(reference, now);
@@ -59,7 +59,7 @@ impl Memory {
     }
 
     /// Brings a group to DET in clock `now`, and updates its arrivals. Returns the number of stall clocks.
-    pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> u64 {
+    pub(super) fn detect(&mut self, group: &mut InstructionGroup, now: u64) -> u64 {
         let executed = group.executed;
         // Each access that misses the first-level TLB flushes the pipeline, or is walked for, after the previous one.
         let (mut translations, mut full) = (group.stack_walk + group.stack_transfer, 0);

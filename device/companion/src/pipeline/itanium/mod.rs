@@ -15,20 +15,21 @@ mod tests;
 
 use super::ia64::flight::Flight;
 use super::ia64::flush::{Flush, Pending};
-use super::ia64::position::Course;
+use super::ia64::position::ProgramPosition;
 use super::ia64::readiness::{Value, Values};
 use super::ia64::rows::{Consumer, Producer};
-use super::{Continuation, Found};
+pub(super) use super::sharing::Unshared as Shared;
+use super::{Continuation, Findings};
 use crate::bundle::{Bundle, Template, Unit};
 use crate::instruction::{Class, Instruction};
 use crate::pipeline::resources::steps::{Stall, Track};
 use crate::tally::Tally;
-use dispersal::{End, Window};
-use front::FrontEnd;
+use dispersal::{ItaniumGroupEnd, ItaniumWindow};
+use front::ItaniumFrontEnd;
 use latencies::{BYPASS, latency};
-use memory::Memory;
-use rows::Port;
-use signals::{EMPTY, REASONS, State};
+use memory::ItaniumMemory;
+use rows::ItaniumPort;
+use signals::{EMPTY, ItaniumState, REASONS};
 pub(super) use signals::{EVENTS, STATES};
 use vm_pmu_arch::feed::Signal;
 
@@ -46,9 +47,6 @@ const STACK_WIDTH: u64 = 2;
 /// Upper bound on the floating-point operations of a group, whatever bundles an embedder reports: four in each of six slots.
 const OPERATIONS: usize = 24;
 
-/// The state that the threads of a core share: none, as they do not compete.
-pub(super) type Shared = ();
-
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct ItaniumPipeline {
@@ -58,30 +56,30 @@ pub(super) struct ItaniumPipeline {
     flight: Flight,
     /// Whether a group is being formed.
     open: bool,
-    window: Window,
+    window: ItaniumWindow,
     /// Whether an implicit stop ended the previous group (PI12).
     split: bool,
     /// Number of floating-point operations of the group being formed.
     operations: u64,
     /// The clock in which the last group was dispersed.
     dispersed: u64,
-    course: Course,
+    course: ProgramPosition,
     /// The clock from which the bundle of the last instruction can be dispersed.
     ready: u64,
     flush: Pending,
-    pub(super) front: FrontEnd,
+    pub(super) front: ItaniumFrontEnd,
     values: Values,
-    memory: Memory,
+    memory: ItaniumMemory,
 }
 
 /// The clocks for which a group waits for registers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Waits {
-    /// For the data of loads.
+struct ItaniumWaits {
+    /// Clocks for the data of loads.
     loads: u64,
-    /// For a parallel result that another unit asked for too soon.
+    /// Clocks for a parallel result that another unit asked for too soon.
     flushed: u64,
-    /// For any register.
+    /// Clocks for any register.
     all: u64,
 }
 
@@ -92,21 +90,21 @@ impl ItaniumPipeline {
             clock: 1,
             flight: Flight::new(),
             open: false,
-            window: Window::default(),
+            window: ItaniumWindow::default(),
             split: false,
             operations: 0,
             dispersed: 0,
-            course: Course::default(),
+            course: ProgramPosition::default(),
             ready: 1,
             flush: Pending::default(),
-            front: FrontEnd::new(1),
+            front: ItaniumFrontEnd::new(1),
             values: Values::new(),
-            memory: Memory::new(),
+            memory: ItaniumMemory::new(),
         }
     }
 
     /// Executes an instruction.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally) {
         if instruction.class == Class::Exception {
             return self.leave(Flush::Exception, tally);
         }
@@ -128,9 +126,9 @@ impl ItaniumPipeline {
         if self.open {
             let seconds = enters && !self.window.is_empty();
             if seconds && (!self.window.has_room() || self.ready > self.clock || bundle.is_none()) {
-                self.close(End::Window, tally);
+                self.close(ItaniumGroupEnd::Window, tally);
             } else if !self.window.take(port, unit, template, slot, seconds) {
-                self.close(End::Implicit, tally);
+                self.close(ItaniumGroupEnd::Implicit, tally);
             }
         }
         if !self.open {
@@ -145,11 +143,11 @@ impl ItaniumPipeline {
     }
 
     /// Redirects execution, and ends the group where it has to end.
-    fn turn(&mut self, instruction: &Instruction<'_>, found: &Found, port: Port, template: Template, tally: &mut Tally) {
+    fn turn(&mut self, instruction: &Instruction<'_>, found: &Findings, port: ItaniumPort, template: Template, tally: &mut Tally) {
         let bundle = instruction.bundle.as_ref();
         let stops = bundle.is_none_or(Bundle::stops_behind);
         self.course.went(instruction.address >> 4, bundle);
-        let end = if stops { End::Stop } else { End::Window };
+        let end = if stops { ItaniumGroupEnd::Stop } else { ItaniumGroupEnd::Window };
         let taken = match found.continuation {
             Continuation::Taken => Some(0),
             Continuation::Resteered(bubbles) => Some(bubbles),
@@ -166,15 +164,15 @@ impl ItaniumPipeline {
             self.front.turn(u64::from(bubbles));
             self.course.leave();
         } else if stops {
-            self.close(End::Stop, tally);
-        } else if bundle.is_none_or(Bundle::is_last) && Window::ends_behind(template, port) {
-            self.close(End::Implicit, tally);
+            self.close(ItaniumGroupEnd::Stop, tally);
+        } else if bundle.is_none_or(Bundle::is_last) && ItaniumWindow::ends_behind(template, port) {
+            self.close(ItaniumGroupEnd::Implicit, tally);
         }
     }
 
     /// PI20: schedules a flush behind the last group.
     fn leave(&mut self, flush: Flush, tally: &mut Tally) {
-        self.close(End::Window, tally);
+        self.close(ItaniumGroupEnd::Window, tally);
         self.course.leave();
         tally.add(Signal::FlushesOther, 1);
         self.flush.add(flush, if flush == Flush::Branch { MISPREDICTION } else { EXCEPTION });
@@ -183,7 +181,7 @@ impl ItaniumPipeline {
     /// Lets the bubbles of a flush pass.
     fn empty(&mut self, tally: &mut Tally) {
         let Some((flush, bubbles)) = self.flush.take() else { return };
-        let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
+        let state = if flush == Flush::Branch { ItaniumState::FlushBranch } else { ItaniumState::FlushException };
         let mut last = self.clock;
         for _ in 0..bubbles {
             last = self.clock;
@@ -207,7 +205,7 @@ impl ItaniumPipeline {
             self.clock = self.ready;
         }
         self.open = true;
-        self.window = Window::default();
+        self.window = ItaniumWindow::default();
         self.operations = 0;
         self.dispersed = self.clock;
         self.flight.begin();
@@ -218,15 +216,15 @@ impl ItaniumPipeline {
         let mut left = clocks;
         let ItaniumPipeline { front, track, .. } = self;
         for (from, to, cause) in front.causes(self.clock, self.clock + clocks) {
-            let state = EMPTY.get(usize::from(cause)).copied().unwrap_or(State::EmptyBubble);
+            let state = EMPTY.get(usize::from(cause)).copied().unwrap_or(ItaniumState::EmptyBubble);
             track.pass(1 << state as u8, to - from);
             left = left.saturating_sub(to - from);
         }
-        track.pass(1 << State::EmptyBubble as u8, left);
+        track.pass(1 << ItaniumState::EmptyBubble as u8, left);
     }
 
     /// Completes the open group.
-    fn close(&mut self, end: End, tally: &mut Tally) {
+    fn close(&mut self, end: ItaniumGroupEnd, tally: &mut Tally) {
         if !self.open {
             return;
         }
@@ -235,10 +233,10 @@ impl ItaniumPipeline {
         // PI29
         tally.add(Signal::FloatingPointOperationsLow, self.operations & 3);
         tally.add(Signal::FloatingPointOperationsHigh, self.operations >> 2);
-        let state = if self.split { State::Limited } else { State::Inherent };
-        self.split = end == End::Implicit;
+        let state = if self.split { ItaniumState::Limited } else { ItaniumState::Inherent };
+        self.split = end == ItaniumGroupEnd::Implicit;
         self.flight.enter();
-        self.pass(1 << state as u8 | 1 << State::Completion as u8, tally);
+        self.pass(1 << state as u8 | 1 << ItaniumState::Completion as u8, tally);
     }
 
     /// PI2, PI3: lets the step pass. `states` hold in its own clock, unless that is reported otherwise.
@@ -265,13 +263,13 @@ impl ItaniumPipeline {
     /// Lets the stall clocks of the step pass, in which the group in DET waits for its accesses, that in EXE for registers, or that in REN
     /// for the register stack. Returns their number.
     #[inline(never)]
-    fn stall(&mut self, memory: u64, waits: &Waits, renames: u64) -> u64 {
+    fn stall(&mut self, memory: u64, waits: &ItaniumWaits, renames: u64) -> u64 {
         let mut stall = Stall::new();
-        stall.family(State::Memory as u8, memory);
-        stall.family(State::FlushException as u8, waits.flushed);
-        stall.family(State::Memory as u8, waits.loads);
-        stall.family(State::Execution as u8, waits.all);
-        stall.family(State::RegisterStack as u8, renames);
+        stall.family(ItaniumState::Memory as u8, memory);
+        stall.family(ItaniumState::FlushException as u8, waits.flushed);
+        stall.family(ItaniumState::Memory as u8, waits.loads);
+        stall.family(ItaniumState::Execution as u8, waits.all);
+        stall.family(ItaniumState::RegisterStack as u8, renames);
         stall.play(|states, clocks| self.track.pass(states, clocks));
         stall.clocks
     }
@@ -286,8 +284,8 @@ impl ItaniumPipeline {
     }
 
     /// PI13, PI14, PI16: returns the waits of the group in EXE from clock `now` on. It could execute in clock `executes`.
-    fn waits(&self, now: u64, executes: u64) -> Waits {
-        let mut waits = Waits::default();
+    fn waits(&self, now: u64, executes: u64) -> ItaniumWaits {
+        let mut waits = ItaniumWaits::default();
         let Some(group) = self.flight.get(EXE) else { return waits };
         let early = |value: Value, consumer| {
             let other = !matches!(consumer, Consumer::Parallel | Consumer::Written);

@@ -4,11 +4,11 @@
 use crate::bundle::Unit;
 use crate::ia64_register::{FLOATING, PREDICATES};
 use crate::instruction::Instruction;
-use crate::pipeline::ia64::rows::{self, CCV, Consumer, Producer, Row, Special, UNAT, field};
+use crate::pipeline::ia64::rows::{self, CCV, Consumer, Ia64Row, Producer, Special, UNAT, field};
 
 /// Ports that can take an instruction (PI11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Port {
+pub(super) enum ItaniumPort {
     /// M0 and M1.
     Memory,
     /// M0.
@@ -29,31 +29,33 @@ pub(super) enum Port {
 }
 
 /// Returns the port and the row of an instruction with the given unit and 41 bits.
-pub(super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> (Port, Row) {
+pub(super) fn of(instruction: &Instruction<'_>, encoding: Option<(Unit, u64)>) -> (ItaniumPort, Ia64Row) {
     let row = rows::of(instruction, encoding);
     let Some((unit, word)) = encoding else { return (port(&row, Unit::M, 0), row) };
     (port(&row, unit, word), refined(row, unit, word))
 }
 
-fn port(row: &Row, unit: Unit, word: u64) -> Port {
-    let semaphore = row.port == rows::Port::Store && row.special == Special::Acquire;
+fn port(row: &Ia64Row, unit: Unit, word: u64) -> ItaniumPort {
+    let semaphore = row.port == rows::BundlePort::Store && row.special == Special::Acquire;
     let stack = matches!(row.special, Special::Stack | Special::LoadStack);
     match row.port {
-        rows::Port::Any if unit == Unit::I => Port::Integer,
-        rows::Port::Memory2 => Port::Memory0,
+        rows::BundlePort::Any if unit == Unit::I => ItaniumPort::Integer,
+        rows::BundlePort::Memory2 => ItaniumPort::Memory0,
         // flushrs and loadrs; mf, srlz and the like go to either.
-        rows::Port::Memory0 if stack => Port::Memory0,
-        rows::Port::Store if semaphore => Port::Memory0,
-        rows::Port::Any | rows::Port::Memory | rows::Port::Load | rows::Port::Store | rows::Port::Memory0 => Port::Memory,
-        rows::Port::Integer0 => Port::Integer0,
+        rows::BundlePort::Memory0 if stack => ItaniumPort::Memory0,
+        rows::BundlePort::Store if semaphore => ItaniumPort::Memory0,
+        rows::BundlePort::Any | rows::BundlePort::Memory | rows::BundlePort::Load | rows::BundlePort::Store | rows::BundlePort::Memory0 => {
+            ItaniumPort::Memory
+        }
+        rows::BundlePort::Integer0 => ItaniumPort::Integer0,
         // extr, dep, shrp, tbit and tnat; and popcnt.
-        rows::Port::Integer if word >> 37 == 5 || is_population_count(word) => Port::Integer0,
-        rows::Port::Integer => Port::Integer,
-        rows::Port::Floating if matches!(kind_of_float(word), Float::Compare | Float::Other) => Port::Floating0,
-        rows::Port::Floating => Port::Floating,
-        rows::Port::Long => Port::Long,
-        rows::Port::Branch => Port::Branch,
-        rows::Port::BranchNop => Port::BranchNop,
+        rows::BundlePort::Integer if word >> 37 == 5 || is_population_count(word) => ItaniumPort::Integer0,
+        rows::BundlePort::Integer => ItaniumPort::Integer,
+        rows::BundlePort::Floating if matches!(kind_of_float(word), Float::Compare | Float::Other) => ItaniumPort::Floating0,
+        rows::BundlePort::Floating => ItaniumPort::Floating,
+        rows::BundlePort::Long => ItaniumPort::Long,
+        rows::BundlePort::Branch => ItaniumPort::Branch,
+        rows::BundlePort::BranchNop => ItaniumPort::BranchNop,
     }
 }
 
@@ -88,7 +90,7 @@ fn kind_of_float(word: u64) -> Float {
 }
 
 /// Refines the row where this part distinguishes more than Montecito, and for moves with different latencies.
-fn refined(row: Row, unit: Unit, word: u64) -> Row {
+fn refined(row: Ia64Row, unit: Unit, word: u64) -> Ia64Row {
     match row.producer {
         Producer::Integer if unit == Unit::I || is_logic(word) => row.makes(Producer::Slow),
         // `getf` is classified by its source; probes and translations take as long as other moves of system registers.
@@ -110,7 +112,7 @@ fn is_logic(word: u64) -> bool {
 }
 
 /// Returns the row of a move of an application or control register.
-fn moved(row: Row, unit: Unit, word: u64) -> Row {
+fn moved(row: Ia64Row, unit: Unit, word: u64) -> Ia64Row {
     let reads = matches!((unit, field(word, 27, 6)), (Unit::M, 0x22) | (Unit::I, 0x32));
     match field(word, 20, 7) {
         UNAT | CCV if reads => row.makes(Producer::Move6),

@@ -1,6 +1,6 @@
 //! Save and restore of the pipeline.
 
-use super::dispersal::Window;
+use super::dispersal::ItaniumWindow;
 use super::{ItaniumPipeline, OPERATIONS};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::{small, time};
@@ -27,7 +27,7 @@ impl ItaniumPipeline {
         self.flight.load(reader, now)?;
         (self.open, self.split) = (small(reader, 1)? == 1, small(reader, 1)? == 1);
         self.operations = u64::from(small(reader, OPERATIONS)?);
-        self.window = Window::load(reader)?;
+        self.window = ItaniumWindow::load(reader)?;
         self.course.load(reader)?;
         self.dispersed = time(reader, now)?;
         self.ready = time(reader, now)?;

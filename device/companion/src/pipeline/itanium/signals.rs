@@ -5,7 +5,7 @@ use vm_pmu_arch::feed::Signal;
 /// States of a clock, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(super) enum ItaniumState {
     /// A group completes that was not delayed.
     Inherent,
     /// A group completes that an implicit stop had split from the previous one.
@@ -34,14 +34,19 @@ pub(super) enum State {
     Completion,
 }
 
-pub(super) const STATE_COUNT: usize = State::Completion as usize + 1;
+pub(super) const STATE_COUNT: usize = ItaniumState::Completion as usize + 1;
 
 /// The states of which exactly one holds in each clock (PI5).
-pub(super) const REASONS: u64 = (1 << State::Completion as u64) - 1;
+pub(super) const REASONS: u64 = (1 << ItaniumState::Completion as u64) - 1;
 
-/// The states of clocks that the front end loses, by [`super::front::Cause`].
-pub(super) const EMPTY: [State; super::front::CAUSES] =
-    [State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation, State::EmptyBubble];
+/// The states of clocks that the front end loses, by [`super::front::StarvationCause`].
+pub(super) const EMPTY: [ItaniumState; super::front::CAUSES] = [
+    ItaniumState::EmptySecond,
+    ItaniumState::EmptyThird,
+    ItaniumState::EmptyMemory,
+    ItaniumState::EmptyTranslation,
+    ItaniumState::EmptyBubble,
+];
 
 /// The signals of the states, in order.
 pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [

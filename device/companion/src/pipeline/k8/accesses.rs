@@ -1,6 +1,6 @@
 //! Loads and stores in the load/store queues of the K8.
 
-use super::issue::Issued;
+use super::issue::IssuedOperation;
 use super::{K8Pipeline, MacroOperation};
 use crate::pipeline::Touch;
 use crate::pipeline::resources::memory::Store;
@@ -125,7 +125,7 @@ impl K8Pipeline {
     }
 
     /// PK21: writes the stores of an operation after it completes in cycle `completed`.
-    pub(super) fn write(&mut self, operation: &MacroOperation, issued: &Issued, completed: u64) {
+    pub(super) fn write(&mut self, operation: &MacroOperation, issued: &IssuedOperation, completed: u64) {
         for number in operation.touches.0..operation.touches.1 {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
             self.write_one(&touch, &Writing { ready: issued.ready, completed, modifies: operation.loads });

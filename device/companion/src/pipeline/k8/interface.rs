@@ -6,7 +6,7 @@ use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
 use crate::pipeline::sharing::Turn;
 use crate::pipeline::touch::Touches;
-use crate::pipeline::{Continuation, Found, Held};
+use crate::pipeline::{Continuation, CycleStates, Findings};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
@@ -23,7 +23,7 @@ impl Part for K8Pipeline {
         self.account.sync(demanded.runs);
     }
 
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, _turn: Turn<'_>, tally: &mut Tally) {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, _turn: Turn<'_>, tally: &mut Tally) {
         self.execute(instruction, found, tally);
     }
 
@@ -44,13 +44,13 @@ impl Part for K8Pipeline {
     }
 
     #[inline]
-    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+    fn next(&mut self, wanted: u64) -> Option<(u64, CycleStates)> {
         let (cycles, states) = self.account.next(wanted)?;
-        Some((cycles, Held::of(states, &STATES)))
+        Some((cycles, CycleStates::of(states, &STATES)))
     }
 
-    fn last(&self) -> Option<Held> {
-        Some(Held::of(self.account.last?, &STATES))
+    fn last(&self) -> Option<CycleStates> {
+        Some(CycleStates::of(self.account.last?, &STATES))
     }
 
     fn data_taken(&mut self, line: u64) -> bool {

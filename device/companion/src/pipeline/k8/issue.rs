@@ -1,8 +1,8 @@
 //! Issue of the operations of a line, and the cycles in which their results are ready.
 
 use super::line::MacroOperation;
-use super::rows::{Path, Row, Unit};
-use super::signals::{PIPE_EVENTS, State};
+use super::rows::{DecodePath, K8Row, K8Unit};
+use super::signals::{K8State, PIPE_EVENTS};
 use super::{Class, FLOATING_DEPTH, INTEGER_UNITS, K8Pipeline, LOCKED, MULTIPLIER, PIPES, WIDTH};
 use crate::pipeline::Continuation;
 use crate::pipeline::resources::redirect::Redirect;
@@ -11,7 +11,7 @@ use crate::tally::Tally;
 
 /// The cycles in which a macro-operation passed the stages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Issued {
+pub(super) struct IssuedOperation {
     /// Issue of its last micro-operation.
     pub(super) last: u64,
     /// Its finish.
@@ -51,14 +51,14 @@ impl K8Pipeline {
         self.registers.ready(registers.iter().copied())
     }
 
-    fn issue_one(&mut self, at: u64, position: usize, operation: &MacroOperation, tally: &mut Tally) -> Issued {
+    fn issue_one(&mut self, at: u64, position: usize, operation: &MacroOperation, tally: &mut Tally) -> IssuedOperation {
         let row = &operation.row;
         let mut sources = self.ready(operation.operands.reads());
         let mut data = 0;
         if operation.second {
             data = self.half.1;
             // Both halves of a vector need the same sources; the second part of a chain needs the first.
-            sources = if row.path == Path::Chained { sources.max(self.half.0) } else { self.half.2 };
+            sources = if row.path == DecodePath::Chained { sources.max(self.half.0) } else { self.half.2 };
         }
         self.half.2 = sources;
         let (mut issued, mut address, mut locked) = (at + 1, at + 1, false);
@@ -86,10 +86,10 @@ impl K8Pipeline {
         }
         let earliest = sources.max(at + 1);
         let result = match row.unit {
-            Unit::None if operation.second => at + 1,
-            Unit::None if operation.loads => issued.max(data),
-            Unit::None if operation.class == Class::Nop => at + 1,
-            Unit::None => issued.max(sources),
+            K8Unit::None if operation.second => at + 1,
+            K8Unit::None if operation.loads => issued.max(data),
+            K8Unit::None if operation.class == Class::Nop => at + 1,
+            K8Unit::None => issued.max(sources),
             unit if unit.is_floating() => {
                 let (pipe, began) = self.pipe(row, earliest.max(at + FLOATING_DEPTH));
                 if let Some(signal) = PIPE_EVENTS.get(usize::from(operation.loads)).and_then(|signals| signals.get(pipe)) {
@@ -100,8 +100,8 @@ impl K8Pipeline {
             }
             unit => {
                 let (port, earliest) = match unit {
-                    Unit::Address => (position, earliest.max(self.ready(operation.operands.addresses()))),
-                    Unit::Multiplier => (MULTIPLIER, earliest),
+                    K8Unit::Address => (position, earliest.max(self.ready(operation.operands.addresses()))),
+                    K8Unit::Multiplier => (MULTIPLIER, earliest),
                     _ => (INTEGER_UNITS + position, earliest),
                 };
                 issued = self.ports.take(port, earliest, u64::from(row.every));
@@ -123,15 +123,15 @@ impl K8Pipeline {
         if locked {
             let turn = data.max(self.completed.at);
             // Cycles in which several wait count once.
-            self.account.hold(State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
+            self.account.hold(K8State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
             self.locked = turn;
             finished = self.permission(operation, turn) + LOCKED;
-            self.account.hold(State::LockedFinal as usize, finished - turn);
+            self.account.hold(K8State::LockedFinal as usize, finished - turn);
             ready = finished;
         }
         (self.half.0, self.half.1) = (result, data);
         self.write_registers(operation, result, address, at);
-        Issued { last: issued, finished, ready }
+        IssuedOperation { last: issued, finished, ready }
     }
 
     /// Sets the cycles in which the results of an operation are ready.
@@ -146,12 +146,12 @@ impl K8Pipeline {
     }
 
     /// PK16: returns the pipe of an operation, and the cycle of its issue.
-    fn pipe(&mut self, row: &Row, earliest: u64) -> (usize, u64) {
+    fn pipe(&mut self, row: &K8Row, earliest: u64) -> (usize, u64) {
         let cycles = u64::from(row.every);
         let pipe = match row.unit {
-            Unit::Multiply => 1,
-            Unit::Store => 2,
-            Unit::Either if self.ports.free(PIPES + 1, earliest, cycles) < self.ports.free(PIPES, earliest, cycles) => 1,
+            K8Unit::Multiply => 1,
+            K8Unit::Store => 2,
+            K8Unit::Either if self.ports.free(PIPES + 1, earliest, cycles) < self.ports.free(PIPES, earliest, cycles) => 1,
             _ => 0,
         };
         (pipe, self.ports.take(PIPES + pipe, earliest, cycles))

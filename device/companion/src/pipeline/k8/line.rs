@@ -1,7 +1,7 @@
 //! Lines: the macro-operations that are dispatched together.
 
 use super::WIDTH;
-use super::rows::{Path, Row, Unit};
+use super::rows::{DecodePath, K8Row, K8Unit};
 use crate::instruction::{Class, Operation, Register};
 use crate::pipeline::resources::registers::ANY;
 use crate::pipeline::{Continuation, MOST, Touch};
@@ -98,7 +98,7 @@ impl Operands {
 /// A macro-operation that waits for its line to be dispatched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MacroOperation {
-    pub(super) row: Row,
+    pub(super) row: K8Row,
     pub(super) class: Class,
     pub(super) operands: Operands,
     /// Its accesses among those of the line.
@@ -107,14 +107,14 @@ pub(super) struct MacroOperation {
     pub(super) second: bool,
     /// Whether its instruction reads memory.
     pub(super) loads: bool,
-    /// How the instruction continues, if this is its last macro-operation.
+    /// The continuation of the instruction, if this is its last macro-operation.
     pub(super) continuation: Continuation,
     pub(super) segment_loads: u8,
 }
 
 impl MacroOperation {
     pub(super) const NONE: MacroOperation = MacroOperation {
-        row: Row { path: Path::Direct, unit: Unit::None, latency: 0, every: 1 },
+        row: K8Row { path: DecodePath::Direct, unit: K8Unit::None, latency: 0, every: 1 },
         class: Class::Nop,
         operands: Operands::NONE,
         touches: (0, 0),
@@ -178,13 +178,13 @@ impl Needs {
     #[inline]
     pub(super) fn add(&mut self, position: usize, operation: &MacroOperation) {
         let computes = operation.row.unit.is_floating();
-        let scheduled = operation.touches.0 < operation.touches.1 || !computes && operation.row.unit != Unit::None;
+        let scheduled = operation.touches.0 < operation.touches.1 || !computes && operation.row.unit != K8Unit::None;
         self.schedulers |= u8::from(scheduled) << position;
         self.floating |= computes;
         self.serializes |= matches!(operation.class, Class::Serializing | Class::Fence);
         self.far |= operation.class == Class::Exception || operation.continuation == Continuation::Far;
         self.segments += u16::from(operation.segment_loads);
-        self.plain &= operation.row == Row::PLAIN
+        self.plain &= operation.row == K8Row::PLAIN
             && operation.touches.0 == operation.touches.1
             && operation.segment_loads == 0
             && matches!(operation.continuation, Continuation::Sequential | Continuation::Taken | Continuation::Resteered(_))
@@ -192,7 +192,7 @@ impl Needs {
             && !self.far
             && !self.serializes;
         self.short &= self.plain;
-        if let (Path::Vector(lines), 0) = (operation.row.path, position) {
+        if let (DecodePath::Vector(lines), 0) = (operation.row.path, position) {
             self.lines = lines.max(1);
         }
     }
@@ -200,7 +200,7 @@ impl Needs {
 
 /// Macro-operations that are dispatched together.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct DispatchLine {
     pub(super) operations: [MacroOperation; WIDTH],
     pub(super) count: usize,
     /// Macro-operations of plain instructions, for which only the registers are set.
@@ -215,7 +215,7 @@ pub(super) struct Line {
     pub(super) needs: Needs,
 }
 
-impl Line {
+impl DispatchLine {
     /// Adds the macro-operation of a plain instruction with the registers of `operation`, if there is room.
     #[inline]
     pub(super) fn push_plain(&mut self, operation: Option<&Operation<'_>>) {
@@ -237,7 +237,7 @@ impl Line {
         for (position, (operation, _)) in plain {
             let Operands { reads, writes, read_count, write_count, .. } = operation.operands;
             let operands = Operands { reads, writes, read_count, write_count, ..Operands::NONE };
-            *operation = MacroOperation { row: Row::PLAIN, class: Class::Simple, operands, ..MacroOperation::NONE };
+            *operation = MacroOperation { row: K8Row::PLAIN, class: Class::Simple, operands, ..MacroOperation::NONE };
             self.needs.add(position, operation);
         }
         self.plain = [false; WIDTH];

@@ -15,8 +15,9 @@ mod types;
 
 use vm_pmu_arch::feed::Signal;
 
+pub(super) use super::sharing::Unshared as Shared;
 use super::touch::Touches;
-use super::{Continuation, Found, MOST, Touch};
+use super::{Continuation, Findings, MOST, Touch};
 use crate::instruction::{Class, Instruction};
 use crate::pipeline::resources::account::States;
 use crate::pipeline::resources::early_loads::Ahead;
@@ -27,9 +28,9 @@ use crate::pipeline::resources::redirect::Redirect;
 use crate::pipeline::resources::registers::{ANY, Registers};
 use crate::pipeline::resources::sequence::Sequence;
 use crate::tally::Tally;
-use line::{Line, MacroOperation, Needs, Operands};
-use rows::{Path, Row, Unit};
-use signals::{DOUBLE_EVENTS, State};
+use line::{DispatchLine, MacroOperation, Needs, Operands};
+use rows::{DecodePath, K8Row, K8Unit};
+use signals::{DOUBLE_EVENTS, K8State};
 pub(super) use signals::{EVENTS, STATES};
 use types::Types;
 
@@ -53,14 +54,11 @@ const INTEGER_UNITS: usize = 3;
 const MULTIPLIER: usize = 6;
 const PIPES: usize = 7;
 
-/// The state that the threads of a core share: none, as they do not compete.
-pub(super) type Shared = ();
-
 /// The pipeline of a K8 core.
 #[derive(Clone, Debug)]
 pub(super) struct K8Pipeline {
     pub(super) account: States,
-    line: Line,
+    line: DispatchLine,
     /// The first cycle in which the next line can be dispatched. Everything before has been reported.
     next: u64,
     /// The cycle in which the fetcher read the last piece, in cycles of dispatch; that piece; and the cycle in which the previous one was
@@ -103,11 +101,11 @@ impl K8Pipeline {
     pub(super) fn new() -> K8Pipeline {
         K8Pipeline {
             account: States::new(0),
-            line: Line {
+            line: DispatchLine {
                 operations: [MacroOperation::NONE; WIDTH],
                 count: 0,
                 plain: [false; WIDTH],
-                touches: Found::NONE.touches,
+                touches: Findings::NONE.touches,
                 touch_count: 0,
                 ready: 0,
                 piece: 0,
@@ -144,15 +142,15 @@ impl K8Pipeline {
     }
 
     /// Executes an instruction. It is dispatched with its line.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally) {
         let plain = found.count == 0 && found.continuation == Continuation::Sequential && rows::is_plain(instruction);
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
-        let row = if plain { Row::PLAIN } else { rows::of(instruction) };
-        let alone = matches!(row.path, Path::Vector(_));
+        let row = if plain { K8Row::PLAIN } else { rows::of(instruction) };
+        let alone = matches!(row.path, DecodePath::Vector(_));
         // PK2, PK4, PK5: conditions that begin a new line.
         let full = self.line.touch_count + found.count > MOST
-            || row.unit == Unit::Multiplier
+            || row.unit == K8Unit::Multiplier
             || instruction.length != 0 && last.wrapping_sub(self.line.piece) > 1;
         if self.line.count != 0 && (alone || full) {
             self.dispatch(tally);
@@ -187,7 +185,7 @@ impl K8Pipeline {
         if instruction.class == Class::FloatCompare {
             tally.add(Signal::FloatingPointFlagOps, 1);
         }
-        if matches!(row.path, Path::Double | Path::Chained) {
+        if matches!(row.path, DecodePath::Double | DecodePath::Chained) {
             // PK3: two macro-operations in any two adjacent positions.
             if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
                 tally.add(*signal, 1);
@@ -264,11 +262,11 @@ impl K8Pipeline {
 
     /// PK1, PK5: fetches the pieces that the instruction lies in.
     #[inline]
-    fn fetch(&mut self, found: &Found, first: u64, last: u64) {
+    fn fetch(&mut self, found: &Findings, first: u64, last: u64) {
         self.read_pieces(first, last);
         let delay = found.delay();
         self.fetched += delay;
-        self.account.hold(State::Fetch as usize, delay);
+        self.account.hold(K8State::Fetch as usize, delay);
     }
 
     /// Fetches pieces of code that is present.
@@ -295,7 +293,7 @@ impl K8Pipeline {
         };
         self.piece = None;
         self.fetched += bubble;
-        self.account.hold(State::Fetch as usize, bubble);
+        self.account.hold(K8State::Fetch as usize, bubble);
         if let Some(redirect) = self.redirect {
             // The next piece is read one cycle later, and its line is ready another cycle later.
             self.fetched = redirect.resolved + MISPREDICTION - 2;
@@ -352,8 +350,8 @@ impl K8Pipeline {
         let at = ready.max(self.room_plain(ready));
         let next = at + 1;
         if at != begin {
-            self.hold(State::Empty, begin, ready);
-            self.hold(State::Stall, ready, at);
+            self.hold(K8State::Empty, begin, ready);
+            self.hold(K8State::Stall, ready, at);
         }
         let K8Pipeline { line, registers, ports, schedulers, completed, .. } = self;
         let (mut sources, mut result) = (0, 0);
@@ -361,7 +359,7 @@ impl K8Pipeline {
             let operands = &operation.operands;
             sources = operands.reads().iter().fold(0, |sources, register| sources.max(registers.at(*register)));
             let issued = ports.take_cycle(INTEGER_UNITS + position, sources.max(next));
-            result = issued + u64::from(Row::PLAIN.latency);
+            result = issued + u64::from(K8Row::PLAIN.latency);
             scheduler.take(issued + 1);
             completed.next(result, WIDTH as u8);
             for register in operands.writes() {
@@ -388,8 +386,8 @@ impl K8Pipeline {
         let reorder = self.reorder.room_for_one();
         let last = reorder.max(scheduler);
         if last > ready {
-            self.hold(State::ReorderBuffer, ready, reorder);
-            self.hold(State::Scheduler, ready, scheduler);
+            self.hold(K8State::ReorderBuffer, ready, reorder);
+            self.hold(K8State::Scheduler, ready, scheduler);
         }
         last
     }
@@ -397,9 +395,9 @@ impl K8Pipeline {
     /// Lets the cycles from `begin` up to `next` pass.
     #[inline]
     fn pass(&mut self, begin: u64, next: u64) {
-        self.account.hold(State::LoadStoreBuffer as usize, self.second_full.take(next));
+        self.account.hold(K8State::LoadStoreBuffer as usize, self.second_full.take(next));
         let busy = self.floating_completions.take(next);
-        self.account.pass_holding(next - begin, State::FloatingIdle as usize, (next - begin).saturating_sub(busy));
+        self.account.pass_holding(next - begin, K8State::FloatingIdle as usize, (next - begin).saturating_sub(busy));
         self.next = next;
         self.ports.forget(next);
     }
@@ -415,13 +413,13 @@ impl K8Pipeline {
         if let Some(redirect) = self.redirect.take() {
             ready = ready.max(redirect.resolved + MISPREDICTION);
             self.wrong_path(begin, redirect.resolved);
-            self.hold(State::Empty, begin.max(redirect.resolved + 1), ready);
+            self.hold(K8State::Empty, begin.max(redirect.resolved + 1), ready);
             room = redirect.completed + 1;
             if !far {
-                self.hold(State::BranchAbort, ready, room);
+                self.hold(K8State::BranchAbort, ready, room);
             }
         } else {
-            self.hold(State::Empty, begin, ready);
+            self.hold(K8State::Empty, begin, ready);
         }
         let lines = if far { 1 } else { u64::from(needs.lines) };
         let at;
@@ -430,12 +428,12 @@ impl K8Pipeline {
             // PK34: a stall for a far transfer counts nowhere else.
             at = ready.max(room).max(self.completed.at + 1);
             next = at + lines + FAR;
-            self.hold(State::Far, ready, next - lines);
-            self.hold(State::Stall, ready, next - lines);
+            self.hold(K8State::Far, ready, next - lines);
+            self.hold(K8State::Stall, ready, next - lines);
         } else {
             at = ready.max(room).max(self.room(ready));
             next = at + lines;
-            self.hold(State::Stall, ready, at);
+            self.hold(K8State::Stall, ready, at);
         }
         if needs.segments != 0 {
             self.segment = at + SEGMENT * u64::from(needs.segments);
@@ -467,19 +465,19 @@ impl K8Pipeline {
         let reorder = self.reorder.room_for_one();
         let mut last = reorder.max(scheduler).max(floating).max(queue);
         if last > ready {
-            self.hold(State::ReorderBuffer, ready, reorder);
-            self.hold(State::Scheduler, ready, scheduler);
-            self.hold(State::FloatingScheduler, ready, floating);
-            self.hold(State::LoadStore, ready, queue);
+            self.hold(K8State::ReorderBuffer, ready, reorder);
+            self.hold(K8State::Scheduler, ready, scheduler);
+            self.hold(K8State::FloatingScheduler, ready, floating);
+            self.hold(K8State::LoadStore, ready, queue);
         }
         if needs.segments != 0 {
-            self.hold(State::SegmentLoad, ready, self.segment);
+            self.hold(K8State::SegmentLoad, ready, self.segment);
             last = last.max(self.segment);
         }
         if needs.serializes {
             let (serialization, quiet) = (self.completed.at + 1, self.stores.written + 1);
-            self.hold(State::Serialization, ready, serialization);
-            self.hold(State::AllQuiet, ready, quiet);
+            self.hold(K8State::Serialization, ready, serialization);
+            self.hold(K8State::AllQuiet, ready, quiet);
             last = last.max(serialization).max(quiet);
         }
         last
@@ -487,15 +485,15 @@ impl K8Pipeline {
 
     /// Makes `state` hold from cycle `from` up to `until`, if that is later.
     #[inline]
-    fn hold(&mut self, state: State, from: u64, until: u64) {
+    fn hold(&mut self, state: K8State, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 
     /// PK29: behind a mispredicted branch, dispatches lines until the branch resolves or the reorder buffer is full.
     fn wrong_path(&mut self, begin: u64, resolved: u64) {
         let full = self.reorder.full(begin, resolved, 1, usize::MAX);
-        self.account.hold(State::ReorderBuffer as usize, full);
-        self.account.hold(State::Stall as usize, full);
+        self.account.hold(K8State::ReorderBuffer as usize, full);
+        self.account.hold(K8State::Stall as usize, full);
     }
 
     /// Returns the number of LS1 entries that the line needs: two for an access of 16 bytes.

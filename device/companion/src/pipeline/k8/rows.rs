@@ -2,9 +2,9 @@
 
 use crate::instruction::{Class, Instruction};
 
-/// How the decoders handle an instruction.
+/// The decoders' way of handling an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Path {
+pub(super) enum DecodePath {
     /// One macro-operation.
     Direct,
     /// Two macro-operations, which begin together.
@@ -17,7 +17,7 @@ pub(super) enum Path {
 
 /// The unit that executes a macro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum K8Unit {
     /// No unit, or only address generation and the load/store unit.
     None,
     /// The integer unit of its position.
@@ -36,31 +36,31 @@ pub(super) enum Unit {
     Either,
 }
 
-impl Unit {
+impl K8Unit {
     /// Returns whether it is a pipe of the floating-point unit.
     pub(super) fn is_floating(self) -> bool {
-        matches!(self, Unit::Add | Unit::Multiply | Unit::Store | Unit::Either)
+        matches!(self, K8Unit::Add | K8Unit::Multiply | K8Unit::Store | K8Unit::Either)
     }
 }
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) path: Path,
-    pub(super) unit: Unit,
+pub(super) struct K8Row {
+    pub(super) path: DecodePath,
+    pub(super) unit: K8Unit,
     /// Cycles from issue to the use of the result.
     pub(super) latency: u8,
     /// Cycles until the unit accepts the next operation.
     pub(super) every: u8,
 }
 
-const fn row(path: Path, unit: Unit, latency: u8, every: u8) -> Row {
-    Row { path, unit, latency, every }
+const fn row(path: DecodePath, unit: K8Unit, latency: u8, every: u8) -> K8Row {
+    K8Row { path, unit, latency, every }
 }
 
 /// Returns a row of the floating-point unit, whose operations of 16 bytes are two.
-const fn wide(width: u8, unit: Unit, latency: u8, every: u8) -> Row {
-    row(if width > 8 && width != EXTENDED { Path::Double } else { Path::Direct }, unit, latency, every)
+const fn wide(width: u8, unit: K8Unit, latency: u8, every: u8) -> K8Row {
+    row(if width > 8 && width != EXTENDED { DecodePath::Double } else { DecodePath::Direct }, unit, latency, every)
 }
 
 /// The width of x87's extended numbers in bytes.
@@ -69,13 +69,13 @@ const EXTENDED: u8 = 10;
 /// An integer division occupies the front end for its latency less these cycles.
 const DIVISION_OVERLAP: u8 = 6;
 
-const fn division(latency: u8) -> Row {
-    row(Path::Vector(latency - DIVISION_OVERLAP), Unit::Integer, latency, latency)
+const fn division(latency: u8) -> K8Row {
+    row(DecodePath::Vector(latency - DIVISION_OVERLAP), K8Unit::Integer, latency, latency)
 }
 
-impl Row {
+impl K8Row {
     /// The row of a plain instruction.
-    pub(super) const PLAIN: Row = row(Path::Direct, Unit::Integer, 1, 1);
+    pub(super) const PLAIN: K8Row = row(DecodePath::Direct, K8Unit::Integer, 1, 1);
 }
 
 /// Number of prefixes that cost nothing. Every further group of as many costs a cycle.
@@ -95,13 +95,13 @@ pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
 /// Returns the row of an instruction that needs an integer unit for a cycle, or only accesses memory, and that can take the fast path. It
 /// has at most one access, or stores what it has loaded, and is not locked.
 #[inline]
-pub(super) fn short(instruction: &Instruction<'_>) -> Option<Row> {
+pub(super) fn short(instruction: &Instruction<'_>) -> Option<K8Row> {
     let accesses = instruction.accesses.len();
     let row = match instruction.class {
-        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => Row::PLAIN,
-        Class::Load | Class::Store | Class::Push if accesses == 1 => row(Path::Direct, Unit::None, 0, 1),
-        Class::Pop if accesses == 1 => row(Path::Double, Unit::None, 0, 1),
-        Class::Call | Class::Return if accesses == 1 => row(Path::Vector(1), Unit::Integer, 1, 1),
+        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => K8Row::PLAIN,
+        Class::Load | Class::Store | Class::Push if accesses == 1 => row(DecodePath::Direct, K8Unit::None, 0, 1),
+        Class::Pop if accesses == 1 => row(DecodePath::Double, K8Unit::None, 0, 1),
+        Class::Call | Class::Return if accesses == 1 => row(DecodePath::Vector(1), K8Unit::Integer, 1, 1),
         _ => return None,
     };
     let usual = !instruction.floating_point && instruction.segment_loads == 0 && prefixes(instruction) <= PREFIXES;
@@ -119,9 +119,9 @@ pub(super) fn prefix_delay(instruction: &Instruction<'_>) -> u64 {
 }
 
 /// Returns the row of an instruction.
-pub(super) fn of(instruction: &Instruction<'_>) -> Row {
+pub(super) fn of(instruction: &Instruction<'_>) -> K8Row {
     let (width, packed) = instruction.operation.as_ref().map_or((0, false), |operation| (operation.width, operation.packed));
-    let vector = |lines, latency| row(Path::Vector(lines), Unit::Integer, latency, 1);
+    let vector = |lines, latency| row(DecodePath::Vector(lines), K8Unit::Integer, latency, 1);
     if instruction.segment_loads != 0 {
         return vector(1, 1);
     }
@@ -129,26 +129,28 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
         return vector(1, 1);
     }
     match instruction.class {
-        Class::Simple if instruction.floating_point => wide(width, Unit::Either, 2, 1),
-        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => Row::PLAIN,
-        Class::Nop => row(Path::Direct, Unit::None, 0, 1),
-        Class::Address => row(Path::Direct, Unit::Address, 1, 1),
-        Class::AddressScaled => row(Path::Direct, Unit::Address, 2, 1),
-        Class::Load if instruction.floating_point && (width > 8 && width != EXTENDED || !packed) => row(Path::Double, Unit::Store, 2, 1),
-        Class::Load | Class::Store if instruction.floating_point => wide(width, Unit::Store, 2, 1),
-        Class::Load | Class::Store | Class::Push => row(Path::Direct, Unit::None, 0, 1),
-        Class::Pop => row(Path::Double, Unit::None, 0, 1),
+        Class::Simple if instruction.floating_point => wide(width, K8Unit::Either, 2, 1),
+        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => K8Row::PLAIN,
+        Class::Nop => row(DecodePath::Direct, K8Unit::None, 0, 1),
+        Class::Address => row(DecodePath::Direct, K8Unit::Address, 1, 1),
+        Class::AddressScaled => row(DecodePath::Direct, K8Unit::Address, 2, 1),
+        Class::Load if instruction.floating_point && (width > 8 && width != EXTENDED || !packed) => {
+            row(DecodePath::Double, K8Unit::Store, 2, 1)
+        }
+        Class::Load | Class::Store if instruction.floating_point => wide(width, K8Unit::Store, 2, 1),
+        Class::Load | Class::Store | Class::Push => row(DecodePath::Direct, K8Unit::None, 0, 1),
+        Class::Pop => row(DecodePath::Double, K8Unit::None, 0, 1),
         Class::Call | Class::Return => vector(1, 1),
-        Class::BitTest => row(Path::Chained, Unit::Integer, 1, 1),
+        Class::BitTest => row(DecodePath::Chained, K8Unit::Integer, 1, 1),
         Class::RotateThroughCarry => vector(3, 3),
         Class::DoubleShift => vector(2, 3),
         Class::BitScan => vector(8, 9),
         Class::Exchange => vector(1, 2),
         Class::CompareExchange => vector(2, 3),
-        Class::Multiply if width > 4 => row(Path::Direct, Unit::Multiplier, 4, 2),
-        Class::Multiply => row(Path::Direct, Unit::Multiplier, 3, 1),
-        Class::WideMultiply if width > 4 => row(Path::Vector(1), Unit::Multiplier, 5, 4),
-        Class::WideMultiply => row(Path::Vector(1), Unit::Multiplier, 3, 3),
+        Class::Multiply if width > 4 => row(DecodePath::Direct, K8Unit::Multiplier, 4, 2),
+        Class::Multiply => row(DecodePath::Direct, K8Unit::Multiplier, 3, 1),
+        Class::WideMultiply if width > 4 => row(DecodePath::Vector(1), K8Unit::Multiplier, 5, 4),
+        Class::WideMultiply => row(DecodePath::Vector(1), K8Unit::Multiplier, 3, 3),
         Class::Divide => division(match width {
             1 => 15,
             2 => 23,
@@ -179,16 +181,16 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
         Class::Serializing => vector(48, 48),
         Class::Exception => vector(1, 1),
         Class::Microcode | Class::PopulationCount | Class::Decimal | Class::Crypto => vector(3, 3),
-        Class::FloatAdd | Class::FloatConvert => wide(width, Unit::Add, 4, 1),
-        Class::FloatMultiply | Class::FloatMultiplyAdd => wide(width, Unit::Multiply, 4, 1),
-        Class::FloatEstimate | Class::VectorMultiply => wide(width, Unit::Multiply, 3, 1),
+        Class::FloatAdd | Class::FloatConvert => wide(width, K8Unit::Add, 4, 1),
+        Class::FloatMultiply | Class::FloatMultiplyAdd => wide(width, K8Unit::Multiply, 4, 1),
+        Class::FloatEstimate | Class::VectorMultiply => wide(width, K8Unit::Multiply, 3, 1),
         Class::FloatDivide => {
             let (latency, every) = match width {
                 EXTENDED => (24, 21),
                 4 => (16, 13),
                 _ => (20, 17),
             };
-            wide(width, Unit::Multiply, latency, every)
+            wide(width, K8Unit::Multiply, latency, every)
         }
         Class::FloatSquareRoot => {
             let (latency, every) = match width {
@@ -196,11 +198,11 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
                 4 => (19, 16),
                 _ => (27, 24),
             };
-            wide(width, Unit::Multiply, latency, every)
+            wide(width, K8Unit::Multiply, latency, every)
         }
-        Class::FloatCompare => row(Path::Vector(1), Unit::Add, 3, 1),
-        Class::FloatMove | Class::Vector | Class::VectorPermute => wide(width, Unit::Either, 2, 1),
-        Class::ToVector => row(Path::Vector(2), Unit::Store, 7, 2),
-        Class::FromVector => row(Path::Vector(2), Unit::Store, 7, 2),
+        Class::FloatCompare => row(DecodePath::Vector(1), K8Unit::Add, 3, 1),
+        Class::FloatMove | Class::Vector | Class::VectorPermute => wide(width, K8Unit::Either, 2, 1),
+        Class::ToVector => row(DecodePath::Vector(2), K8Unit::Store, 7, 2),
+        Class::FromVector => row(DecodePath::Vector(2), K8Unit::Store, 7, 2),
     }
 }

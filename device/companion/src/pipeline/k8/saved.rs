@@ -2,7 +2,7 @@
 
 use super::K8Pipeline;
 use super::line::{MacroOperation, Operands};
-use super::rows::{Path, Row, Unit};
+use super::rows::{DecodePath, K8Row, K8Unit};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Class;
 use crate::pipeline::resources::redirect::Redirect;
@@ -11,30 +11,31 @@ use crate::pipeline::resources::saving::{number, pick, small, time};
 use crate::pipeline::resources::sequence::Sequence;
 use crate::pipeline::{Continuation, Touch};
 
-const UNITS: [Unit; 8] = [Unit::None, Unit::Integer, Unit::Address, Unit::Multiplier, Unit::Add, Unit::Multiply, Unit::Store, Unit::Either];
+const UNITS: [K8Unit; 8] =
+    [K8Unit::None, K8Unit::Integer, K8Unit::Address, K8Unit::Multiplier, K8Unit::Add, K8Unit::Multiply, K8Unit::Store, K8Unit::Either];
 
 const CONTINUATIONS: [Continuation; 5] =
     [Continuation::Sequential, Continuation::Taken, Continuation::Mispredicted, Continuation::Restarted, Continuation::Far];
 
-const PATHS: [Path; 3] = [Path::Direct, Path::Double, Path::Chained];
+const PATHS: [DecodePath; 3] = [DecodePath::Direct, DecodePath::Double, DecodePath::Chained];
 
-impl Row {
+impl K8Row {
     fn save(&self, writer: &mut Writer) {
         match self.path {
-            Path::Vector(lines) => writer.words(&[PATHS.len() as u64, u64::from(lines)]),
+            DecodePath::Vector(lines) => writer.words(&[PATHS.len() as u64, u64::from(lines)]),
             path => writer.words(&[number(&PATHS, &path), 0]),
         }
         writer.words(&[number(&UNITS, &self.unit), u64::from(self.latency), u64::from(self.every)]);
     }
 
-    fn load(reader: &mut Reader<'_>) -> Result<Row, Damaged> {
+    fn load(reader: &mut Reader<'_>) -> Result<K8Row, Damaged> {
         let (path, lines) = (reader.word()?, small(reader, 255)?);
         let path = match PATHS.get(usize::try_from(path).map_err(|_| Damaged)?) {
             Some(path) => *path,
-            None if path == PATHS.len() as u64 => Path::Vector(lines),
+            None if path == PATHS.len() as u64 => DecodePath::Vector(lines),
             None => return Err(Damaged),
         };
-        Ok(Row { path, unit: pick(&UNITS, reader)?, latency: small(reader, 255)?, every: small(reader, 255)? })
+        Ok(K8Row { path, unit: pick(&UNITS, reader)?, latency: small(reader, 255)?, every: small(reader, 255)? })
     }
 }
 
@@ -79,7 +80,7 @@ impl MacroOperation {
     }
 
     fn load(reader: &mut Reader<'_>) -> Result<MacroOperation, Damaged> {
-        let (row, operands) = (Row::load(reader)?, Operands::load(reader)?);
+        let (row, operands) = (K8Row::load(reader)?, Operands::load(reader)?);
         let class = usize::try_from(reader.word()?).ok().and_then(|number| Class::ALL.get(number)).copied().ok_or(Damaged)?;
         let touches = (small(reader, super::MOST)?, small(reader, super::MOST)?);
         let flags = reader.word()?;

@@ -5,8 +5,8 @@
 
 use super::accesses::Writing;
 use super::line::MacroOperation;
-use super::rows::{self, Path, Row, Unit};
-use super::signals::{DOUBLE_EVENTS, State};
+use super::rows::{self, DecodePath, K8Row, K8Unit};
+use super::signals::{DOUBLE_EVENTS, K8State};
 use super::{ANY, INTEGER_UNITS, K8Pipeline, PIECE_BITS, WIDTH};
 use crate::instruction::{AccessKind, Instruction};
 use crate::pipeline::resources::redirect::Redirect;
@@ -64,12 +64,12 @@ impl K8Pipeline {
             return true;
         }
         let Some(row) = rows::short(instruction) else { return false };
-        let alone = matches!(row.path, Path::Vector(_));
+        let alone = matches!(row.path, DecodePath::Vector(_));
         if alone && self.line.count != 0 {
             self.dispatch(tally);
         }
         self.enter(instruction, touches.count(), tally);
-        if row.path == Path::Double {
+        if row.path == DecodePath::Double {
             self.push_halves(instruction, row, touches, continuation, tally);
         } else {
             self.push_short(instruction, row, touches, continuation);
@@ -105,7 +105,7 @@ impl K8Pipeline {
 
     /// Puts the macro-operation of an instruction into the line.
     #[inline]
-    fn push_short(&mut self, instruction: &Instruction<'_>, row: Row, touches: Touches<'_>, continuation: Continuation) {
+    fn push_short(&mut self, instruction: &Instruction<'_>, row: K8Row, touches: Touches<'_>, continuation: Continuation) {
         let (accesses, loads) = (touches.count() != 0, touches.loads());
         let touches = self.take_touches(touches);
         let line = &mut self.line;
@@ -123,7 +123,7 @@ impl K8Pipeline {
     fn push_halves(
         &mut self,
         instruction: &Instruction<'_>,
-        row: Row,
+        row: K8Row,
         touches: Touches<'_>,
         continuation: Continuation,
         tally: &mut Tally,
@@ -153,8 +153,8 @@ impl K8Pipeline {
         let ready = self.line.ready.max(begin);
         let at = ready.max(self.room_short(ready));
         if at != begin {
-            self.hold(State::Empty, begin, ready);
-            self.hold(State::Stall, ready, at);
+            self.hold(K8State::Empty, begin, ready);
+            self.hold(K8State::Stall, ready, at);
         }
         let seconds = self.line.needs.seconds;
         for position in 0..self.line.count {
@@ -181,7 +181,7 @@ impl K8Pipeline {
     fn room_short(&mut self, ready: u64) -> u64 {
         let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
         let last = if self.line.needs.seconds == 0 { self.room_plain(ready) } else { self.room_beside_seconds(ready) };
-        self.hold(State::LoadStore, ready, queue);
+        self.hold(K8State::LoadStore, ready, queue);
         last.max(queue)
     }
 
@@ -202,7 +202,7 @@ impl K8Pipeline {
         let operands = &operation.operands;
         let sources = operands.reads().iter().fold(0, |sources, register| sources.max(registers.at(*register)));
         let issued = ports.take_cycle(INTEGER_UNITS + position, sources.max(at + 1));
-        let result = issued + u64::from(Row::PLAIN.latency);
+        let result = issued + u64::from(K8Row::PLAIN.latency);
         scheduler.take(issued + 1);
         for register in operands.writes() {
             // As if through the shortest operation, whatever this one is.
@@ -240,7 +240,7 @@ impl K8Pipeline {
         let next = at + 1;
         let Some((operation, touch)) = self.line.operations.get(position).zip(self.line.touches.get(usize::from(place))) else { return };
         let touch = touch.of_hit();
-        let MacroOperation { row: Row { unit, .. }, class, loads, continuation, .. } = *operation;
+        let MacroOperation { row: K8Row { unit, .. }, class, loads, continuation, .. } = *operation;
         let ready = |registers: &[u16]| registers.iter().fold(0, |ready: u64, register| ready.max(self.registers.at(*register)));
         let (addresses, reads) = (ready(operation.operands.addresses()), ready(operation.operands.reads()));
         let address = self.ports.take_cycle(position, addresses.max(next));
@@ -252,9 +252,9 @@ impl K8Pipeline {
         let sources = reads.max(data);
         let (mut result, mut until) = (address.max(if loads { data } else { sources }), address + 1);
         let mut issued = address;
-        if unit != Unit::None {
+        if unit != K8Unit::None {
             issued = self.ports.take_cycle(INTEGER_UNITS + position, sources.max(next));
-            result = issued + u64::from(Row::PLAIN.latency);
+            result = issued + u64::from(K8Row::PLAIN.latency);
             until = until.max(issued + 1);
         }
         if let Some(scheduler) = self.schedulers.get_mut(position) {

@@ -7,7 +7,7 @@ use super::WIDTH;
 /// States of a cycle, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(super) enum K8State {
     /// D0h: no line is ready.
     Empty,
     /// D1h: a line is ready but stalls.
@@ -42,7 +42,7 @@ pub(super) enum State {
     FloatingIdle,
 }
 
-pub(super) const STATE_COUNT: usize = State::FloatingIdle as usize + 1;
+pub(super) const STATE_COUNT: usize = K8State::FloatingIdle as usize + 1;
 
 /// The signals of the states, in order.
 pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [

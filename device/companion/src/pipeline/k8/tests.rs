@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::{K8Pipeline, STATES, State};
+use super::{K8Pipeline, K8State, STATES};
 use crate::instruction::{Access, AccessKind, Class, Elements, Instruction, Operation, Register};
-use crate::pipeline::{Continuation, Found, Touch};
+use crate::pipeline::{Continuation, Findings, Touch};
 use crate::tally::Tally;
 
 const FLAGS: Register = Register(100);
@@ -17,7 +17,7 @@ const MEMORY: u32 = 123;
 struct Bench {
     core: K8Pipeline,
     tally: Tally,
-    found: Found,
+    found: Findings,
     /// The address of the next access: each hits its own line and bank.
     address: u64,
 }
@@ -28,12 +28,12 @@ fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: K8Pipeline::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000 }
+        Bench { core: K8Pipeline::new(), tally: Tally::new(), found: Findings::NONE, address: 0x1_0000 }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {
         self.core.execute(instruction, &self.found, &mut self.tally);
-        self.found = Found::NONE;
+        self.found = Findings::NONE;
     }
 
     fn touch(&mut self, kind: AccessKind, size: u8, missed: bool) -> Access {
@@ -87,13 +87,13 @@ impl Bench {
     /// work.
     fn states(&mut self) -> Vec<(&'static str, u64)> {
         let full = self.core.second_full.take(u64::MAX);
-        self.core.account.hold(State::LoadStoreBuffer as usize, full);
+        self.core.account.hold(K8State::LoadStoreBuffer as usize, full);
         self.core.account.pass(1 << 20);
         let mut all = [0; STATES.len()];
         while let Some((cycles, states)) = self.core.account.next(u64::MAX) {
             all.iter_mut().enumerate().filter(|(number, _)| states >> number & 1 == 1).for_each(|(_, held)| *held += cycles);
         }
-        let idle = State::FloatingIdle as usize;
+        let idle = K8State::FloatingIdle as usize;
         (0..STATES.len()).filter(|state| *state != idle && all[*state] != 0).map(|state| (SHORT[state], all[state])).collect()
     }
 }

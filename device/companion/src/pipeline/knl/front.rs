@@ -2,7 +2,7 @@
 
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
-use crate::pipeline::Found;
+use crate::pipeline::Findings;
 use crate::pipeline::resources::queue::{Ring, Runs};
 use crate::pipeline::resources::saving::{small, time};
 
@@ -20,7 +20,7 @@ const DEPTH: u64 = 2;
 
 /// The front end of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct FrontEnd {
+pub(super) struct KnlFrontEnd {
     /// The cycle in which the last piece was fetched, and that piece.
     fetched: u64,
     piece: Option<u64>,
@@ -33,14 +33,14 @@ pub(super) struct FrontEnd {
     pub(super) walks: Runs,
 }
 
-impl FrontEnd {
-    pub(super) const fn new() -> FrontEnd {
-        FrontEnd { fetched: 0, piece: None, decoded: 0, places: 0, queue: Ring::new(), fills: Runs::new(), walks: Runs::new() }
+impl KnlFrontEnd {
+    pub(super) const fn new() -> KnlFrontEnd {
+        KnlFrontEnd { fetched: 0, piece: None, decoded: 0, places: 0, queue: Ring::new(), fills: Runs::new(), walks: Runs::new() }
     }
 
     /// Returns the first cycle in which the front end can deliver the instruction for allocation. `walker` is the cycle in which the
     /// thread's walker is free.
-    pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: &Found, walker: &mut u64) -> u64 {
+    pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: &Findings, walker: &mut u64) -> u64 {
         if instruction.length == 0 {
             return 0;
         }
@@ -68,7 +68,7 @@ impl FrontEnd {
         }
     }
 
-    /// Delivers like [`deliver`](FrontEnd::deliver), for code that is present.
+    /// Delivers like [`deliver`](KnlFrontEnd::deliver), for code that is present.
     #[inline]
     pub(super) fn deliver_plain(&mut self, instruction: &Instruction<'_>) -> u64 {
         if instruction.length == 0 {
@@ -101,7 +101,7 @@ impl FrontEnd {
     }
 
     /// Makes the fetcher wait for translations and lines.
-    fn wait(&mut self, found: &Found, walker: &mut u64) {
+    fn wait(&mut self, found: &Findings, walker: &mut u64) {
         if found.walk != 0 {
             let begin = self.fetched.max(*walker);
             *walker = begin + u64::from(found.walk);

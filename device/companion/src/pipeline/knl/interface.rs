@@ -6,13 +6,13 @@ use super::{EVENTS, KnlPipeline, STATES, Units};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
-use crate::pipeline::sharing::{PartShared, Shared, Turn};
+use crate::pipeline::sharing::{PartShared, SharedState, Turn};
 use crate::pipeline::touch::Touches;
-use crate::pipeline::{Continuation, Found, Held};
+use crate::pipeline::{Continuation, CycleStates, Findings};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
-impl Shared for Units {
+impl SharedState for Units {
     fn new() -> Units {
         Units::new()
     }
@@ -49,7 +49,7 @@ impl Part for KnlPipeline {
         self.account.sync(demanded.runs);
     }
 
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally) {
         let mut threads = turn.threads(self.now());
         self.execute(instruction, found, &mut threads, tally);
     }
@@ -70,7 +70,7 @@ impl Part for KnlPipeline {
         touches.one_at_most(|touch| self.execute_short(instruction, touch, continuation, tally))
     }
 
-    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally) {
         let mut threads = turn.threads(self.now());
         let touch = found.touches().first();
         let short = found.count <= 1 && self.execute_beside(instruction, touch, found.continuation, &mut threads, tally);
@@ -80,13 +80,13 @@ impl Part for KnlPipeline {
     }
 
     #[inline]
-    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+    fn next(&mut self, wanted: u64) -> Option<(u64, CycleStates)> {
         let (cycles, states) = self.account.next(wanted)?;
-        Some((cycles, Held::of(states, &STATES)))
+        Some((cycles, CycleStates::of(states, &STATES)))
     }
 
-    fn last(&self) -> Option<Held> {
-        Some(Held::of(self.account.last?, &STATES))
+    fn last(&self) -> Option<CycleStates> {
+        Some(CycleStates::of(self.account.last?, &STATES))
     }
 
     fn data_taken(&mut self, line: u64) -> bool {

@@ -29,7 +29,7 @@ const AGAIN: u64 = 1;
 
 /// The memory side of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Memory {
+pub(super) struct KnlMemory {
     /// The entries of the station, which are freed in order.
     station: Ring<12, 16>,
     sent: Sequence,
@@ -60,9 +60,9 @@ pub(super) struct Accessed {
     pub(super) loads: usize,
 }
 
-impl Memory {
-    pub(super) fn new() -> Memory {
-        Memory {
+impl KnlMemory {
+    pub(super) fn new() -> KnlMemory {
+        KnlMemory {
             station: Ring::new(),
             sent: Sequence::new(),
             next_load: 0,

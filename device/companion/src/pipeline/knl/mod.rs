@@ -17,7 +17,7 @@ use alloc::boxed::Box;
 use vm_pmu_arch::feed::Signal;
 
 use super::sharing::Threads;
-use super::{Continuation, Found, boxed};
+use super::{Continuation, Findings, boxed};
 use crate::instruction::{Class, Instruction, Register};
 use crate::pipeline::resources::account::States;
 use crate::pipeline::resources::queue::{Entries, Ring, Runs};
@@ -25,11 +25,11 @@ use crate::pipeline::resources::redirect::Redirect;
 use crate::pipeline::resources::registers::{ANY, Registers};
 use crate::pipeline::resources::sequence::Sequence;
 use crate::tally::Tally;
-use front::FrontEnd;
-use memory::{Accessed, Memory};
-use rows::{Row, Unit};
+use front::KnlFrontEnd;
+use memory::{Accessed, KnlMemory};
+use rows::{KnlRow, KnlUnit};
 pub(super) use signals::{EVENTS, STATES};
-use signals::{NOT_ALLOCATED, State};
+use signals::{KnlState, NOT_ALLOCATED};
 pub(super) use units::Units as Shared;
 use units::Units;
 
@@ -46,8 +46,8 @@ pub(super) struct KnlPipeline {
     at: u64,
     /// Whether the first micro-operation of the group has been allocated, and the port that it took, if any.
     open: bool,
-    port: Option<Port>,
-    front: FrontEnd,
+    port: Option<KnlPort>,
+    front: KnlFrontEnd,
     redirect: Option<Redirect>,
     registers: Registers,
     /// Boxed, since threads that share them swap them at each instruction.
@@ -55,7 +55,7 @@ pub(super) struct KnlPipeline {
     reorder: Ring<72, 128>,
     integer: [Entries<12, 16>; 2],
     vector: [Entries<20, 32>; 2],
-    memory: Memory,
+    memory: KnlMemory,
     /// The cycle in which the divider accepts another division of the thread. Divisions begin in order.
     divider: u64,
     divisions: Runs,
@@ -64,14 +64,14 @@ pub(super) struct KnlPipeline {
 
 /// A port with its reservation station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Port {
+struct KnlPort {
     vector: bool,
     number: usize,
 }
 
 /// PL28: a thread's share of the reorder buffer and the stations.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+struct KnlShare {
     reorder: usize,
     /// Entries of an integer station, and of the memory station.
     station: usize,
@@ -79,21 +79,21 @@ struct Share {
     vector: usize,
 }
 
-impl Share {
+impl KnlShare {
     /// Returns the share of one thread if `threads` run.
-    fn of(threads: usize) -> Share {
+    fn of(threads: usize) -> KnlShare {
         let parts = match threads {
             0 | 1 => 1,
             2 => 2,
             _ => 4,
         };
-        Share { reorder: 72 / parts, station: 12 / parts, vector: 20 / parts }
+        KnlShare { reorder: 72 / parts, station: 12 / parts, vector: 20 / parts }
     }
 }
 
 /// The cycles in which an instruction passed the stages.
 #[derive(Clone, Copy, Debug)]
-struct Issued {
+struct IssuedInstruction {
     /// Issue of its last part.
     last: u64,
     /// Its finish.
@@ -111,14 +111,14 @@ impl KnlPipeline {
             at: 0,
             open: false,
             port: None,
-            front: FrontEnd::new(),
+            front: KnlFrontEnd::new(),
             redirect: None,
             registers: Registers::new(),
             units: boxed(Units::new),
             reorder: Ring::new(),
             integer: [Entries::new(), Entries::new()],
             vector: [Entries::new(), Entries::new()],
-            memory: Memory::new(),
+            memory: KnlMemory::new(),
             divider: 0,
             divisions: Runs::new(),
             completed: Sequence::new(),
@@ -131,7 +131,7 @@ impl KnlPipeline {
     }
 
     /// Executes an instruction.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, threads: &mut Threads<'_>, tally: &mut Tally) {
         self.exchange(threads);
         let far = instruction.class == Class::Exception || found.continuation == Continuation::Far;
         let row = rows::of(instruction, far);
@@ -184,7 +184,7 @@ impl KnlPipeline {
     }
 
     /// Redirects the front end.
-    fn turn(&mut self, continuation: Continuation, far: bool, issued: &Issued, completed: u64) {
+    fn turn(&mut self, continuation: Continuation, far: bool, issued: &IssuedInstruction, completed: u64) {
         let redirect = match continuation {
             _ if far => return self.front.restart(self.at),
             Continuation::Sequential | Continuation::Far => return,
@@ -204,8 +204,8 @@ impl KnlPipeline {
     /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes `accesses`
     /// accesses. The cycle is [`at`](KnlPipeline::at). Returns its port, and whether it is the second of its group.
     #[inline(always)]
-    fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<Port>, bool) {
-        let share = Share::of(threads.count());
+    fn allocate(&mut self, row: &KnlRow, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<KnlPort>, bool) {
+        let share = KnlShare::of(threads.count());
         if self.open {
             if row.flow == 0 && delivered <= self.at {
                 let port = self.choose(row.unit);
@@ -214,8 +214,8 @@ impl KnlPipeline {
                     // The second of the group: the reorder buffer had room for both.
                     return (port, true);
                 }
-                self.hold(State::StationFull, 0, 1);
-                self.hold(State::MemoryStationFull, 0, u64::from(memory > self.at));
+                self.hold(KnlState::StationFull, 0, 1);
+                self.hold(KnlState::MemoryStationFull, 0, u64::from(memory > self.at));
             }
             self.close();
         }
@@ -226,24 +226,24 @@ impl KnlPipeline {
         if let Some(redirect) = self.redirect.take() {
             // PL25: a wrong path is allocated until the branch is issued. PL33: then the right path waits until the branch has completed.
             let full = self.reorder.full(begin, redirect.resolved, usize::from(WIDTH), share.reorder);
-            self.hold(State::ReorderBuffer, 0, full);
+            self.hold(KnlState::ReorderBuffer, 0, full);
             at = at.max(redirect.resolved + 1);
-            at = self.until(State::Misprediction, at, redirect.completed + 1);
+            at = self.until(KnlState::Misprediction, at, redirect.completed + 1);
             ready = ready.max(redirect.resolved + MISPREDICTION);
         }
         let window = self.reorder.room_within(usize::from(WIDTH), share.reorder);
-        at = self.until(State::ReorderBuffer, at, window);
-        at = self.until(State::Empty, at, ready);
+        at = self.until(KnlState::ReorderBuffer, at, window);
+        at = self.until(KnlState::Empty, at, ready);
         if row.serializes {
             let quiet = self.completed.at.max(self.memory.stores.written) + 1;
-            at = self.until(State::Serialization, at, quiet);
+            at = self.until(KnlState::Serialization, at, quiet);
         }
         let memory = self.memory.room(accesses, share.station);
         let station = self.earliest(row.unit, share).max(memory);
-        at = self.until(State::Station, at, station);
+        at = self.until(KnlState::Station, at, station);
         let asked = begin.max(ready);
-        self.hold(State::StationFull, asked, station);
-        self.hold(State::MemoryStationFull, asked, memory);
+        self.hold(KnlState::StationFull, asked, station);
+        self.hold(KnlState::MemoryStationFull, asked, memory);
         threads.stalls(begin, at);
         self.pass(threads.turn(at));
         self.open = true;
@@ -252,12 +252,12 @@ impl KnlPipeline {
     }
 
     /// Makes `state` hold from cycle `from` up to `until`, if that is later.
-    fn hold(&mut self, state: State, from: u64, until: u64) {
+    fn hold(&mut self, state: KnlState, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 
     /// Makes `state` hold like [`hold`](KnlPipeline::hold), and returns the later of `from` and `until`.
-    fn until(&mut self, state: State, from: u64, until: u64) -> u64 {
+    fn until(&mut self, state: KnlState, from: u64, until: u64) -> u64 {
         self.hold(state, from, until);
         from.max(until)
     }
@@ -278,10 +278,10 @@ impl KnlPipeline {
             return;
         }
         let runs = [
-            (State::Divider, &mut self.divisions),
-            (State::DataWalk, &mut self.memory.walks),
-            (State::CodeWalk, &mut self.front.walks),
-            (State::Fill, &mut self.front.fills),
+            (KnlState::Divider, &mut self.divisions),
+            (KnlState::DataWalk, &mut self.memory.walks),
+            (KnlState::CodeWalk, &mut self.front.walks),
+            (KnlState::Fill, &mut self.front.fills),
         ];
         for (state, runs) in runs {
             self.account.hold(state as usize, runs.take(until));
@@ -291,7 +291,7 @@ impl KnlPipeline {
     }
 
     /// Returns the first cycle in which the station of a port has a free entry.
-    fn room(&self, port: Port, share: Share) -> u64 {
+    fn room(&self, port: KnlPort, share: KnlShare) -> u64 {
         let room = if port.vector {
             self.vector.get(port.number).map(|entries| entries.room_within(share.vector))
         } else {
@@ -301,7 +301,7 @@ impl KnlPipeline {
     }
 
     /// Returns the number of micro-operations that wait in the station of a port.
-    fn waiting(&self, port: Port) -> usize {
+    fn waiting(&self, port: KnlPort) -> usize {
         let waiting = if port.vector {
             self.vector.get(port.number).map(|entries| entries.taken(self.at))
         } else {
@@ -311,31 +311,31 @@ impl KnlPipeline {
     }
 
     /// Returns the first cycle in which a station for `unit` has a free entry.
-    fn earliest(&self, unit: Unit, share: Share) -> u64 {
+    fn earliest(&self, unit: KnlUnit, share: KnlShare) -> u64 {
         let vector = unit.is_vector();
         match unit.only() {
-            _ if unit == Unit::None => 0,
-            Some(number) => self.room(Port { vector, number }, share),
-            None => self.room(Port { vector, number: 0 }, share).min(self.room(Port { vector, number: 1 }, share)),
+            _ if unit == KnlUnit::None => 0,
+            Some(number) => self.room(KnlPort { vector, number }, share),
+            None => self.room(KnlPort { vector, number: 0 }, share).min(self.room(KnlPort { vector, number: 1 }, share)),
         }
     }
 
     /// PL12: returns the port of a micro-operation that is allocated now.
-    fn choose(&self, unit: Unit) -> Option<Port> {
-        if unit == Unit::None {
+    fn choose(&self, unit: KnlUnit) -> Option<KnlPort> {
+        if unit == KnlUnit::None {
             return None;
         }
         let vector = unit.is_vector();
         let number = match (unit.only(), self.port) {
             (Some(number), _) => number,
             (None, Some(other)) if other.vector == vector => 1 - other.number.min(1),
-            _ => usize::from(self.waiting(Port { vector, number: 1 }) < self.waiting(Port { vector, number: 0 })),
+            _ => usize::from(self.waiting(KnlPort { vector, number: 1 }) < self.waiting(KnlPort { vector, number: 0 })),
         };
-        Some(Port { vector, number })
+        Some(KnlPort { vector, number })
     }
 
     /// Returns the cycle, `earliest` or later, in which `row` issues to its port. The station entry is free one cycle later.
-    fn send(&mut self, row: &Row, port: Port, earliest: u64) -> u64 {
+    fn send(&mut self, row: &KnlRow, port: KnlPort, earliest: u64) -> u64 {
         let mut earliest = earliest;
         if row.divider != 0 {
             earliest = earliest.max(self.divider);
@@ -354,7 +354,14 @@ impl KnlPipeline {
     }
 
     /// Issues the micro-operations allocated in the current cycle, and writes their results.
-    fn issue(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row, port: Option<Port>, tally: &mut Tally) -> Issued {
+    fn issue(
+        &mut self,
+        instruction: &Instruction<'_>,
+        found: &Findings,
+        row: &KnlRow,
+        port: Option<KnlPort>,
+        tally: &mut Tally,
+    ) -> IssuedInstruction {
         const UNKNOWN: &[Register] = &[Register(0)];
         let operation = instruction.operation;
         // Without named registers it needs the previous result.
@@ -401,6 +408,6 @@ impl KnlPipeline {
             let ready = self.registers.written(number(register), instruction.class, addresses, (self.at, pushed, result));
             self.registers.set(number(register), ready);
         }
-        Issued { last, finished, stored, accessed }
+        IssuedInstruction { last, finished, stored, accessed }
     }
 }

@@ -3,8 +3,8 @@
 //! It leaves the pipeline in the same state as the [general path](KnlPipeline::execute), which a test compares. Most instructions are of this
 //! kind.
 
-use super::signals::State;
-use super::{ANY, KnlPipeline, Port, WIDTH};
+use super::signals::KnlState;
+use super::{ANY, KnlPipeline, KnlPort, WIDTH};
 use crate::instruction::{Class, Instruction};
 
 /// Whether an instruction of `class` is one single-cycle micro-operation on either integer port, whatever its width.
@@ -68,7 +68,7 @@ impl KnlPipeline {
                 if self.integer.get(number % 2).is_none_or(|station| station.room() <= self.at) {
                     return (number, true);
                 }
-                self.hold(State::StationFull, 0, 1);
+                self.hold(KnlState::StationFull, 0, 1);
             }
             self.close();
         }
@@ -78,22 +78,22 @@ impl KnlPipeline {
         let station = first.room().min(second.room());
         let at = begin.max(room).max(delivered).max(station);
         if at != begin {
-            self.hold(State::ReorderBuffer, begin, room);
-            self.hold(State::Empty, begin.max(room), delivered);
-            self.hold(State::Station, begin.max(room).max(delivered), station);
-            self.hold(State::StationFull, begin.max(delivered), station);
+            self.hold(KnlState::ReorderBuffer, begin, room);
+            self.hold(KnlState::Empty, begin.max(room), delivered);
+            self.hold(KnlState::Station, begin.max(room).max(delivered), station);
+            self.hold(KnlState::StationFull, begin.max(delivered), station);
             self.pass(at);
         }
         self.open = true;
         let number = self.choose_integer();
-        self.port = Some(Port { vector: false, number });
+        self.port = Some(KnlPort { vector: false, number });
         (number, false)
     }
 
     /// PL12: returns the port of an operation that either port can execute.
     #[inline]
     pub(super) fn choose_integer(&self) -> usize {
-        if let Some(Port { vector: false, number }) = self.port {
+        if let Some(KnlPort { vector: false, number }) = self.port {
             return 1 - number.min(1);
         }
         let [first, second] = &self.integer;
@@ -104,7 +104,7 @@ impl KnlPipeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::knl::rows::{self, Unit};
+    use crate::pipeline::knl::rows::{self, KnlUnit};
 
     #[test]
     fn the_short_way_is_for_classes_that_are_one_operation_of_either_integer_port() {
@@ -112,6 +112,6 @@ mod tests {
         for class in Class::ALL.into_iter().filter(|class| is_short(*class)) {
             assert_eq!(rows::of(&Instruction { class, ..Instruction::default() }, false), simple, "{class:?}");
         }
-        assert!(is_short(Class::Simple) && (simple.unit, simple.latency, simple.flow) == (Unit::Integer, 1, 0));
+        assert!(is_short(Class::Simple) && (simple.unit, simple.latency, simple.flow) == (KnlUnit::Integer, 1, 0));
     }
 }

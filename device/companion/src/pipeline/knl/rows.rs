@@ -4,7 +4,7 @@ use crate::instruction::{AccessKind, Class, Instruction};
 
 /// The unit that executes a micro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum KnlUnit {
     /// The memory station only.
     None,
     /// Either integer port.
@@ -19,26 +19,26 @@ pub(super) enum Unit {
     Vector0,
 }
 
-impl Unit {
+impl KnlUnit {
     /// Returns whether it is a vector port.
     pub(super) fn is_vector(self) -> bool {
-        matches!(self, Unit::Vector | Unit::Vector0)
+        matches!(self, KnlUnit::Vector | KnlUnit::Vector0)
     }
 
     /// Returns the only port that it can use, if it is restricted to one.
     pub(super) fn only(self) -> Option<usize> {
         match self {
-            Unit::Integer0 | Unit::Vector0 => Some(0),
-            Unit::Integer1 => Some(1),
-            Unit::None | Unit::Integer | Unit::Vector => None,
+            KnlUnit::Integer0 | KnlUnit::Vector0 => Some(0),
+            KnlUnit::Integer1 => Some(1),
+            KnlUnit::None | KnlUnit::Integer | KnlUnit::Vector => None,
         }
     }
 }
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) unit: Unit,
+pub(super) struct KnlRow {
+    pub(super) unit: KnlUnit,
     /// Cycles from issue to the use of the result.
     pub(super) latency: u8,
     /// Cycles until the port accepts the next operation.
@@ -51,38 +51,38 @@ pub(super) struct Row {
     pub(super) serializes: bool,
 }
 
-const fn row(unit: Unit, latency: u8, every: u8) -> Row {
-    Row { unit, latency, every, flow: 0, divider: 0, serializes: false }
+const fn row(unit: KnlUnit, latency: u8, every: u8) -> KnlRow {
+    KnlRow { unit, latency, every, flow: 0, divider: 0, serializes: false }
 }
 
 /// Returns the row of one single-cycle micro-operation of a unit, or of the memory station only.
 #[inline]
-pub(super) const fn of_cycle(unit: Unit) -> Row {
-    row(unit, !matches!(unit, Unit::None) as u8, 1)
+pub(super) const fn of_cycle(unit: KnlUnit) -> KnlRow {
+    row(unit, !matches!(unit, KnlUnit::None) as u8, 1)
 }
 
 /// Returns the row of a microcode flow whose result takes as long as the front end is held.
-const fn flow(cycles: u8) -> Row {
-    Row { flow: cycles, ..row(Unit::Integer, cycles, 1) }
+const fn flow(cycles: u8) -> KnlRow {
+    KnlRow { flow: cycles, ..row(KnlUnit::Integer, cycles, 1) }
 }
 
 /// Returns the row of a microcode flow that waits for everything before it.
-const fn serializing(cycles: u8) -> Row {
-    Row { flow: cycles, serializes: true, ..row(Unit::Integer, 1, 1) }
+const fn serializing(cycles: u8) -> KnlRow {
+    KnlRow { flow: cycles, serializes: true, ..row(KnlUnit::Integer, 1, 1) }
 }
 
 /// Returns the row of an integer division, which occupies the front end for the shortest flow (PL4).
-const fn division(latency: u8, divider: u8) -> Row {
-    Row { flow: SHORTEST_FLOW, divider, ..row(Unit::Integer, latency, 1) }
+const fn division(latency: u8, divider: u8) -> KnlRow {
+    KnlRow { flow: SHORTEST_FLOW, divider, ..row(KnlUnit::Integer, latency, 1) }
 }
 
 /// Returns the row of a division or square root of the vector unit: in the divider if it is scalar or x87, otherwise in microcode (PL22).
-const fn fraction(latency: u8, divider: u8) -> Row {
-    Row { divider, ..row(Unit::Vector0, latency, 1) }
+const fn fraction(latency: u8, divider: u8) -> KnlRow {
+    KnlRow { divider, ..row(KnlUnit::Vector0, latency, 1) }
 }
 
-const fn packed(latency: u8, cycles: u8) -> Row {
-    Row { flow: cycles, ..row(Unit::Vector, latency, 1) }
+const fn packed(latency: u8, cycles: u8) -> KnlRow {
+    KnlRow { flow: cycles, ..row(KnlUnit::Vector, latency, 1) }
 }
 
 /// The width of x87's extended numbers in bytes.
@@ -92,9 +92,9 @@ const SHORTEST_FLOW: u8 = 7;
 /// A flow of unknown length: as XADD or CLD.
 const SOME_FLOW: u8 = 8;
 /// A locked operation: 13 in a chain, of which store-to-load forwarding takes 6 and the replay of the load one.
-const LOCKED: Row = Row { flow: 13, ..row(Unit::Integer, 6, 1) };
+const LOCKED: KnlRow = KnlRow { flow: 13, ..row(KnlUnit::Integer, 6, 1) };
 /// XCHG with memory: 24 in a chain.
-const LOCKED_EXCHANGE: Row = Row { flow: 24, ..row(Unit::Integer, 17, 1) };
+const LOCKED_EXCHANGE: KnlRow = KnlRow { flow: 24, ..row(KnlUnit::Integer, 17, 1) };
 /// Cycles of a far transfer, an interrupt or an exception. Chosen.
 const FAR: u8 = 90;
 /// Cycles of a load of a segment register. Chosen.
@@ -103,7 +103,7 @@ const SEGMENT: u8 = 10;
 const GATHER: usize = 4;
 
 /// Returns the row of an instruction.
-pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
+pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> KnlRow {
     if far {
         return serializing(FAR);
     }
@@ -118,25 +118,25 @@ pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
     let accesses = instruction.accesses.len();
     let sixteen = width == 2;
     match class {
-        Class::Simple if instruction.floating_point => row(Unit::Vector, 2, 1),
-        Class::Simple | Class::Nop | Class::BitTest => row(Unit::Integer, 1, 1),
+        Class::Simple if instruction.floating_point => row(KnlUnit::Vector, 2, 1),
+        Class::Simple | Class::Nop | Class::BitTest => row(KnlUnit::Integer, 1, 1),
         Class::Load if instruction.floating_point && accesses >= GATHER => packed(10, 9),
-        Class::Load | Class::Store => row(Unit::None, 0, 1),
+        Class::Load | Class::Store => row(KnlUnit::None, 0, 1),
         // To or from memory.
         Class::Push if accesses > 1 => flow(8),
         Class::Pop if accesses > 1 => flow(9),
-        Class::Push | Class::Pop => row(Unit::Integer, 1, 1),
-        Class::Branch | Class::Call | Class::Return => row(Unit::Integer1, 1, 1),
+        Class::Push | Class::Pop => row(KnlUnit::Integer, 1, 1),
+        Class::Branch | Class::Call | Class::Return => row(KnlUnit::Integer1, 1, 1),
         Class::Extend | Class::Address | Class::AddressScaled | Class::Multiply | Class::PopulationCount if sixteen => flow(SHORTEST_FLOW),
-        Class::Shift | Class::Extend => row(Unit::Integer0, 1, 1),
-        Class::Address => row(Unit::Integer1, 1, 1),
+        Class::Shift | Class::Extend => row(KnlUnit::Integer0, 1, 1),
+        Class::Address => row(KnlUnit::Integer1, 1, 1),
         // With one register it has a scale; with two it is assumed to have a displacement too.
-        Class::AddressScaled => row(Unit::Integer1, operation.addresses.len().clamp(1, 2) as u8, 1),
-        Class::ConditionalMove | Class::AddWithCarry => row(Unit::Integer, 2, 2),
-        Class::Multiply if width > 4 => row(Unit::Integer1, 5, 2),
-        Class::Multiply => row(Unit::Integer1, 3, 1),
-        Class::PopulationCount => row(Unit::Integer0, 3, 1),
-        Class::DoubleShift if width == 4 => row(Unit::Integer0, 2, 1),
+        Class::AddressScaled => row(KnlUnit::Integer1, operation.addresses.len().clamp(1, 2) as u8, 1),
+        Class::ConditionalMove | Class::AddWithCarry => row(KnlUnit::Integer, 2, 2),
+        Class::Multiply if width > 4 => row(KnlUnit::Integer1, 5, 2),
+        Class::Multiply => row(KnlUnit::Integer1, 3, 1),
+        Class::PopulationCount => row(KnlUnit::Integer0, 3, 1),
+        Class::DoubleShift if width == 4 => row(KnlUnit::Integer0, 2, 1),
         Class::DoubleShift | Class::BitScan => flow(11),
         Class::RotateThroughCarry => flow(13),
         Class::WideMultiply | Class::Exchange => flow(8),
@@ -175,12 +175,12 @@ pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
         Class::Microcode | Class::Decimal | Class::Crypto | Class::Exception => flow(SOME_FLOW),
         Class::Fence => serializing(17),
         Class::Serializing => serializing(63),
-        Class::FloatAdd | Class::FloatCompare if width == EXTENDED => row(Unit::Vector0, 6, 1),
-        Class::FloatMultiply if width == EXTENDED => row(Unit::Vector0, 7, 2),
+        Class::FloatAdd | Class::FloatCompare if width == EXTENDED => row(KnlUnit::Vector0, 6, 1),
+        Class::FloatMultiply if width == EXTENDED => row(KnlUnit::Vector0, 7, 2),
         Class::FloatAdd | Class::FloatMultiply | Class::FloatMultiplyAdd | Class::FloatCompare | Class::FloatConvert => {
-            row(Unit::Vector, 6, 1)
+            row(KnlUnit::Vector, 6, 1)
         }
-        Class::FloatEstimate | Class::VectorMultiply => row(Unit::Vector, 7, 2),
+        Class::FloatEstimate | Class::VectorMultiply => row(KnlUnit::Vector, 7, 2),
         Class::FloatDivide if operation.packed => packed(32, 16),
         Class::FloatDivide => match width {
             EXTENDED => fraction(41, 37),
@@ -193,10 +193,10 @@ pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> Row {
             4 => fraction(28, 18),
             _ => fraction(43, 33),
         },
-        Class::FloatMove | Class::Vector => row(Unit::Vector, 2, 1),
-        Class::VectorPermute if operation.reads.len() > 1 => row(Unit::Vector0, 3, 2),
-        Class::VectorPermute => row(Unit::Vector0, 2, 1),
-        Class::ToVector => row(Unit::Vector0, 4, 1),
-        Class::FromVector => row(Unit::Vector0, 5, 1),
+        Class::FloatMove | Class::Vector => row(KnlUnit::Vector, 2, 1),
+        Class::VectorPermute if operation.reads.len() > 1 => row(KnlUnit::Vector0, 3, 2),
+        Class::VectorPermute => row(KnlUnit::Vector0, 2, 1),
+        Class::ToVector => row(KnlUnit::Vector0, 4, 1),
+        Class::FromVector => row(KnlUnit::Vector0, 5, 1),
     }
 }

@@ -1,6 +1,6 @@
 //! Save and restore of the pipeline.
 
-use super::{KnlPipeline, Port};
+use super::{KnlPipeline, KnlPort};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::redirect::Redirect;
 use crate::pipeline::resources::saving::time;
@@ -37,7 +37,7 @@ impl KnlPipeline {
             return Err(Damaged);
         }
         self.open = open == 1;
-        self.port = (port & 1 == 1).then_some(Port { vector: port >> 1 & 1 == 1, number: usize::from(port >> 2 == 1) });
+        self.port = (port & 1 == 1).then_some(KnlPort { vector: port >> 1 & 1 == 1, number: usize::from(port >> 2 == 1) });
         self.front.load(reader, now)?;
         self.redirect = Redirect::load(reader, now)?;
         self.registers.load(reader, now)?;

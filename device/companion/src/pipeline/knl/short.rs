@@ -4,8 +4,8 @@
 //! kind.
 
 use super::memory::Accessed;
-use super::signals::State;
-use super::{ANY, Issued, KnlPipeline, Port, Unit, WIDTH, rows};
+use super::signals::KnlState;
+use super::{ANY, IssuedInstruction, KnlPipeline, KnlPort, KnlUnit, WIDTH, rows};
 use crate::instruction::{Class, Instruction, Register};
 use crate::pipeline::resources::registers::moves_stack;
 use crate::pipeline::sharing::Threads;
@@ -14,12 +14,12 @@ use crate::tally::Tally;
 
 /// Returns the unit of an instruction with at most one access, not locked, whatever its width, if it is of this kind.
 #[inline]
-fn unit(instruction: &Instruction<'_>) -> Option<Unit> {
+fn unit(instruction: &Instruction<'_>) -> Option<KnlUnit> {
     let usual = !instruction.floating_point && instruction.segment_loads == 0;
     match instruction.class {
-        Class::Simple | Class::Nop | Class::BitTest | Class::Push | Class::Pop if usual => Some(Unit::Integer),
-        Class::Load | Class::Store if usual => Some(Unit::None),
-        Class::Branch | Class::Call | Class::Return if usual => Some(Unit::Integer1),
+        Class::Simple | Class::Nop | Class::BitTest | Class::Push | Class::Pop if usual => Some(KnlUnit::Integer),
+        Class::Load | Class::Store if usual => Some(KnlUnit::None),
+        Class::Branch | Class::Call | Class::Return if usual => Some(KnlUnit::Integer1),
         _ => None,
     }
 }
@@ -69,7 +69,7 @@ impl KnlPipeline {
     fn step_short<const COMPETES: bool>(
         &mut self,
         instruction: &Instruction<'_>,
-        (unit, touch): (Unit, Option<&Touch>),
+        (unit, touch): (KnlUnit, Option<&Touch>),
         continuation: Continuation,
         threads: &mut Threads<'_>,
         tally: &mut Tally,
@@ -113,7 +113,7 @@ impl KnlPipeline {
     /// PL9 to PL12, PL31 to PL35: returns the port of the micro-operation, which makes `accesses` accesses, and whether it is the second of
     /// its group.
     #[inline]
-    fn allocate_short(&mut self, unit: Unit, delivered: u64, accesses: usize) -> (Option<Port>, bool) {
+    fn allocate_short(&mut self, unit: KnlUnit, delivered: u64, accesses: usize) -> (Option<KnlPort>, bool) {
         let memory = self.memory.room(accesses, usize::MAX);
         if self.open {
             if delivered <= self.at {
@@ -121,8 +121,8 @@ impl KnlPipeline {
                 if memory <= self.at && port.is_none_or(|port| self.station_room(port) <= self.at) {
                     return (port, true);
                 }
-                self.hold(State::StationFull, 0, 1);
-                self.hold(State::MemoryStationFull, 0, u64::from(memory > self.at));
+                self.hold(KnlState::StationFull, 0, 1);
+                self.hold(KnlState::MemoryStationFull, 0, u64::from(memory > self.at));
             }
             self.close();
         }
@@ -130,17 +130,17 @@ impl KnlPipeline {
         let room = self.reorder.room(usize::from(WIDTH));
         let [first, second] = &self.integer;
         let station = memory.max(match unit {
-            Unit::None => 0,
-            Unit::Integer1 => second.room(),
+            KnlUnit::None => 0,
+            KnlUnit::Integer1 => second.room(),
             _ => first.room().min(second.room()),
         });
         let at = begin.max(room).max(delivered).max(station);
         if at != begin {
-            self.hold(State::ReorderBuffer, begin, room);
-            self.hold(State::Empty, begin.max(room), delivered);
-            self.hold(State::Station, begin.max(room).max(delivered), station);
-            self.hold(State::StationFull, begin.max(delivered), station);
-            self.hold(State::MemoryStationFull, begin.max(delivered), memory);
+            self.hold(KnlState::ReorderBuffer, begin, room);
+            self.hold(KnlState::Empty, begin.max(room), delivered);
+            self.hold(KnlState::Station, begin.max(room).max(delivered), station);
+            self.hold(KnlState::StationFull, begin.max(delivered), station);
+            self.hold(KnlState::MemoryStationFull, begin.max(delivered), memory);
             self.pass(at);
         }
         self.open = true;
@@ -150,23 +150,29 @@ impl KnlPipeline {
 
     /// PL12: returns the port of a micro-operation.
     #[inline]
-    fn choose_short(&self, unit: Unit) -> Option<Port> {
+    fn choose_short(&self, unit: KnlUnit) -> Option<KnlPort> {
         let number = match unit {
-            Unit::None => return None,
-            Unit::Integer1 => 1,
+            KnlUnit::None => return None,
+            KnlUnit::Integer1 => 1,
             _ => self.choose_integer(),
         };
-        Some(Port { vector: false, number })
+        Some(KnlPort { vector: false, number })
     }
 
     #[inline]
-    fn station_room(&self, port: Port) -> u64 {
+    fn station_room(&self, port: KnlPort) -> u64 {
         self.integer.get(port.number).map_or(0, |station| station.room())
     }
 
     /// Issues the micro-operation allocated in the current cycle, and writes its results.
     #[inline]
-    fn issue_short(&mut self, instruction: &Instruction<'_>, port: Option<Port>, touch: Option<&Touch>, tally: &mut Tally) -> Issued {
+    fn issue_short(
+        &mut self,
+        instruction: &Instruction<'_>,
+        port: Option<KnlPort>,
+        touch: Option<&Touch>,
+        tally: &mut Tally,
+    ) -> IssuedInstruction {
         const UNKNOWN: &[Register] = &[Register(0)];
         let operation = instruction.operation.as_ref();
         // Without named registers it needs the previous result.
@@ -219,7 +225,7 @@ impl KnlPipeline {
             };
             self.registers.set(number, ready);
         }
-        Issued { last, finished, stored, accessed }
+        IssuedInstruction { last, finished, stored, accessed }
     }
 }
 

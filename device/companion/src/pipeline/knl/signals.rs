@@ -5,7 +5,7 @@ use vm_pmu_arch::feed::Signal;
 /// States of a cycle, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(super) enum KnlState {
     /// ROB_FULL: nothing is allocated because the reorder buffer is full.
     ReorderBuffer,
     /// MISPREDICTS: nothing is allocated because a mispredicted branch has not completed.
@@ -30,10 +30,10 @@ pub(super) enum State {
     Fill,
 }
 
-pub(super) const STATE_COUNT: usize = State::Fill as usize + 1;
+pub(super) const STATE_COUNT: usize = KnlState::Fill as usize + 1;
 
 /// The mutually exclusive states of a cycle: the causes for which nothing is allocated.
-pub(super) const NOT_ALLOCATED: u64 = (1 << (State::Empty as u64 + 1)) - 1;
+pub(super) const NOT_ALLOCATED: u64 = (1 << (KnlState::Empty as u64 + 1)) - 1;
 
 /// The signals of the states, in order.
 pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [

@@ -1,6 +1,6 @@
 //! Resources that the threads of a core share first come, first served (PL28): ports, the divider and the miss buffers.
 
-use super::{Port, Row};
+use super::{KnlPort, KnlRow};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::memory::Misses;
 use crate::pipeline::resources::ports::Ports;
@@ -22,7 +22,7 @@ impl Units {
     }
 
     /// Returns the cycle, `earliest` or later, in which `row` issues to `port`.
-    pub(super) fn send(&mut self, row: &Row, port: Port, earliest: u64) -> u64 {
+    pub(super) fn send(&mut self, row: &KnlRow, port: KnlPort, earliest: u64) -> u64 {
         let (every, divides) = (u64::from(row.every), u64::from(row.divider));
         let Some(ports) = self.ports.get_mut(usize::from(port.vector)) else { return earliest };
         let mut at = earliest + self.offset;

@@ -4,14 +4,14 @@ use vm_pmu_arch::feed::Signal;
 
 use super::MontecitoPipeline;
 use crate::caches::answered_snoops::Snoop;
-use crate::pipeline::Found;
+use crate::pipeline::Findings;
 use crate::pipeline::ia64::bus::Bus;
-use crate::pipeline::ia64::snoops::Times;
+use crate::pipeline::ia64::snoops::SnoopTimes;
 use crate::tally::Tally;
 
 impl MontecitoPipeline {
     /// Carries the bus traffic for the code of an instruction, which is looked up now. Returns how much later the code arrives.
-    pub(super) fn carry_code(&mut self, found: &Found) -> u64 {
+    pub(super) fn carry_code(&mut self, found: &Findings) -> u64 {
         if found.fetched.is_none() {
             return 0;
         }
@@ -24,7 +24,7 @@ impl MontecitoPipeline {
     }
 
     /// Handles a snoop that the caches have answered. Returns its times.
-    pub(in crate::pipeline) fn met(&mut self, snoop: Snoop) -> Times {
+    pub(in crate::pipeline) fn met(&mut self, snoop: Snoop) -> SnoopTimes {
         let times = self.memory.bus.snoop(snoop, self.clock);
         if self.second.observed {
             self.second.snoop(snoop.line(), times.arrived);

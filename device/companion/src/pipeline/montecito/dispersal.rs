@@ -5,13 +5,13 @@ use vm_pmu_arch::feed::Signal;
 use crate::bundle::{Template, Unit};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::ia64::branches;
-use crate::pipeline::ia64::rows::Port;
+use crate::pipeline::ia64::rows::BundlePort;
 use crate::pipeline::resources::saving::small;
 use crate::tally::Tally;
 
 /// The cause that ends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum MontecitoGroupEnd {
     /// A stop of the program.
     Stop,
     /// No port is left, a branch rule applies, or execution continues elsewhere.
@@ -22,7 +22,7 @@ pub(super) enum End {
 
 /// The ports taken by a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-struct Ports {
+struct DispersalPorts {
     /// Number of load ports and of store ports taken, and whether M0 and M2 are taken by instructions that can use no other.
     loads: u8,
     stores: u8,
@@ -35,39 +35,41 @@ struct Ports {
     branches: u8,
 }
 
-impl Ports {
+impl DispersalPorts {
     /// Takes the port of another instruction, if one is free. Instructions that can use every M port take one that is left over.
     #[inline]
-    fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8) -> bool {
+    fn take(&mut self, port: BundlePort, unit: Unit, template: Template, slot: u8) -> bool {
         match port {
-            Port::Any if unit == Unit::I && self.integer != 3 => self.take_integer(),
-            Port::Any | Port::Memory => self.take_memory(0, 0),
-            Port::Load => self.take_memory(1, 0),
-            Port::Store => self.take_memory(0, 1),
-            Port::Memory0 => {
+            BundlePort::Any if unit == Unit::I && self.integer != 3 => self.take_integer(),
+            BundlePort::Any | BundlePort::Memory => self.take_memory(0, 0),
+            BundlePort::Load => self.take_memory(1, 0),
+            BundlePort::Store => self.take_memory(0, 1),
+            BundlePort::Memory0 => {
                 let free = !self.memory0 && self.take_memory(1, 0);
                 self.memory0 |= free;
                 free
             }
-            Port::Memory2 => {
+            BundlePort::Memory2 => {
                 let free = !self.memory2 && self.take_memory(0, 1);
                 self.memory2 |= free;
                 free
             }
-            Port::Integer0 => {
+            BundlePort::Integer0 => {
                 let free = self.integer & 1 == 0;
                 self.integer |= 1;
                 free
             }
-            Port::Integer | Port::Long => self.integer != 3 && self.take_integer(),
-            Port::Floating => true,
-            Port::Branch | Port::BranchNop => match branches::with_branch(self.branches, port == Port::Branch, template, slot) {
-                Some(branches) => {
-                    self.branches = branches;
-                    true
+            BundlePort::Integer | BundlePort::Long => self.integer != 3 && self.take_integer(),
+            BundlePort::Floating => true,
+            BundlePort::Branch | BundlePort::BranchNop => {
+                match branches::with_branch(self.branches, port == BundlePort::Branch, template, slot) {
+                    Some(branches) => {
+                        self.branches = branches;
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
         }
     }
 
@@ -91,8 +93,8 @@ impl Ports {
 
 /// The group being formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Window {
-    ports: Ports,
+pub(super) struct MontecitoWindow {
+    ports: DispersalPorts,
     /// The slot of its first bundle at which it begins.
     start: u8,
     /// The bundle of its last instruction, 0 or 1, and the slot after that instruction.
@@ -105,10 +107,10 @@ pub(super) struct Window {
     branched: bool,
 }
 
-impl Window {
+impl MontecitoWindow {
     /// Returns a group that begins at this slot.
-    pub(super) fn at(start: u8) -> Window {
-        Window { start: start.min(2), next: start.min(2), ..Window::default() }
+    pub(super) fn at(start: u8) -> MontecitoWindow {
+        MontecitoWindow { start: start.min(2), next: start.min(2), ..MontecitoWindow::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -122,7 +124,7 @@ impl Window {
 
     /// Adds an instruction of its bundle, or of the next one if it `enters` that. Returns whether there was room.
     #[inline]
-    pub(super) fn take(&mut self, port: Port, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
+    pub(super) fn take(&mut self, port: BundlePort, unit: Unit, template: Template, slot: u8, enters: bool) -> bool {
         if enters && template == Template::Bbb && self.branched {
             return false;
         }
@@ -131,14 +133,14 @@ impl Window {
         }
         self.bundle += u8::from(enters);
         self.instructions += 1;
-        self.long += u8::from(port == Port::Long);
-        self.next = if port == Port::Long { 3 } else { slot.min(2) + 1 };
-        self.branched |= port == Port::Branch;
+        self.long += u8::from(port == BundlePort::Long);
+        self.next = if port == BundlePort::Long { 3 } else { slot.min(2) + 1 };
+        self.branched |= port == BundlePort::Branch;
         true
     }
 
     /// Counts the slots of the clock of its dispersal, which ended with `end`.
-    pub(super) fn count(&self, end: End, tally: &mut Tally) {
+    pub(super) fn count(&self, end: MontecitoGroupEnd, tally: &mut Tally) {
         let inside = self.next < 3;
         let before = u64::from(self.next);
         let lost = match (self.bundle, inside) {
@@ -149,10 +151,10 @@ impl Window {
         let over = if inside { before } else { 0 };
         let [mut stop, mut implicit, mut front, mut over_stop, mut over_implicit] = [0; 5];
         match end {
-            End::Stop => (stop, over_stop) = (lost, over),
-            End::Implicit => (implicit, over_implicit) = (lost, over),
+            MontecitoGroupEnd::Stop => (stop, over_stop) = (lost, over),
+            MontecitoGroupEnd::Implicit => (implicit, over_implicit) = (lost, over),
             // The second place is empty.
-            End::Window => front = if self.bundle == 0 { 3 } else { 0 },
+            MontecitoGroupEnd::Window => front = if self.bundle == 0 { 3 } else { 0 },
         }
         let long = u64::from(self.long) + u64::from(self.start);
         tally.add(Signal::InstructionsDispersed, u64::from(self.instructions));
@@ -175,8 +177,8 @@ impl Window {
         own.iter().for_each(|each| writer.word(u64::from(*each)));
     }
 
-    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Window, Damaged> {
-        let ports = Ports {
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<MontecitoWindow, Damaged> {
+        let ports = DispersalPorts {
             loads: small(reader, 2)?,
             stores: small(reader, 2)?,
             memory0: small(reader, 1)? == 1,
@@ -185,7 +187,7 @@ impl Window {
             integer: small(reader, 3)?,
             branches: small(reader, 7)?,
         };
-        Ok(Window {
+        Ok(MontecitoWindow {
             ports,
             start: small(reader, 2)?,
             bundle: small(reader, 1)?,

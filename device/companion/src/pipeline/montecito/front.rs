@@ -1,19 +1,19 @@
 //! The front end: the clocks in which bundles are in the instruction buffer, and the causes of the clocks without them (PM35 to PM40).
 
-use super::memory::Memory;
-use super::signals::{FETCH_LOST, SUPPLY_LOST, State};
+use super::memory::MontecitoMemory;
+use super::signals::{FETCH_LOST, MontecitoState, SUPPLY_LOST};
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::pipeline::ia64::buffer::{Arrival, Buffer, Intervals};
-use crate::pipeline::ia64::code::{Asked, Code};
+use crate::pipeline::ia64::buffer::{Arrival, InstructionBuffer, Intervals};
+use crate::pipeline::ia64::code::{Code, CodeSource};
 use crate::pipeline::resources::reasons::Reasons;
 use crate::pipeline::resources::saving::{small, time};
-use crate::pipeline::{Found, Source};
+use crate::pipeline::{Findings, Source};
 use crate::tally::Tally;
 
 /// The first applicable cause for which the front end delivers fewer than two bundles (PM36). The numbers are those of the signal tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Cause {
+pub(super) enum IdleCause {
     Flush,
     Translation,
     Miss,
@@ -26,14 +26,21 @@ pub(super) enum Cause {
 }
 
 /// Number of causes of clocks without any bundle, and of all causes.
-pub(super) const IDLE: usize = Cause::Full as usize + 1;
-pub(super) const CAUSES: usize = Cause::Unreached as usize + 1;
+pub(super) const IDLE: usize = IdleCause::Full as usize + 1;
+pub(super) const CAUSES: usize = IdleCause::Unreached as usize + 1;
 /// The report of a clock in which something is delivered. The causes follow.
 pub(super) const DELIVERS: u8 = 0;
 
-/// The states of clocks without a bundle, by cause, in the order of [`Cause`].
-pub(super) const IDLE_STATES: [State; IDLE] =
-    [State::IdleFlush, State::IdleTranslation, State::IdleMiss, State::IdleLoop, State::IdleFill, State::IdleBubble, State::IdleFull];
+/// The states of clocks without a bundle, by cause, in the order of [`IdleCause`].
+pub(super) const IDLE_STATES: [MontecitoState; IDLE] = [
+    MontecitoState::IdleFlush,
+    MontecitoState::IdleTranslation,
+    MontecitoState::IdleMiss,
+    MontecitoState::IdleLoop,
+    MontecitoState::IdleFill,
+    MontecitoState::IdleBubble,
+    MontecitoState::IdleFull,
+];
 
 /// Clocks from the look-up to a line that the second or the third level has.
 const SECOND: u64 = 7;
@@ -50,10 +57,10 @@ fn latency(source: Source, beyond: u64) -> u64 {
 
 /// The front end of a thread.
 #[derive(Clone, Debug)]
-pub(in crate::pipeline) struct FrontEnd {
+pub(in crate::pipeline) struct MontecitoFrontEnd {
     /// Its activity in the clocks that are known and not yet reported.
     pub(super) reports: Reasons,
-    buffer: Buffer,
+    buffer: InstructionBuffer,
     /// Whether the last bundle is behind a taken branch, and whether the next one will be.
     behind: bool,
     turned: bool,
@@ -66,12 +73,12 @@ pub(in crate::pipeline) struct FrontEnd {
     quiet: u64,
 }
 
-impl FrontEnd {
+impl MontecitoFrontEnd {
     /// Returns a front end whose first pair can be dispersed in clock `ready`.
-    pub(super) const fn new(ready: u64) -> FrontEnd {
-        FrontEnd {
+    pub(super) const fn new(ready: u64) -> MontecitoFrontEnd {
+        MontecitoFrontEnd {
             reports: Reasons::new(),
-            buffer: Buffer::new(ready),
+            buffer: InstructionBuffer::new(ready),
             behind: false,
             turned: false,
             lacks: Intervals::new(),
@@ -83,7 +90,7 @@ impl FrontEnd {
     }
 
     /// Lets clocks pass up to `until` without a bundle, for this cause.
-    fn idle(&mut self, cause: Cause, until: u64, tally: &mut Tally) {
+    fn idle(&mut self, cause: IdleCause, until: u64, tally: &mut Tally) {
         if until <= self.buffer.known {
             return;
         }
@@ -100,8 +107,8 @@ impl FrontEnd {
 
     /// Records that one bundle of the last pair is not needed.
     fn unreached(&mut self, tally: &mut Tally) {
-        self.lacks.push(self.buffer.ready, self.buffer.ready + 1, Cause::Unreached as u8);
-        if let Some(signal) = FETCH_LOST.get(Cause::Unreached as usize) {
+        self.lacks.push(self.buffer.ready, self.buffer.ready + 1, IdleCause::Unreached as u8);
+        if let Some(signal) = FETCH_LOST.get(IdleCause::Unreached as usize) {
             tally.add(*signal, 1);
         }
     }
@@ -113,7 +120,15 @@ impl FrontEnd {
 
     /// Delivers the bundle at `address`, after all before it. The bus brings its line `late` clocks later, and `last` is the clock of the
     /// last dispersal. Returns the clock from which the bundle can be dispersed.
-    pub(super) fn arrive(&mut self, address: u64, found: &Found, late: u64, last: u64, memory: &Memory, tally: &mut Tally) -> u64 {
+    pub(super) fn arrive(
+        &mut self,
+        address: u64,
+        found: &Findings,
+        late: u64,
+        last: u64,
+        memory: &MontecitoMemory,
+        tally: &mut Tally,
+    ) -> u64 {
         (self.behind, self.turned) = (self.turned, false);
         let arrival = self.buffer.arrive(address, last);
         if arrival != Arrival::Together {
@@ -127,9 +142,9 @@ impl FrontEnd {
     }
 
     /// PM35, PM36: looks up the next pair, waits for it and delivers it.
-    fn look_up(&mut self, found: &Found, late: u64, memory: &Memory, tally: &mut Tally) {
+    fn look_up(&mut self, found: &Findings, late: u64, memory: &MontecitoMemory, tally: &mut Tally) {
         if found.translation != 0 {
-            self.idle(Cause::Translation, self.buffer.known + u64::from(found.translation), tally);
+            self.idle(IdleCause::Translation, self.buffer.known + u64::from(found.translation), tally);
         }
         let now = self.buffer.known;
         self.code.pass(now, tally);
@@ -141,23 +156,23 @@ impl FrontEnd {
             self.code.meet(self.line, now, tally)
         } else {
             let source = found.code.unwrap_or_default();
-            let asked = Asked { line: self.line, source, latency: latency(source, u64::from(found.line) + 1 + late), ahead: false };
+            let asked = CodeSource { line: self.line, source, latency: latency(source, u64::from(found.line) + 1 + late), ahead: false };
             Some(self.code.request(&asked, now, SECOND, |line, at, fills| memory.takes(line, at, fills), tally))
         };
         match here {
             Some(here) => {
-                self.idle(Cause::Miss, here, tally);
-                self.idle(Cause::Fill, here + 1, tally);
+                self.idle(IdleCause::Miss, here, tally);
+                self.idle(IdleCause::Fill, here + 1, tally);
             }
             None => self.code.stream(self.line, self.quiet, tally),
         }
-        self.idle(Cause::Full, self.buffer.room(), tally);
+        self.idle(IdleCause::Full, self.buffer.room(), tally);
         self.reports.push(DELIVERS, 1);
         self.buffer.deliver();
     }
 
     /// Redirects fetch, `bubbles` clocks later, after a branch that was predicted taken, or the end of a counted loop.
-    pub(super) fn turn(&mut self, cause: Cause, bubbles: u64, taken: bool, tally: &mut Tally) {
+    pub(super) fn turn(&mut self, cause: IdleCause, bubbles: u64, taken: bool, tally: &mut Tally) {
         if self.buffer.turn() {
             self.unreached(tally);
         }
@@ -173,8 +188,8 @@ impl FrontEnd {
             self.buffer.known = begin;
         }
         // The buffer is empty from the first clock on.
-        self.lacks.push(begin, begin + 1, Cause::Flush as u8);
-        self.idle(Cause::Flush, delivery, tally);
+        self.lacks.push(begin, begin + 1, IdleCause::Flush as u8);
+        self.idle(IdleCause::Flush, delivery, tally);
         self.turned = false;
         self.buffer.empty(begin);
     }
@@ -190,12 +205,12 @@ impl FrontEnd {
     }
 
     /// Prefetches `line`, which comes from `from`, unless the first level has it.
-    pub(super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, memory: &Memory, tally: &mut Tally) {
+    pub(super) fn prefetch(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, memory: &MontecitoMemory, tally: &mut Tally) {
         let now = self.buffer.known;
         self.code.pass(now, tally);
         let at = self.code.take_ahead(if streams { 0 } else { now }, tally);
         if let Some((source, beyond)) = from {
-            let asked = Asked { line, source, latency: latency(source, u64::from(beyond)), ahead: true };
+            let asked = CodeSource { line, source, latency: latency(source, u64::from(beyond)), ahead: true };
             self.code.request(&asked, at, SECOND, |line, at, fills| memory.takes(line, at, fills), tally);
         }
     }
@@ -218,7 +233,7 @@ impl FrontEnd {
         if self.behind {
             // The second place is lacking while the bundle with the branch was first.
             let until = self.buffer.dispersed(behind) + 1;
-            self.lose(Cause::Unreached as u8, from, until, tally);
+            self.lose(IdleCause::Unreached as u8, from, until, tally);
             from = until;
         }
         for (from, to, cause) in self.lacks.within(from, self.buffer.ready) {

@@ -1,12 +1,12 @@
 //! Demands of accesses on EXE and DET (PM16 to PM23).
 
-use super::signals::State;
+use super::signals::MontecitoState;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::AccessKind;
 use crate::pipeline::ia64::bus::Bus;
 use crate::pipeline::ia64::bus_timing::Timing;
-use crate::pipeline::ia64::code::Fill;
-use crate::pipeline::ia64::group::{Group, Reference};
+use crate::pipeline::ia64::code::CodeFill;
+use crate::pipeline::ia64::group::{InstructionGroup, Reference};
 use crate::pipeline::ia64::rows::Special;
 use crate::pipeline::resources::memory::{Misses, Store, Stores};
 use crate::pipeline::resources::queue::{Entries, Ring};
@@ -28,41 +28,41 @@ const SLOT_BITS: u32 = 3;
 
 /// Demands on DET: a number of clocks for each reason.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct DetDemand {
     /// Clocks for the ordering that was pending before the group.
     ordered: u64,
-    clocks: [u64; Asked::REASONS.len()],
+    clocks: [u64; DetDemand::REASONS.len()],
 }
 
-impl Asked {
+impl DetDemand {
     /// The reasons, in order.
-    pub(super) const REASONS: [State; 9] = [
-        State::StoreBuffer,
-        State::FillBuffer,
-        State::Walk,
-        State::Transfer,
-        State::FillConflict,
-        State::Serialization,
-        State::SecondQueue,
-        State::Ordering,
-        State::CollectedNat,
+    pub(super) const REASONS: [MontecitoState; 9] = [
+        MontecitoState::StoreBuffer,
+        MontecitoState::FillBuffer,
+        MontecitoState::Walk,
+        MontecitoState::Transfer,
+        MontecitoState::FillConflict,
+        MontecitoState::Serialization,
+        MontecitoState::SecondQueue,
+        MontecitoState::Ordering,
+        MontecitoState::CollectedNat,
     ];
 
     /// Adds a wait of `clocks` for `reason`; overlapping waits count as one.
-    fn wait(&mut self, reason: State, clocks: u64) {
-        let number = reason as usize - State::StoreBuffer as usize;
+    fn wait(&mut self, reason: MontecitoState, clocks: u64) {
+        let number = reason as usize - MontecitoState::StoreBuffer as usize;
         if let Some(asked) = self.clocks.get_mut(number) {
             *asked = clocks.max(*asked);
         }
     }
 
-    pub(super) fn of(&self) -> impl Iterator<Item = (State, u64)> {
-        Asked::REASONS.into_iter().zip(self.clocks)
+    pub(super) fn of(&self) -> impl Iterator<Item = (MontecitoState, u64)> {
+        DetDemand::REASONS.into_iter().zip(self.clocks)
     }
 
     /// Returns how long the group waits before its accesses go on to the second level. Waits for orderings of its own are not included.
     pub(super) fn before(&self) -> u64 {
-        let others = self.of().filter(|(reason, _)| *reason != State::Ordering).map(|(_, clocks)| clocks);
+        let others = self.of().filter(|(reason, _)| *reason != MontecitoState::Ordering).map(|(_, clocks)| clocks);
         others.max().unwrap_or(0).max(self.ordered)
     }
 
@@ -79,7 +79,7 @@ pub(super) fn passes(reference: &Reference) -> bool {
 
 /// The memory side of a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Memory {
+pub(super) struct MontecitoMemory {
     /// Stores, the entries of the store buffer, and the clock in which the last of them is freed.
     stores: Stores,
     buffer: Ring<16>,
@@ -98,9 +98,9 @@ pub(super) struct Memory {
     collected: [u64; 64],
 }
 
-impl Memory {
-    pub(super) fn new() -> Memory {
-        Memory {
+impl MontecitoMemory {
+    pub(super) fn new() -> MontecitoMemory {
+        MontecitoMemory {
             stores: Stores::new(),
             buffer: Ring::new(),
             left: 0,
@@ -116,7 +116,7 @@ impl Memory {
     }
 
     /// Executes a group in clock `now`: sets when the data of its accesses arrive, if nothing delays them.
-    pub(super) fn execute(&mut self, group: &mut Group, now: u64) {
+    pub(super) fn execute(&mut self, group: &mut InstructionGroup, now: u64) {
         if group.writes_special {
             self.written = now;
         }
@@ -152,16 +152,16 @@ impl Memory {
     }
 
     /// Brings a group to DET in clock `now`, and updates its arrivals.
-    pub(super) fn detect(&mut self, group: &mut Group, now: u64) -> Asked {
-        let mut asked = Asked { ordered: self.ordered.saturating_sub(now), ..Asked::default() };
+    pub(super) fn detect(&mut self, group: &mut InstructionGroup, now: u64) -> DetDemand {
+        let mut asked = DetDemand { ordered: self.ordered.saturating_sub(now), ..DetDemand::default() };
         if group.serializes && self.written != 0 {
-            asked.wait(State::Serialization, (self.written + SERIALIZED).saturating_sub(now));
+            asked.wait(MontecitoState::Serialization, (self.written + SERIALIZED).saturating_sub(now));
         }
         let mut walks = group.stack_walk;
         let executed = group.executed;
         for reference in group.references_mut() {
             let touch = reference.touch;
-            asked.wait(State::Ordering, self.ordered.saturating_sub(now));
+            asked.wait(MontecitoState::Ordering, self.ordered.saturating_sub(now));
             let mut late = 0;
             if touch.walked {
                 // There is one walker.
@@ -169,7 +169,7 @@ impl Memory {
                 late = walks;
             } else if touch.translation != 0 && touch.loads() && !reference.floating {
                 late = u64::from(touch.translation);
-                asked.wait(State::Transfer, late);
+                asked.wait(MontecitoState::Transfer, late);
             }
             late += self.through_queues(reference, executed, late, now, &mut asked);
             reference.arrival += late;
@@ -181,7 +181,7 @@ impl Memory {
                 Special::Spill => self.collect(&touch, now),
                 Special::Fill => {
                     let collected = self.collected(&touch);
-                    asked.wait(State::CollectedNat, (collected + COLLECTED).saturating_sub(now).min(COLLECTED));
+                    asked.wait(MontecitoState::CollectedNat, (collected + COLLECTED).saturating_sub(now).min(COLLECTED));
                 }
                 _ => {}
             }
@@ -189,7 +189,7 @@ impl Memory {
         if !group.carried.is_none() {
             self.bus.carry(group.carried, executed, group.carried_latency, now);
         }
-        asked.wait(State::Walk, walks);
+        asked.wait(MontecitoState::Walk, walks);
         if group.fences {
             self.ordered = self.ordered.max(self.left).max(self.loaded);
         }
@@ -197,13 +197,13 @@ impl Memory {
     }
 
     /// PM17, PM18: takes the queue entries of an access, `walked` clocks after it executed. Returns how much later its data arrive.
-    fn through_queues(&mut self, reference: &mut Reference, executed: u64, walked: u64, now: u64, asked: &mut Asked) -> u64 {
+    fn through_queues(&mut self, reference: &mut Reference, executed: u64, walked: u64, now: u64, asked: &mut DetDemand) -> u64 {
         let touch = reference.touch;
         let stores = touch.stores();
         let mut late = 0;
         if stores {
-            asked.wait(State::StoreBuffer, self.buffer.room(1).saturating_sub(now));
-            asked.wait(State::FillConflict, u64::from(self.first.comes(now)));
+            asked.wait(MontecitoState::StoreBuffer, self.buffer.room(1).saturating_sub(now));
+            asked.wait(MontecitoState::FillConflict, u64::from(self.first.comes(now)));
             self.left = (executed + SECOND).max(self.left + 1);
             self.buffer.take(self.left);
             self.stores.push(Store { address: touch.address, size: touch.size, written: self.left, ..Store::default() });
@@ -212,7 +212,7 @@ impl Memory {
         let fills = loads && touch.missed && !reference.floating;
         if fills {
             late = self.first.room().saturating_sub(now);
-            asked.wait(State::FillBuffer, late);
+            asked.wait(MontecitoState::FillBuffer, late);
         }
         if !touch.carried.is_none() {
             // A walk without a miss carries the lines that it read.
@@ -227,7 +227,7 @@ impl Memory {
             self.first.request(touch.line, executed + late, reference.arrival.saturating_sub(executed));
         }
         let room = self.queue.room().saturating_sub(now);
-        asked.wait(State::SecondQueue, room);
+        asked.wait(MontecitoState::SecondQueue, room);
         let mut until = executed + room + SECOND;
         if touch.missed && touch.source != Source::Second && !stores {
             // It is handed on when a fill is free.
@@ -240,7 +240,7 @@ impl Memory {
 
     /// Returns the first clock, from `at` on, in which the third level accepts a request for a code line of the second level, while `fills`
     /// are in flight: it has a free buffer, and no request for the same line as data.
-    pub(super) fn takes(&self, line: u64, at: u64, fills: &[Fill]) -> u64 {
+    pub(super) fn takes(&self, line: u64, at: u64, fills: &[CodeFill]) -> u64 {
         let mut ends = [0; PENDING];
         for (place, end) in ends.iter_mut().zip(self.second.ends().chain(fills.iter().map(|(_, here)| *here))) {
             *place = end;

@@ -17,22 +17,23 @@ mod tests;
 use super::ia64::branches;
 use super::ia64::flight::Flight;
 use super::ia64::flush::{Flush, Pending};
-use super::ia64::position::Course;
+use super::ia64::position::ProgramPosition;
 use super::ia64::readiness::{Value, Values};
-use super::ia64::rows::{self, Consumer, Kind, Port, Producer};
-use super::{Continuation, Found, Source};
+use super::ia64::rows::{self, BundlePort, Consumer, Producer, ResultKind};
+pub(super) use super::sharing::Unshared as Shared;
+use super::{Continuation, Findings, Source};
 use crate::bundle::{Bundle, Target, Template, Unit};
 use crate::instruction::{Class, Instruction};
 use crate::pipeline::resources::steps::{Stall, Track};
 use crate::tally::Tally;
-use dispersal::{End, Window};
-use front::{Cause, FrontEnd, IDLE_STATES};
+use dispersal::{MontecitoGroupEnd, MontecitoWindow};
+use front::{IDLE_STATES, IdleCause, MontecitoFrontEnd};
 use latencies::latency;
-use memory::{Asked, Memory};
+use memory::{DetDemand, MontecitoMemory};
 use second::SecondQueue;
 pub(super) use second::{SIGNALS as QUEUE, STATES as QUEUE_STATES};
 pub(super) use signals::{EVENTS, STATES};
-use signals::{REASONS, State};
+use signals::{MontecitoState, REASONS};
 use switching::Switching;
 use vm_pmu_arch::feed::Signal;
 
@@ -61,9 +62,6 @@ const STACK_WIDTH: u64 = 2;
 /// Slots per clock.
 const WIDTH: u64 = 6;
 
-/// The state that the threads of a core share: none, as they do not compete.
-pub(super) type Shared = ();
-
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct MontecitoPipeline {
@@ -73,16 +71,16 @@ pub(super) struct MontecitoPipeline {
     flight: Flight,
     /// Whether a group is being formed.
     open: bool,
-    window: Window,
+    window: MontecitoWindow,
     /// The clock in which the last group was dispersed.
     dispersed: u64,
-    course: Course,
+    course: ProgramPosition,
     /// The clock from which the bundle of the last instruction can be dispersed.
     ready: u64,
     flush: Pending,
-    pub(super) front: FrontEnd,
+    pub(super) front: MontecitoFrontEnd,
     values: Values,
-    memory: Memory,
+    memory: MontecitoMemory,
     second: SecondQueue,
     /// The clock in which the last write of a register of the register stack engine is done.
     stack: u64,
@@ -91,7 +89,7 @@ pub(super) struct MontecitoPipeline {
 
 /// The clocks for which a group waits for registers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Waits {
+struct MontecitoWaits {
     general: u64,
     general_no_load: u64,
     floating: u64,
@@ -101,7 +99,7 @@ struct Waits {
     emptied: u64,
 }
 
-impl Waits {
+impl MontecitoWaits {
     /// Returns the longest wait.
     fn most(&self) -> u64 {
         self.general.max(self.floating).max(self.predicates).max(self.special)
@@ -125,15 +123,18 @@ impl Renaming {
 
     /// Takes the clocks that no earlier family has taken.
     fn hold(&self, stall: &mut Stall) {
-        let first = stall.family(State::RegisterStack as u8, self.most());
+        let first = stall.family(MontecitoState::RegisterStack as u8, self.most());
         let mut at = 0;
-        for (state, clocks) in
-            [(State::StackRegister, self.register), (State::Spill, self.spills), (State::Fill, self.fills), (State::StackLoad, self.loads)]
-        {
+        for (state, clocks) in [
+            (MontecitoState::StackRegister, self.register),
+            (MontecitoState::Spill, self.spills),
+            (MontecitoState::Fill, self.fills),
+            (MontecitoState::StackLoad, self.loads),
+        ] {
             stall.hold(state as u8, first.max(at), at + clocks);
             at += clocks;
         }
-        stall.hold(State::Bank as u8, first, self.bank);
+        stall.hold(MontecitoState::Bank as u8, first, self.bank);
     }
 }
 
@@ -144,14 +145,14 @@ impl MontecitoPipeline {
             clock: 1,
             flight: Flight::new(),
             open: false,
-            window: Window::default(),
+            window: MontecitoWindow::default(),
             dispersed: 0,
-            course: Course::default(),
+            course: ProgramPosition::default(),
             ready: 1,
             flush: Pending::default(),
-            front: FrontEnd::new(1),
+            front: MontecitoFrontEnd::new(1),
             values: Values::new(),
-            memory: Memory::new(),
+            memory: MontecitoMemory::new(),
             second: SecondQueue::new(),
             stack: 0,
             switching: Switching::new(),
@@ -159,7 +160,7 @@ impl MontecitoPipeline {
     }
 
     /// Executes an instruction.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally) {
         if instruction.class == Class::Exception {
             return self.leave(Flush::Exception, tally);
         }
@@ -182,9 +183,9 @@ impl MontecitoPipeline {
         let seconds = enters && !self.window.is_empty();
         if self.open {
             if seconds && (!self.window.has_room() || self.ready > self.clock || bundle.is_none()) {
-                self.close(End::Window, tally);
+                self.close(MontecitoGroupEnd::Window, tally);
             } else if !self.window.take(row.port, unit, template, slot, seconds) {
-                self.close(End::Implicit, tally);
+                self.close(MontecitoGroupEnd::Implicit, tally);
             }
         }
         if !self.open {
@@ -214,16 +215,16 @@ impl MontecitoPipeline {
     }
 
     /// Redirects execution, and ends the group where it has to end.
-    fn turn(&mut self, instruction: &Instruction<'_>, found: &Found, port: Port, template: Template, tally: &mut Tally) {
+    fn turn(&mut self, instruction: &Instruction<'_>, found: &Findings, port: BundlePort, template: Template, tally: &mut Tally) {
         let bundle = instruction.bundle.as_ref();
         let ends = bundle.is_none_or(Bundle::is_last);
         let stops = bundle.is_none_or(Bundle::stops_behind);
         self.course.went(instruction.address >> 4, bundle);
         let branch = bundle.and_then(Bundle::branch);
         let cut = match (stops, ends) {
-            (true, _) => End::Stop,
-            (false, true) => End::Window,
-            (false, false) => End::Implicit,
+            (true, _) => MontecitoGroupEnd::Stop,
+            (false, true) => MontecitoGroupEnd::Window,
+            (false, false) => MontecitoGroupEnd::Implicit,
         };
         let far = found.continuation == Continuation::Far || instruction.class == Class::Serializing;
         let bubbles = match branch.map(|branch| branch.target) {
@@ -233,9 +234,9 @@ impl MontecitoPipeline {
         };
         let redirect = match found.continuation {
             _ if far => None,
-            Continuation::Taken => Some((Cause::Bubble, bubbles, true)),
-            Continuation::Resteered(cycles) => Some((Cause::Bubble, u64::from(cycles), true)),
-            Continuation::Sequential if branch.is_some_and(|branch| branch.counted) => Some((Cause::Loop, LOOP_END, false)),
+            Continuation::Taken => Some((IdleCause::Bubble, bubbles, true)),
+            Continuation::Resteered(cycles) => Some((IdleCause::Bubble, u64::from(cycles), true)),
+            Continuation::Sequential if branch.is_some_and(|branch| branch.counted) => Some((IdleCause::Loop, LOOP_END, false)),
             _ => None,
         };
         if far || matches!(found.continuation, Continuation::Mispredicted | Continuation::Restarted) {
@@ -250,15 +251,15 @@ impl MontecitoPipeline {
                 self.course.leave();
             }
         } else if stops {
-            self.close(End::Stop, tally);
-        } else if ends && branches::ends_behind(template, port == Port::Branch) {
-            self.close(End::Implicit, tally);
+            self.close(MontecitoGroupEnd::Stop, tally);
+        } else if ends && branches::ends_behind(template, port == BundlePort::Branch) {
+            self.close(MontecitoGroupEnd::Implicit, tally);
         }
     }
 
     /// Schedules a flush behind the last group.
     fn leave(&mut self, flush: Flush, tally: &mut Tally) {
-        self.close(End::Implicit, tally);
+        self.close(MontecitoGroupEnd::Implicit, tally);
         self.course.leave();
         self.flush.add(flush, if flush == Flush::Branch { MISPREDICTION } else { EXCEPTION });
     }
@@ -266,13 +267,13 @@ impl MontecitoPipeline {
     /// Lets the bubbles of a flush pass.
     fn empty(&mut self, tally: &mut Tally) {
         let Some((flush, bubbles)) = self.flush.take() else { return };
-        let state = if flush == Flush::Branch { State::FlushBranch } else { State::FlushException };
+        let state = if flush == Flush::Branch { MontecitoState::FlushBranch } else { MontecitoState::FlushException };
         let (mut begin, mut delivery) = (self.clock, self.clock);
         for bubble in 1..=bubbles {
             // The front end restarts after DET, and delivers in the last step.
             begin = if bubble == DET + 1 { self.clock } else { begin };
             delivery = self.clock;
-            self.pass(1 << state as u8 | 1 << State::DispersalStall as u8);
+            self.pass(1 << state as u8 | 1 << MontecitoState::DispersalStall as u8);
         }
         self.front.restart(begin, delivery, tally);
     }
@@ -296,7 +297,7 @@ impl MontecitoPipeline {
 
     fn begin(&mut self, slot: u8) {
         self.open = true;
-        self.window = Window::at(slot);
+        self.window = MontecitoWindow::at(slot);
         self.dispersed = self.clock;
         self.flight.begin();
     }
@@ -305,19 +306,19 @@ impl MontecitoPipeline {
     fn starve(&mut self, clocks: u64, tally: &mut Tally) {
         tally.add(Signal::SlotsNotDispersedFrontEnd, WIDTH * clocks);
         tally.add(Signal::SlotsNotDispersed, WIDTH * clocks);
-        self.report(1 << State::Starved as u8, clocks);
+        self.report(1 << MontecitoState::Starved as u8, clocks);
     }
 
     /// Completes the open group.
-    fn close(&mut self, end: End, tally: &mut Tally) {
+    fn close(&mut self, end: MontecitoGroupEnd, tally: &mut Tally) {
         if !self.open {
             return;
         }
         self.open = false;
         self.window.count(end, tally);
-        self.window = Window::default();
+        self.window = MontecitoWindow::default();
         self.flight.enter();
-        self.pass(1 << State::Completion as u8);
+        self.pass(1 << MontecitoState::Completion as u8);
     }
 
     /// PM2, PM3: lets the step pass. `states` hold in its own clock, unless that is reported otherwise.
@@ -351,38 +352,38 @@ impl MontecitoPipeline {
     /// Lets the stall clocks of the step pass, in which the group in DET waits for its accesses or its check, that in EXE for registers, or
     /// that in REN for the register stack. Returns their number.
     #[inline(never)]
-    fn stall(&mut self, now: u64, (asked, check): (&Asked, u64), waits: &Waits, renaming: &Renaming) -> u64 {
+    fn stall(&mut self, now: u64, (asked, check): (&DetDemand, u64), waits: &MontecitoWaits, renaming: &Renaming) -> u64 {
         let mut stall = Stall::new();
         let memory = asked.most();
-        stall.family(State::Memory as u8, memory.max(check));
-        stall.hold(State::DataCache as u8, 0, memory);
-        stall.hold(State::FloatingPoint as u8, 0, check);
+        stall.family(MontecitoState::Memory as u8, memory.max(check));
+        stall.hold(MontecitoState::DataCache as u8, 0, memory);
+        stall.hold(MontecitoState::FloatingPoint as u8, 0, check);
         asked.of().for_each(|(state, clocks)| stall.hold(state as u8, 0, clocks));
         let execution = waits.most();
         let flushed = execution.min(waits.emptied);
-        let first = stall.family(State::Execution as u8, execution - flushed);
+        let first = stall.family(MontecitoState::Execution as u8, execution - flushed);
         let until = stall.clocks;
         for (state, clocks) in [
-            (State::General, waits.general),
-            (State::GeneralNoLoad, waits.general_no_load),
-            (State::Floating, waits.floating),
-            (State::Predicates, waits.predicates),
-            (State::Special, waits.special),
-            (State::SpecialOrPredicates, waits.special.max(waits.predicates)),
+            (MontecitoState::General, waits.general),
+            (MontecitoState::GeneralNoLoad, waits.general_no_load),
+            (MontecitoState::Floating, waits.floating),
+            (MontecitoState::Predicates, waits.predicates),
+            (MontecitoState::Special, waits.special),
+            (MontecitoState::SpecialOrPredicates, waits.special.max(waits.predicates)),
         ] {
             stall.hold(state as u8, first, clocks.min(until));
         }
-        stall.family(State::FlushException as u8, execution);
+        stall.family(MontecitoState::FlushException as u8, execution);
         renaming.hold(&mut stall);
         self.front.stall(now + 1, now + 1 + stall.clocks);
-        stall.play(|states, clocks| self.report(states | 1 << State::DispersalStall as u8, clocks));
+        stall.play(|states, clocks| self.report(states | 1 << MontecitoState::DispersalStall as u8, clocks));
         stall.clocks
     }
 
     /// PM16 to PM21: handles the group in DET. Registers that its loads write are delayed as much as the loads.
-    fn detect(&mut self, now: u64) -> Asked {
+    fn detect(&mut self, now: u64) -> DetDemand {
         let MontecitoPipeline { flight, memory, second, values, .. } = self;
-        let Some(group) = flight.get_mut(DET) else { return Asked::default() };
+        let Some(group) = flight.get_mut(DET) else { return DetDemand::default() };
         let asked = memory.detect(group, now);
         values.bring(group);
         if second.observed {
@@ -392,8 +393,8 @@ impl MontecitoPipeline {
     }
 
     /// PM12, PM14, PM15: returns the waits of the group in EXE.
-    fn waits(&self, now: u64) -> Waits {
-        let mut waits = Waits::default();
+    fn waits(&self, now: u64) -> MontecitoWaits {
+        let mut waits = MontecitoWaits::default();
         let Some(group) = self.flight.get(EXE) else { return waits };
         let early = |value: Value, consumer| {
             value.producer == Producer::Parallel && consumer == Consumer::Address && value.at != 0 && now < value.at + BYPASS
@@ -401,13 +402,13 @@ impl MontecitoPipeline {
         let latency = |value: Value, consumer| if early(value, consumer) { NO_BYPASS } else { latency(value.producer, consumer) };
         self.values.waits(group, now, latency, |wait| {
             let most = match wait.kind {
-                Kind::Floating => &mut waits.floating,
-                Kind::Special => &mut waits.special,
-                Kind::Predicate => &mut waits.predicates,
-                Kind::General => &mut waits.general,
+                ResultKind::Floating => &mut waits.floating,
+                ResultKind::Special => &mut waits.special,
+                ResultKind::Predicate => &mut waits.predicates,
+                ResultKind::General => &mut waits.general,
             };
             *most = wait.clocks.max(*most);
-            if wait.kind == Kind::General && !wait.value.producer.loads() {
+            if wait.kind == ResultKind::General && !wait.value.producer.loads() {
                 waits.general_no_load = waits.general_no_load.max(wait.clocks);
             }
             if early(wait.value, wait.consumer) {
@@ -468,7 +469,7 @@ impl MontecitoPipeline {
             let (queue, now) = if self.second.observed { self.second.hold(most.min(left)) } else { (0, most.min(left)) };
             self.front.reports.take(now);
             let idle = IDLE_STATES.get(usize::from(cause).wrapping_sub(1)).map_or(0, |state| 1 << *state as u8);
-            self.track.pass(states | idle | queue << State::Queue as u8, now);
+            self.track.pass(states | idle | queue << MontecitoState::Queue as u8, now);
             left -= now;
         }
     }

@@ -1,7 +1,7 @@
 //! Save and restore of the pipeline.
 
 use super::MontecitoPipeline;
-use super::dispersal::Window;
+use super::dispersal::MontecitoWindow;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::{small, time};
 
@@ -30,7 +30,7 @@ impl MontecitoPipeline {
         self.track.load(reader)?;
         self.flight.load(reader, now)?;
         self.open = small(reader, 1)? == 1;
-        self.window = Window::load(reader)?;
+        self.window = MontecitoWindow::load(reader)?;
         self.course.load(reader)?;
         self.dispersed = time(reader, now)?;
         self.ready = time(reader, now)?;

@@ -7,7 +7,7 @@ use super::second::STATES as QUEUE;
 /// States of a clock, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(super) enum MontecitoState {
     /// A group completes.
     Completion,
     /// The front end delivers nothing.
@@ -86,10 +86,10 @@ pub(super) enum State {
     Queue,
 }
 
-pub(super) const STATE_COUNT: usize = State::Queue as usize + QUEUE.len();
+pub(super) const STATE_COUNT: usize = MontecitoState::Queue as usize + QUEUE.len();
 
 /// The states of which exactly one holds in each clock (PM5).
-pub(super) const REASONS: u64 = (1 << (State::RegisterStack as u64 + 1)) - 1;
+pub(super) const REASONS: u64 = (1 << (MontecitoState::RegisterStack as u64 + 1)) - 1;
 
 /// The signals of the states, in order.
 pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
@@ -137,7 +137,7 @@ pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
     QUEUE[4],
 ];
 
-/// Bundles that the front end does not deliver, by cause, in the order of [`super::front::Cause`].
+/// Bundles that the front end does not deliver, by cause, in the order of [`super::front::IdleCause`].
 pub(super) const FETCH_LOST: [Signal; 8] = [
     Signal::FetchLostFlushBundles,
     Signal::FetchLostTranslationBundles,

@@ -1,7 +1,7 @@
 //! Events needed for switching threads: misses of the third level, in the clocks in which they are known, and the last completion of a
 //! group (PM52, PM55).
 
-use super::signals::State;
+use super::signals::MontecitoState;
 use super::{EXCEPTION, Flush, MontecitoPipeline};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::{small, time};
@@ -144,7 +144,7 @@ impl MontecitoPipeline {
     /// Resumes the thread after `background` clocks in the background. Requests that it waited for went on. Groups in flight are abandoned
     /// and restarted, which hides their remaining waits.
     pub(in crate::pipeline) fn resume(&mut self, background: u64, tally: &mut Tally) {
-        let passed = self.track.skip(background + EXCEPTION, 1 << State::Completion as u8);
+        let passed = self.track.skip(background + EXCEPTION, 1 << MontecitoState::Completion as u8);
         let rest = background.saturating_sub(passed);
         self.leave(Flush::Exception, tally);
         self.clock += rest;

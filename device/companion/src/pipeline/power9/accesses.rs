@@ -7,8 +7,10 @@ use super::signals::{
     FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, PREFETCH_TRANSLATION_MISSES, STORE_REJECTS,
     TRANSLATION_HITS, VECTOR_LOADS, WAY_PREDICTION_MISSES,
 };
-use super::watch::{Own, Queue};
-use super::{ACCESSES, ADDRESSES, Executed, FINISHES, LINE_BITS, Power9Pipeline, SECOND_LEVEL, SLICES, SharedUnits, State, Times};
+use super::watch::{Own, WatchedQueue};
+use super::{
+    ACCESSES, ADDRESSES, Executed, FINISHES, LINE_BITS, Power9Pipeline, Power9State, SECOND_LEVEL, SLICES, SharedUnits, StageTimes,
+};
 use crate::instruction::{AccessKind, Class, Operation};
 use crate::pipeline::resources::memory::Store;
 use crate::pipeline::{Source, Touch};
@@ -67,7 +69,7 @@ fn count_in_slice(touch: &Touch, signals: &[Signal; SLICES], tally: &mut Tally) 
 
 impl Power9Pipeline {
     /// Performs the accesses of an instruction. Without any, it passes through the load/store unit.
-    pub(super) fn access(&mut self, executed: &Executed<'_>, times: &mut Times, phases: &mut Phases, tally: &mut Tally) {
+    pub(super) fn access(&mut self, executed: &Executed<'_>, times: &mut StageTimes, phases: &mut Phases, tally: &mut Tally) {
         let touches = executed.found.touches();
         times.sourced = self.ready(executed.operation.addresses).max(times.dispatched + 1);
         // PP25: it is not issued without an entry.
@@ -85,7 +87,7 @@ impl Power9Pipeline {
                 self.predict_way(touch, tally);
             }
             if touch.walked {
-                self.account.hold(State::DataWalk as usize, u64::from(touch.translation));
+                self.account.hold(Power9State::DataWalk as usize, u64::from(touch.translation));
                 self.walk(place, at, touch.translation);
             }
             let done = if executed.instruction.class == Class::CompareExchange {
@@ -122,7 +124,7 @@ impl Power9Pipeline {
             _ => passed,
         };
         if executed.instruction.class == Class::TransactionEnd {
-            self.hold(State::TransactionEndPending, passed, finished);
+            self.hold(Power9State::TransactionEndPending, passed, finished);
         }
         phases.push(executed.row.reason, finished);
         finished
@@ -246,7 +248,7 @@ impl Power9Pipeline {
                 let SharedUnits { machines, watch, .. } = &mut *self.shared;
                 machines.read(Asking::Load, entered, until - 1 - entered, touch.source, watch, tally);
             }
-            self.shared.watch.take(Queue::Misses, entered, until);
+            self.shared.watch.take(WatchedQueue::Misses, entered, until);
             self.shared.watch.take_own(thread, Own::Misses, entered, until);
             if first_entry(&mut self.shared.miss_entry, slice_of(touch), MISS_ENTRIES) {
                 self.shared.watch.take_own(thread, Own::MissEntry, entered, until);
@@ -289,7 +291,7 @@ impl Power9Pipeline {
         touch: &Touch,
         operation: &Operation<'_>,
         at: u64,
-        times: &mut Times,
+        times: &mut StageTimes,
         phases: &mut Phases,
         tally: &mut Tally,
     ) -> u64 {
@@ -329,7 +331,7 @@ impl Power9Pipeline {
 
     /// Queues up what an instruction that completes in cycle `completed` leaves behind: finished loads until then (PP26), stores, and
     /// operations without data that go to the second level (PP27, PP36).
-    pub(super) fn leave(&mut self, executed: &Executed<'_>, times: &Times, completed: u64, tally: &mut Tally) {
+    pub(super) fn leave(&mut self, executed: &Executed<'_>, times: &StageTimes, completed: u64, tally: &mut Tally) {
         for touch in executed.found.touches() {
             let slice = slice_of(touch);
             if touch.stores() {
@@ -349,18 +351,18 @@ impl Power9Pipeline {
         let sent = self.shared.send(from);
         if from != completed {
             // PP35: a barrier is queued until it is answered.
-            self.shared.watch.take(Queue::Barriers, sent, self.shared.taken.max(self.blocked.until) + 1);
+            self.shared.watch.take(WatchedQueue::Barriers, sent, self.shared.taken.max(self.blocked.until) + 1);
         }
     }
 
-    pub(super) fn write(&mut self, touch: &Touch, times: &Times, completed: u64, thread: usize, tally: &mut Tally) {
+    pub(super) fn write(&mut self, touch: &Touch, times: &StageTimes, completed: u64, thread: usize, tally: &mut Tally) {
         let slice = slice_of(touch);
         let shared = &mut self.shared;
         let sent = shared.send(completed);
         if let Some(queue) = shared.store_queues.get_mut(slice) {
             queue.take(sent + 1);
         }
-        shared.watch.take(Queue::stores(slice), times.entered, sent + 1);
+        shared.watch.take(WatchedQueue::stores(slice), times.entered, sent + 1);
         if first_entry(&mut shared.store_entry, slice, ENTRIES) {
             shared.watch.take_own(thread, Own::StoreEntry, times.entered, sent + 1);
         }

@@ -2,14 +2,14 @@
 //!
 //! It leaves the pipeline, and the state that the threads share, as the [general path](Power9Pipeline::execute) does, which tests compare.
 
-use super::dispatch::{Dispatched, Full, Group};
+use super::dispatch::{DispatchGroup, Dispatched, Full};
 use super::plain::{LATENCY, is_short};
 use super::reasons::Reason;
-use super::rows::Place;
-use super::signals::State;
-use super::{Power9Pipeline, SLICES, Share, SharedUnits, UNKNOWN};
+use super::rows::DispatchPlace;
+use super::signals::Power9State;
+use super::{Power9Pipeline, Power9Share, SLICES, SharedUnits, UNKNOWN};
 use crate::instruction::Instruction;
-use crate::pipeline::Found;
+use crate::pipeline::Findings;
 use crate::pipeline::sharing::Threads;
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
@@ -53,10 +53,10 @@ impl Power9Pipeline {
 
     fn step_plain_beside(&mut self, instruction: &Instruction<'_>, threads: &mut Threads<'_>, tally: &mut Tally) {
         let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
-        let (share, thread) = (Share::of(threads.count()), threads.number());
+        let (share, thread) = (Power9Share::of(threads.count()), threads.number());
         self.second_walker = 0;
         if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
-            self.fetch(instruction, &Found::NONE, share, tally);
+            self.fetch(instruction, &Findings::NONE, share, tally);
         }
         let from = self.dispatch_beside(operation.writes.len(), share, threads);
         let Dispatched { at: dispatched, slice, .. } = from;
@@ -83,22 +83,22 @@ impl Power9Pipeline {
 
     /// PP9 to PP18, PP55: dispatches an operation with a plain place, beside other threads.
     #[inline]
-    fn dispatch_beside(&mut self, results: usize, share: Share, threads: &mut Threads<'_>) -> Dispatched {
-        let Group { at: before, count, .. } = self.group;
+    fn dispatch_beside(&mut self, results: usize, share: Power9Share, threads: &mut Threads<'_>) -> Dispatched {
+        let DispatchGroup { at: before, count, .. } = self.group;
         let next = before + u64::from(count != 0);
         let front = self.fetched.max(self.restart);
         let ready = if front <= before && self.group.plain_place().is_some() { before } else { front.max(next) };
-        self.hold(State::Starved, next, front.min(ready));
+        self.hold(Power9State::Starved, next, front.min(ready));
         let window = self.window.room_within(1, share.window);
         let history = self.shared.history.room(results);
         let queue = self.shared.queues.iter().map(|queue| queue.room()).min().unwrap_or(0);
         // The cycle of an open group is not a cycle of waiting.
         let from = if ready == before && count != 0 { ready + 1 } else { ready };
-        self.hold(State::WindowFull, from, window);
-        self.hold(State::HeldHistory, from.max(window), history);
-        self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);
+        self.hold(Power9State::WindowFull, from, window);
+        self.hold(Power9State::HeldHistory, from.max(window), history);
+        self.hold(Power9State::HeldIssueQueue, from.max(window).max(history), queue);
         let mut at = ready.max(window).max(history).max(queue);
-        self.hold(State::DispatchHeld, from.max(window), at);
+        self.hold(Power9State::DispatchHeld, from.max(window), at);
         if at >= next {
             // No other thread dispatches in the same cycle.
             threads.stalls(next, at);
@@ -107,7 +107,7 @@ impl Power9Pipeline {
         if at > before {
             self.pass(at, threads);
         }
-        let superslice = self.group.take(Place::Plain, 1).unwrap_or(0);
+        let superslice = self.group.take(DispatchPlace::Plain, 1).unwrap_or(0);
         let mut slice = self.shared.next_slice(superslice);
         let full = |slice: usize| self.shared.queues.get(slice).is_none_or(|queue| queue.room() > at);
         if full(slice) {

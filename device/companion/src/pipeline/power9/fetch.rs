@@ -1,24 +1,24 @@
 //! The fetcher: the order and timing of its blocks.
 
 use super::reasons::Reason;
-use super::signals::State;
-use super::{BLOCK, BLOCK_BITS, FRONT_END, LINE_BITS, Power9Pipeline, REFETCH, Share, TAKEN, Times, Turned};
+use super::signals::Power9State;
+use super::{BLOCK, BLOCK_BITS, FRONT_END, LINE_BITS, Power9Pipeline, Power9Share, REFETCH, StageTimes, TAKEN, Turned};
 use crate::instruction::{Class, Instruction};
-use crate::pipeline::{Continuation, Found};
+use crate::pipeline::{Continuation, Findings};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
 impl Power9Pipeline {
     /// PP1 to PP6: fetches the block that the instruction lies in.
-    pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Found, share: Share, tally: &mut Tally) {
+    pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Findings, share: Power9Share, tally: &mut Tally) {
         let block = instruction.address >> BLOCK_BITS;
         if instruction.length == 0 || self.block == Some(block) {
             return;
         }
         self.block = Some(block);
         let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
-        self.hold(State::BufferFull, self.fetched + 1, room);
-        self.account.hold(State::CodeWalk as usize, u64::from(found.walk));
+        self.hold(Power9State::BufferFull, self.fetched + 1, room);
+        self.account.hold(Power9State::CodeWalk as usize, u64::from(found.walk));
         self.walk(0, self.fetched, found.walk);
         let begin = (self.fetched + 1).max(room);
         let mut delay = u64::from(found.translation) + u64::from(found.line);
@@ -43,7 +43,7 @@ impl Power9Pipeline {
     }
 
     /// PP4, PP5, PP7, PP8: redirects the fetcher.
-    pub(super) fn turn(&mut self, instruction: &Instruction<'_>, continuation: Continuation, times: &Times, completed: u64) {
+    pub(super) fn turn(&mut self, instruction: &Instruction<'_>, continuation: Continuation, times: &StageTimes, completed: u64) {
         let flush = match continuation {
             Continuation::Sequential => (instruction.class == Class::Serializing).then_some(times.finished + REFETCH),
             Continuation::Taken | Continuation::Resteered(_) => {
@@ -67,7 +67,7 @@ impl Power9Pipeline {
         let flush = if instruction.class == Class::Exception { Some(completed + 1) } else { flush };
         if let Some(at) = flush {
             if !matches!(continuation, Continuation::Mispredicted) {
-                self.hold(State::FetchStopped, times.dispatched, times.finished);
+                self.hold(Power9State::FetchStopped, times.dispatched, times.finished);
             }
             self.restart = at;
             self.fetched = at - 1;

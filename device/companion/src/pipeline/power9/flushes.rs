@@ -1,7 +1,7 @@
 //! Flushes that the load/store unit requests (PP32, PP34, PP35).
 
 use super::machines::PASS;
-use super::{Executed, Power9Pipeline, REFETCH, Times};
+use super::{Executed, Power9Pipeline, REFETCH, StageTimes};
 use crate::instruction::Class;
 use crate::pipeline::sharing::Threads;
 use crate::tally::Tally;
@@ -39,7 +39,7 @@ impl Wary {
 
 impl Power9Pipeline {
     /// Returns when and why a dispatched instruction is flushed and dispatched again, if it is.
-    pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &Times, tally: &mut Tally) -> Option<(u64, Flush)> {
+    pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &StageTimes, tally: &mut Tally) -> Option<(u64, Flush)> {
         let launch = self.ready(executed.operation.addresses).max(times.dispatched + 1);
         for touch in executed.found.touches().iter().filter(|touch| touch.loads()) {
             if touch.uncached {
@@ -79,7 +79,7 @@ impl Power9Pipeline {
     }
 
     /// PP35: whether another thread of the core stored to a line that the instruction had loaded while an older barrier was pending.
-    pub(super) fn is_overtaken(&self, executed: &Executed<'_>, times: &Times, completed: u64, threads: &Threads<'_>) -> bool {
+    pub(super) fn is_overtaken(&self, executed: &Executed<'_>, times: &StageTimes, completed: u64, threads: &Threads<'_>) -> bool {
         let loads = || executed.found.touches().iter().filter(|touch| touch.loads());
         executed.instruction.class != Class::Fence
             && threads.are_several()

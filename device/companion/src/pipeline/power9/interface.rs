@@ -9,13 +9,13 @@ use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
 use crate::outcome::Outcome;
 use crate::pipeline::part::{Demanded, Part};
-use crate::pipeline::sharing::{PartShared, Shared, Turn};
+use crate::pipeline::sharing::{PartShared, SharedState, Turn};
 use crate::pipeline::touch::{Touch, Touches};
-use crate::pipeline::{Continuation, Found, Held};
+use crate::pipeline::{Continuation, CycleStates, Findings};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
-impl Shared for SharedUnits {
+impl SharedState for SharedUnits {
     fn new() -> SharedUnits {
         SharedUnits::new()
     }
@@ -41,9 +41,9 @@ impl Shared for SharedUnits {
 impl Power9Pipeline {
     /// Returns `states` and, if the reasons of cycles are demanded, the signals of this one.
     #[inline]
-    fn held(&self, states: u64, reason: Option<u8>) -> Held {
+    fn held(&self, states: u64, reason: Option<u8>) -> CycleStates {
         let reason = reason.filter(|_| self.reasons_wanted);
-        Held { reason: reason.map_or(&[], signals_of), ..Held::of(states, &STATES) }
+        CycleStates { reason: reason.map_or(&[], signals_of), ..CycleStates::of(states, &STATES) }
     }
 }
 
@@ -72,7 +72,7 @@ impl Part for Power9Pipeline {
         self.last_reason = self.last_reason.filter(|_| demanded.runs);
     }
 
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally) {
         let (missed, mut threads) = turn.on_core_time(self.now());
         self.shift(missed);
         self.execute(instruction, found, &mut threads, tally);
@@ -99,7 +99,7 @@ impl Part for Power9Pipeline {
         self.execute_short(instruction, Some(touch), continuation, tally)
     }
 
-    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Found, turn: Turn<'_>, tally: &mut Tally) {
+    fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally) {
         let (missed, mut threads) = turn.on_core_time(self.now());
         self.shift(missed);
         let plain = found.count == 0 && found.continuation == Continuation::Sequential;
@@ -110,7 +110,7 @@ impl Part for Power9Pipeline {
     }
 
     #[inline]
-    fn next(&mut self, wanted: u64) -> Option<(u64, Held)> {
+    fn next(&mut self, wanted: u64) -> Option<(u64, CycleStates)> {
         let (reason, most) = self.reasons.peek().unwrap_or((0, u64::MAX));
         let most = if self.reasons_wanted { most } else { u64::MAX };
         let (cycles, states) = self.account.next_within(wanted, most)?;
@@ -119,9 +119,9 @@ impl Part for Power9Pipeline {
         Some((cycles, self.held(states, self.last_reason)))
     }
 
-    fn last(&self) -> Option<Held> {
+    fn last(&self) -> Option<CycleStates> {
         let reason = self.last_reason.map_or(&[] as &[Signal], signals_of);
-        Some(Held { reason, ..Held::of(self.account.last?, &STATES) })
+        Some(CycleStates { reason, ..CycleStates::of(self.account.last?, &STATES) })
     }
 
     fn walkers(&self) -> u32 {

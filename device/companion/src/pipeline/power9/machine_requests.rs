@@ -1,8 +1,8 @@
 //! Requests of a thread to the machines of the second and third level.
 
 use super::machines::{Asking, MOST, PASS};
-use super::{Power9Pipeline, SECOND_LEVEL, SharedUnits, Times};
-use crate::pipeline::{Found, Source};
+use super::{Power9Pipeline, SECOND_LEVEL, SharedUnits, StageTimes};
+use crate::pipeline::{Findings, Source};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
@@ -10,7 +10,7 @@ impl Power9Pipeline {
     /// Handles the lines that an instruction evicted from the caches, those that it made the prefetcher request, and those that others have
     /// snooped or put into the third level since.
     #[cold]
-    pub(super) fn follow_lines(&mut self, found: &Found, times: &Times, tally: &mut Tally) {
+    pub(super) fn follow_lines(&mut self, found: &Findings, times: &StageTimes, tally: &mut Tally) {
         let SharedUnits { machines, watch, .. } = &mut *self.shared;
         let (second, third) = found.castouts;
         machines.snoop(found.snooped.0.min(MOST), found.snooped.1.min(MOST), times.dispatched, watch);

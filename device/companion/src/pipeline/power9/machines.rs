@@ -1,6 +1,6 @@
 //! The machines of the second and third level that serve the core (PP74 to PP76).
 
-use super::watch::{Queue, Watch};
+use super::watch::{Watch, WatchedQueue};
 use super::{SECOND_LEVEL, THIRD_LEVEL};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::Source;
@@ -34,7 +34,7 @@ impl<const COUNT: usize> Machines<COUNT> {
 
     /// Starts work at cycle `at` for `cycles` on the free machine with the lowest number. If none is free, the machine that is free first
     /// starts when it is free. Returns whether one was free.
-    fn work(&mut self, at: u64, cycles: u64, first: Option<Queue>, sample: Queue, watch: &mut Watch) -> bool {
+    fn work(&mut self, at: u64, cycles: u64, first: Option<WatchedQueue>, sample: WatchedQueue, watch: &mut Watch) -> bool {
         let free = self.free.iter().position(|until| *until <= at);
         let number = free.or_else(|| (0..COUNT).min_by_key(|number| self.free.get(*number))).unwrap_or(0);
         let Some(until) = self.free.get_mut(number) else { return true };
@@ -107,7 +107,7 @@ impl CacheMachines {
 
     /// PP74: handles a request that reaches the second level in cycle `at`, and whose line arrives from `source` after `cycles`.
     pub(super) fn read(&mut self, asking: Asking, at: u64, cycles: u64, source: Source, watch: &mut Watch, tally: &mut Tally) {
-        let started = self.reads.work(at, cycles, Some(Queue::SecondReadFirst), Queue::SecondReadSample, watch);
+        let started = self.reads.work(at, cycles, Some(WatchedQueue::SecondReadFirst), WatchedQueue::SecondReadSample, watch);
         let without = match asking {
             Asking::Load => Signal::LoadsWithoutMachine,
             Asking::Fetch => Signal::FetchesWithoutMachine,
@@ -117,42 +117,42 @@ impl CacheMachines {
         if source == Source::Third {
             // The last of the cycles are those of the third level.
             let last = BETWEEN.min(cycles);
-            self.third_reads.work(at + cycles - last, last, Some(Queue::ThirdReadFirst), Queue::ThirdReadSample, watch);
+            self.third_reads.work(at + cycles - last, last, Some(WatchedQueue::ThirdReadFirst), WatchedQueue::ThirdReadSample, watch);
         }
     }
 
     /// PP76: handles a prefetch of `line` from beyond the third level, sent in cycle `at`.
     pub(super) fn prefetch(&mut self, line: u64, at: u64, cycles: u64, source: Source, watch: &mut Watch) {
-        self.prefetches.work(at, cycles, Some(Queue::ThirdPrefetchFirst), Queue::ThirdPrefetchSample, watch);
+        self.prefetches.work(at, cycles, Some(WatchedQueue::ThirdPrefetchFirst), WatchedQueue::ThirdPrefetchSample, watch);
         self.coming.request_tagged(line, at, cycles, source);
     }
 
     /// PP75: handles lines that leave the second level and the third.
     pub(super) fn cast_out(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch, tally: &mut Tally) {
         for _ in 0..second {
-            let started = self.castouts.work(at, BETWEEN, Some(Queue::SecondCastoutFirst), Queue::SecondCastoutSample, watch);
+            let started = self.castouts.work(at, BETWEEN, Some(WatchedQueue::SecondCastoutFirst), WatchedQueue::SecondCastoutSample, watch);
             tally.add(Signal::CastoutsWithoutMachine, u64::from(!started));
-            self.third_castins.work(at, BETWEEN, None, Queue::ThirdCastSample, watch);
+            self.third_castins.work(at, BETWEEN, None, WatchedQueue::ThirdCastSample, watch);
         }
         for _ in 0..third {
-            self.third_castouts.work(at + BETWEEN, TO_MEMORY, Some(Queue::ThirdCastoutFirst), Queue::ThirdCastSample, watch);
+            self.third_castouts.work(at + BETWEEN, TO_MEMORY, Some(WatchedQueue::ThirdCastoutFirst), WatchedQueue::ThirdCastSample, watch);
         }
     }
 
     /// PP89: handles snoops of others that have found lines in the second level and in the third.
     pub(super) fn snoop(&mut self, second: u32, third: u32, at: u64, watch: &mut Watch) {
         for _ in 0..second {
-            self.snoops.work(at, SECOND_LEVEL, Some(Queue::SecondSnoopFirst), Queue::SecondSnoopSample, watch);
+            self.snoops.work(at, SECOND_LEVEL, Some(WatchedQueue::SecondSnoopFirst), WatchedQueue::SecondSnoopSample, watch);
         }
         for _ in 0..third {
-            self.third_snoops.work(at, THIRD_LEVEL, Some(Queue::ThirdSnoopFirst), Queue::ThirdSnoopSample, watch);
+            self.third_snoops.work(at, THIRD_LEVEL, Some(WatchedQueue::ThirdSnoopFirst), WatchedQueue::ThirdSnoopSample, watch);
         }
     }
 
     /// PP93: handles lines that devices have put into the third level.
     pub(super) fn inject(&mut self, lines: u32, at: u64, watch: &mut Watch) {
         for _ in 0..lines {
-            self.injections.work(at, THIRD_LEVEL, Some(Queue::ThirdInjectFirst), Queue::ThirdInjectSample, watch);
+            self.injections.work(at, THIRD_LEVEL, Some(WatchedQueue::ThirdInjectFirst), WatchedQueue::ThirdInjectSample, watch);
         }
     }
 

@@ -28,7 +28,7 @@ mod way_prediction;
 use vm_pmu_arch::feed::Signal;
 
 use super::sharing::Threads;
-use super::{Continuation, Found, boxed};
+use super::{Continuation, Findings, boxed};
 use crate::instruction::{Class, Elements, Instruction, Operation, Register};
 use crate::pipeline::resources::account::ManyStates;
 use crate::pipeline::resources::memory::Stores;
@@ -37,18 +37,18 @@ use crate::pipeline::resources::reasons::Reasons;
 use crate::pipeline::resources::registers::{ANY, Registers};
 use crate::tally::Tally;
 use alloc::boxed::Box;
-use dispatch::{Group, Held};
+use dispatch::{DispatchGroup, DispatchHold};
 use flushes::Wary;
-use outcome::Life;
+use outcome::InstructionStages;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
-use rows::{Row, Unit};
+use rows::{Power9Row, Power9Unit};
 pub(super) use shared::SharedUnits as Shared;
 use shared::SharedUnits;
-use signals::State;
+use signals::Power9State;
 pub(super) use signals::{EVENTS, STATES, WAY_PREDICTION_MISSES, has_reason_of, is_watched, reason_signals, signals_of};
 use vm_pmu_arch::feed::{Flush, Traits};
-use watch::Queue;
+use watch::WatchedQueue;
 
 /// Number of slices of the core.
 const SLICES: usize = 4;
@@ -117,8 +117,8 @@ impl Turned {
 struct Executed<'a> {
     instruction: &'a Instruction<'a>,
     operation: &'a Operation<'a>,
-    row: Row,
-    found: &'a Found,
+    row: Power9Row,
+    found: &'a Findings,
     thread: usize,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct Power9Pipeline {
     pub(super) account: ManyStates,
     pub(super) reasons: Reasons,
     /// The dispatch cycle that is being filled. Everything before has been reported.
-    group: Group,
+    group: DispatchGroup,
     /// The cycle in which instructions of the last fetched block can be dispatched, and that block.
     fetched: u64,
     block: Option<u64>,
@@ -177,37 +177,37 @@ pub(super) struct Power9Pipeline {
     stores_seen: u64,
     /// The walks of the current instruction that the second walker serves: bit 0 for its code, bit n for its access n.
     pub(super) second_walker: u32,
-    /// Life of the last executed instruction.
-    life: Life,
+    /// Stages of the last executed instruction.
+    life: InstructionStages,
     /// SharedUnits state of the core's threads. While no other thread competes, it is the thread's own.
     shared: Box<SharedUnits>,
 }
 
 /// PP54: a thread's share of the instruction buffer, the completion table and the effective address table.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+struct Power9Share {
     buffer: usize,
     window: usize,
     targets: usize,
 }
 
-impl Share {
+impl Power9Share {
     /// Returns the share of one thread if `threads` run.
-    fn of(threads: usize) -> Share {
+    fn of(threads: usize) -> Power9Share {
         let parts = match threads {
             0 | 1 => 1,
             2 => 2,
             _ => 4,
         };
-        Share { buffer: 96 / parts, window: 256 / parts, targets: 40 / parts }
+        Power9Share { buffer: 96 / parts, window: 256 / parts, targets: 40 / parts }
     }
 }
 
 /// The cycles in which an instruction passes its stages.
 #[derive(Clone, Copy, Debug)]
-struct Times {
+struct StageTimes {
     /// The causes that held its operation at dispatch.
-    held: Held,
+    held: DispatchHold,
     dispatched: u64,
     /// The slice of its operation.
     slice: usize,
@@ -228,7 +228,7 @@ impl Power9Pipeline {
         Power9Pipeline {
             account: ManyStates::new(0),
             reasons: Reasons::new(),
-            group: Group::new(0),
+            group: DispatchGroup::new(0),
             fetched: 0,
             block: None,
             restart: 0,
@@ -258,7 +258,7 @@ impl Power9Pipeline {
             absent: (0, 0),
             stores_seen: 0,
             second_walker: 0,
-            life: Life::default(),
+            life: InstructionStages::default(),
             shared: boxed(SharedUnits::new),
         }
     }
@@ -299,7 +299,7 @@ impl Power9Pipeline {
     }
 
     /// Executes an instruction.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, threads: &mut Threads<'_>, tally: &mut Tally) {
         self.exchange(threads);
         if self.watches && !self.shared.watch.active {
             self.shared.watch.start(self.group.at);
@@ -321,7 +321,7 @@ impl Power9Pipeline {
         }
         self.collect(threads.number(), at);
         self.account.pass(at - self.group.at);
-        self.group = Group::new(at);
+        self.group = DispatchGroup::new(at);
     }
 
     /// Collects the states of queues and units in the cycles of the thread before cycle `end`.
@@ -340,10 +340,10 @@ impl Power9Pipeline {
         self.counted = until;
     }
 
-    fn step(&mut self, instruction: &Instruction<'_>, found: &Found, threads: &mut Threads<'_>, tally: &mut Tally) {
+    fn step(&mut self, instruction: &Instruction<'_>, found: &Findings, threads: &mut Threads<'_>, tally: &mut Tally) {
         let row = rows::of(instruction);
         let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
-        let share = Share::of(threads.count());
+        let share = Power9Share::of(threads.count());
         self.second_walker = 0;
         self.fetch(instruction, found, share, tally);
         let loads = found.touches().iter().any(super::Touch::loads);
@@ -357,21 +357,22 @@ impl Power9Pipeline {
             times = self.dispatch(&executed, share, threads, tally);
         }
         if self.told {
-            self.life = Life::begin(self.fetched, times.dispatched);
+            self.life = InstructionStages::begin(self.fetched, times.dispatched);
             self.life.flush = flushed.map_or(Flush::None, |(_, cause)| cause);
         }
         let mut phases = Phases::new();
-        if loads || stores || row.unit == Unit::Memory {
+        if loads || stores || row.unit == Power9Unit::Memory {
             self.access(&executed, &mut times, &mut phases, tally);
         }
-        if row.unit != Unit::Memory && row.unit != Unit::None {
+        if row.unit != Power9Unit::Memory && row.unit != Power9Unit::None {
             self.issue(&row, operation, loads, &mut times, &mut phases);
         }
-        if let Some(queue) = self.shared.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Unit::None | Unit::Branch)) {
+        if let Some(queue) = self.shared.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Power9Unit::None | Power9Unit::Branch))
+        {
             queue.take(times.issued + 1);
-            self.shared.watch.take(Queue::Issue, times.dispatched, times.issued + 1);
+            self.shared.watch.take(WatchedQueue::Issue, times.dispatched, times.issued + 1);
         }
-        if row.unit == Unit::Branch {
+        if row.unit == Power9Unit::Branch {
             self.shared.branches.take(times.issued + 1);
         }
         if found.castouts != (0, 0) || found.snooped != (0, 0) || found.injected != 0 || found.prefetched != 0 {
@@ -391,7 +392,7 @@ impl Power9Pipeline {
     }
 
     /// PP19 to PP22: issues an operation that is not an access.
-    fn issue(&mut self, row: &Row, operation: &Operation<'_>, loads: bool, times: &mut Times, phases: &mut Phases) {
+    fn issue(&mut self, row: &Power9Row, operation: &Operation<'_>, loads: bool, times: &mut StageTimes, phases: &mut Phases) {
         let slice = times.slice;
         let mut sources = self.ready(operation.reads).max(times.dispatched + 1);
         if loads {
@@ -404,20 +405,20 @@ impl Power9Pipeline {
         let keeps = u64::from(row.keeps);
         let shared = &mut self.shared;
         let at = match row.unit {
-            Unit::Branch => shared.ports.take_cycle(BRANCH, sources),
-            Unit::Kept => shared.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
-            Unit::Pair if keeps > 1 => {
+            Power9Unit::Branch => shared.ports.take_cycle(BRANCH, sources),
+            Power9Unit::Kept => shared.take_all(&[(slice, 1), (KEPT + slice, keeps)], sources),
+            Power9Unit::Pair if keeps > 1 => {
                 shared.take_all(&[(pair, 1), (pair + 1, 1), (KEPT + pair, keeps), (KEPT + pair + 1, keeps)], sources)
             }
-            Unit::Pair => shared.take_all(&[(pair, 1), (pair + 1, 1)], sources),
-            Unit::Divider => shared.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
-            Unit::Decimal => shared.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
-            Unit::Crypto => shared.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
-            Unit::Slice | Unit::None | Unit::Memory => shared.ports.take_cycle(slice, sources),
+            Power9Unit::Pair => shared.take_all(&[(pair, 1), (pair + 1, 1)], sources),
+            Power9Unit::Divider => shared.take_all(&[(pair, 1), (pair + 1, 1), (DIVIDERS + pair / 2, keeps)], sources),
+            Power9Unit::Decimal => shared.take_all(&[(slice, 1), (DECIMAL, keeps)], sources),
+            Power9Unit::Crypto => shared.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
+            Power9Unit::Slice | Power9Unit::None | Power9Unit::Memory => shared.ports.take_cycle(slice, sources),
         };
         if let Some(units) = row.reason.units() {
             // PP51: a unit is busy when it takes an operation, and while it is kept.
-            let both = matches!(row.unit, Unit::Pair | Unit::Divider);
+            let both = matches!(row.unit, Power9Unit::Pair | Power9Unit::Divider);
             (0..=u8::from(both)).for_each(|_| shared.watch.take(units, at, at + keeps));
         }
         if loads {
@@ -442,9 +443,9 @@ impl Power9Pipeline {
     }
 
     /// PP57, PP58: fills in the record of the instruction up to its finish. Everything before it has its reasons.
-    fn record(&mut self, row: &Row, found: &Found, times: &Times, phases: &Phases) {
+    fn record(&mut self, row: &Power9Row, found: &Findings, times: &StageTimes, phases: &Phases) {
         let life = &mut self.life;
-        life.issued = (row.unit != Unit::None).then_some(times.issued);
+        life.issued = (row.unit != Power9Unit::None).then_some(times.issued);
         life.next_to_finish = self.unowned.saturating_sub(1).max(times.dispatched);
         life.finished = times.finished;
         life.next_to_complete = self.completed.max(times.dispatched);
@@ -452,11 +453,11 @@ impl Power9Pipeline {
         life.kind = phases.last(times.finished);
         life.mispredicted = found.continuation == Continuation::Mispredicted;
         life.traits.set(Traits::AFTER_EMPTY, self.completed == 0 || times.dispatched > self.completed + 1);
-        life.traits.set(Traits::DECIMAL, row.unit == Unit::Decimal);
+        life.traits.set(Traits::DECIMAL, row.unit == Power9Unit::Decimal);
     }
 
     /// PP42 to PP48: gives the instruction the cycles after everything before it has finished, up to its own finish.
-    fn own(&mut self, times: &Times, phases: &Phases, threads: &Threads<'_>, tally: &mut Tally) {
+    fn own(&mut self, times: &StageTimes, phases: &Phases, threads: &Threads<'_>, tally: &mut Tally) {
         if times.finished < self.unowned {
             return;
         }
@@ -525,7 +526,7 @@ impl Power9Pipeline {
     }
 
     /// PP40, PP41: completes the instruction, sets when its results are ready, and redirects the fetcher.
-    fn complete(&mut self, executed: &Executed<'_>, times: &Times, threads: &Threads<'_>, tally: &mut Tally) {
+    fn complete(&mut self, executed: &Executed<'_>, times: &StageTimes, threads: &Threads<'_>, tally: &mut Tally) {
         let Executed { instruction, operation, row, found, thread } = *executed;
         let mut blocked = self.blocked(executed, threads);
         // The cause that blocks an older instruction blocks this one too.
@@ -580,7 +581,7 @@ impl Power9Pipeline {
     }
 
     /// Makes `state` hold from cycle `from` up to `until`, if that is later.
-    fn hold(&mut self, state: State, from: u64, until: u64) {
+    fn hold(&mut self, state: Power9State, from: u64, until: u64) {
         self.account.hold(state as usize, until.saturating_sub(from));
     }
 }

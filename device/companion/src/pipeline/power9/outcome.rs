@@ -27,7 +27,7 @@ mod stalled {
 /// The cycles in which an instruction passed its stages, and the cause of its stall. It is not part of saved state, since it is read before
 /// the next instruction.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Life {
+pub(super) struct InstructionStages {
     pub(super) decoded: u64,
     pub(super) dispatched: u64,
     /// None if no unit executes it.
@@ -56,10 +56,14 @@ pub(super) struct Life {
     pub(super) flush: Flush,
 }
 
-impl Life {
+impl InstructionStages {
     /// Returns the life of an instruction that dispatch could take in cycle `ready`, and took in cycle `dispatched`.
-    pub(super) fn begin(ready: u64, dispatched: u64) -> Life {
-        Life { decoded: ready.min(dispatched).saturating_sub(DECODED_BEFORE_DISPATCH), dispatched, ..Life::default() }
+    pub(super) fn begin(ready: u64, dispatched: u64) -> InstructionStages {
+        InstructionStages {
+            decoded: ready.min(dispatched).saturating_sub(DECODED_BEFORE_DISPATCH),
+            dispatched,
+            ..InstructionStages::default()
+        }
     }
 
     /// Records a first-level miss of a load. The data arrive at `here`, by its own request or that of an older load. Among several

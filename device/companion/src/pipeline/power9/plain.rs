@@ -3,13 +3,13 @@
 //! It leaves the pipeline in the same state as the [general path](Power9Pipeline::execute), which a test compares. Most instructions are of this
 //! kind.
 
-use super::dispatch::{Dispatched, Full, Group};
+use super::dispatch::{DispatchGroup, Dispatched, Full};
 use super::reasons::Reason;
-use super::rows::{FIXED, Place};
-use super::signals::State;
-use super::{ANY, Blocked, COMPLETION, Power9Pipeline, SLICES, Share, UNKNOWN, place};
+use super::rows::{DispatchPlace, FIXED};
+use super::signals::Power9State;
+use super::{ANY, Blocked, COMPLETION, Power9Pipeline, Power9Share, SLICES, UNKNOWN, place};
 use crate::instruction::{Class, Instruction};
-use crate::pipeline::Found;
+use crate::pipeline::Findings;
 use crate::pipeline::sharing::Threads;
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
@@ -57,7 +57,7 @@ impl Power9Pipeline {
         let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
         self.second_walker = 0;
         if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
-            self.fetch(instruction, &Found::NONE, Share::of(1), tally);
+            self.fetch(instruction, &Findings::NONE, Power9Share::of(1), tally);
         }
         let from = self.dispatch_plain(operation.writes.len());
         let Dispatched { at: dispatched, slice, .. } = from;
@@ -95,15 +95,15 @@ impl Power9Pipeline {
     /// resource has no room before.
     #[inline(always)]
     pub(super) fn wait_for_room(&mut self, ready: u64, window: u64, full: &Full, at: u64) {
-        let Group { at: before, count, .. } = self.group;
+        let DispatchGroup { at: before, count, .. } = self.group;
         let Full { history, queue } = *full;
         if at > ready {
             // The cycle of an open group is not a cycle of waiting.
             let from = if ready == before && count != 0 { ready + 1 } else { ready };
-            self.hold(State::WindowFull, from, window);
-            self.hold(State::HeldHistory, from.max(window), history);
-            self.hold(State::HeldIssueQueue, from.max(window).max(history), queue);
-            self.hold(State::DispatchHeld, from.max(window), at);
+            self.hold(Power9State::WindowFull, from, window);
+            self.hold(Power9State::HeldHistory, from.max(window), history);
+            self.hold(Power9State::HeldIssueQueue, from.max(window).max(history), queue);
+            self.hold(Power9State::DispatchHeld, from.max(window), at);
         }
         if at > before {
             let mut alone = Threads::ALONE;
@@ -114,13 +114,13 @@ impl Power9Pipeline {
     /// PP9 to PP18: dispatches an operation with a plain place.
     #[inline(always)]
     pub(super) fn dispatch_plain(&mut self, results: usize) -> Dispatched {
-        let Group { at: before, count, .. } = self.group;
+        let DispatchGroup { at: before, count, .. } = self.group;
         let next = before + u64::from(count != 0);
         let front = self.fetched.max(self.restart);
         let place = self.group.plain_place().filter(|_| front <= before);
         let ready = if place.is_some() { before } else { front.max(next) };
         if front > next {
-            self.hold(State::Starved, next, front);
+            self.hold(Power9State::Starved, next, front);
         }
         let window = self.window.room_for_one();
         let history = self.shared.history.room(results);
@@ -179,11 +179,11 @@ impl Power9Pipeline {
     }
 }
 
-impl Group {
+impl DispatchGroup {
     /// Returns the superslice of an operation with one plain place, if the group has room for it.
     #[inline]
     pub(super) fn plain_place(&self) -> Option<usize> {
-        (self.count < super::dispatch::WIDTH).then(|| self.superslice(Place::Plain)).flatten()
+        (self.count < super::dispatch::WIDTH).then(|| self.superslice(DispatchPlace::Plain)).flatten()
     }
 
     /// Takes one plain place in a superslice.

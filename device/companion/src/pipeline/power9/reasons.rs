@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::watch::Queue;
+use super::watch::WatchedQueue;
 use crate::instruction::AccessKind;
 use crate::pipeline::{Source, Touch};
 
@@ -307,11 +307,11 @@ impl Reason {
     }
 
     /// Returns the units that are busy with this kind of operation, if they are watched.
-    pub(super) fn units(self) -> Option<Queue> {
+    pub(super) fn units(self) -> Option<WatchedQueue> {
         match self {
-            Reason::Fixed | Reason::FixedLong | Reason::VectorFixed => Some(Queue::Fixed),
-            Reason::Float | Reason::FloatLong | Reason::VectorFloat | Reason::VectorFloatLong => Some(Queue::Float),
-            Reason::Decimal | Reason::DecimalLong => Some(Queue::Decimal),
+            Reason::Fixed | Reason::FixedLong | Reason::VectorFixed => Some(WatchedQueue::Fixed),
+            Reason::Float | Reason::FloatLong | Reason::VectorFloat | Reason::VectorFloatLong => Some(WatchedQueue::Float),
+            Reason::Decimal | Reason::DecimalLong => Some(WatchedQueue::Decimal),
             _ => None,
         }
     }

@@ -4,8 +4,8 @@
 use super::machines::CacheMachines;
 use super::progress::Progress;
 use super::walkers::Walkers;
-use super::watch::{Queue, Watch};
-use super::way_prediction::Ways;
+use super::watch::{Watch, WatchedQueue};
+use super::way_prediction::WayPredictor;
 use super::{PORTS, SLICES};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::Source;
@@ -54,7 +54,7 @@ pub(in crate::pipeline) struct SharedUnits {
     /// The lines that it fetches for code, one per thread, and since when.
     pub(super) fetched_lines: Misses<4, u64>,
     /// The predicted ways (PP92).
-    pub(super) ways: Ways,
+    pub(super) ways: WayPredictor,
     /// The recirculation queues, the slices of the load queue, and the queues of finished loads.
     recirculation: [Entries<12, 16>; 2],
     pub(super) loads: [Entries<16>; SLICES],
@@ -94,7 +94,7 @@ impl SharedUnits {
             translations: Entries::new(),
             written_lines: Misses::new(),
             fetched_lines: Misses::new(),
-            ways: Ways::new(),
+            ways: WayPredictor::new(),
             recirculation: [Entries::new(), Entries::new()],
             loads: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
             finished: [Entries::new(), Entries::new()],
@@ -159,7 +159,7 @@ impl SharedUnits {
         if let Some(queue) = self.recirculation.get_mut(slice & 1) {
             queue.take(at + 1);
         }
-        self.watch.take(Queue::recirculation(slice), from, at + 1);
+        self.watch.take(WatchedQueue::recirculation(slice), from, at + 1);
     }
 
     /// Returns the first cycle in which there is room for a finished load of a slice (PP26).
@@ -183,7 +183,7 @@ impl SharedUnits {
         if let Some(queue) = self.finished.get_mut(slice / 2) {
             queue.take(until.max(from));
         }
-        self.watch.take(Queue::finished(slice), from, until);
+        self.watch.take(WatchedQueue::finished(slice), from, until);
     }
 
     /// PP27: moves an operation that completes in cycle `at` to the second queue, and on to the second level. Returns the cycle of the
@@ -192,7 +192,7 @@ impl SharedUnits {
         self.sent = (at + 1).max(self.sent + 1).max(self.second_queue.room(1));
         self.taken = (self.sent + 1).max(self.taken + SECOND_EVERY);
         self.second_queue.take(self.taken + 1);
-        self.watch.take(Queue::SecondStores, self.sent, self.taken + 1);
+        self.watch.take(WatchedQueue::SecondStores, self.sent, self.taken + 1);
         self.sent
     }
 

@@ -4,13 +4,15 @@
 //! than [compute](super::plain) are of this kind.
 
 use super::accesses;
-use super::dispatch::{Dispatched, Full, Group, WIDTH};
+use super::dispatch::{DispatchGroup, Dispatched, Full, WIDTH};
 use super::machines::PASS;
 use super::reasons::{Phases, Reason};
-use super::rows::Place;
-use super::{ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Power9Pipeline, SLICES, Share, State, Times, UNKNOWN, place};
+use super::rows::DispatchPlace;
+use super::{
+    ACCESSES, ADDRESSES, ANY, BRANCH, Blocked, COMPLETION, Power9Pipeline, Power9Share, Power9State, SLICES, StageTimes, UNKNOWN, place,
+};
 use crate::instruction::{Class, Instruction, Operation, Register};
-use crate::pipeline::{Continuation, Found, Source, Touch};
+use crate::pipeline::{Continuation, Findings, Source, Touch};
 use crate::tally::Tally;
 
 /// Cycles from the issue of a branch to its finish.
@@ -59,7 +61,7 @@ impl Power9Pipeline {
     fn begin_short(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         self.second_walker = 0;
         if self.block != Some(instruction.address >> super::BLOCK_BITS) && instruction.length != 0 {
-            self.fetch(instruction, &Found::NONE, Share::of(1), tally);
+            self.fetch(instruction, &Findings::NONE, Power9Share::of(1), tally);
         }
     }
 
@@ -108,13 +110,13 @@ impl Power9Pipeline {
 
     fn step_store(&mut self, instruction: &Instruction<'_>, touch: &Touch, tally: &mut Tally) {
         let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
-        let from = self.dispatch_short(Place::Restricted, operation.writes.len());
+        let from = self.dispatch_short(DispatchPlace::Restricted, operation.writes.len());
         let lane = accesses::slice_of(touch);
         let sourced = self.ready_from(from.at + 1, operation.addresses);
         let recirculated = sourced.max(self.shared.recirculation_room(lane));
         let issued = self.shared.ports.take_cycle(ADDRESSES + from.slice, recirculated);
         accesses::count_slice(touch, tally);
-        let mut times = Times { sourced, recirculated, issued, ..Times::at(&from) };
+        let mut times = StageTimes { sourced, recirculated, issued, ..StageTimes::at(&from) };
         let mut phases = Phases::new();
         times.finished = self.store(touch, operation, issued, &mut times, &mut phases, tally);
         self.take_queue(from.slice, issued);
@@ -136,7 +138,7 @@ impl Power9Pipeline {
 
     fn step_branch(&mut self, instruction: &Instruction<'_>, continuation: Continuation, tally: &mut Tally) {
         let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
-        let from = self.dispatch_short(Place::Branch, operation.writes.len());
+        let from = self.dispatch_short(DispatchPlace::Branch, operation.writes.len());
         let sourced = self.ready_from(self.ready_from(from.at + 1, operation.reads), operation.addresses);
         let issued = self.shared.ports.take_cycle(BRANCH, sourced);
         let finished = issued + BRANCH_LATENCY;
@@ -151,7 +153,7 @@ impl Power9Pipeline {
         self.complete_short();
         self.write_short(operation, from.at, finished, Some(issued + 2));
         if continuation != Continuation::Sequential {
-            let times = Times { issued, finished, ..Times::at(&from) };
+            let times = StageTimes { issued, finished, ..StageTimes::at(&from) };
             self.turn(instruction, continuation, &times, self.completed);
             if continuation == Continuation::Mispredicted {
                 self.shared.flush(finished, 0);
@@ -168,17 +170,17 @@ impl Power9Pipeline {
     }
 
     /// PP9 to PP18: dispatches an operation with `place`, other than a plain one.
-    fn dispatch_short(&mut self, place: Place, results: usize) -> Dispatched {
-        let Group { at: before, count, .. } = self.group;
+    fn dispatch_short(&mut self, place: DispatchPlace, results: usize) -> Dispatched {
+        let DispatchGroup { at: before, count, .. } = self.group;
         let next = before + u64::from(count != 0);
         let front = self.fetched.max(self.restart);
-        let branches = place == Place::Branch;
+        let branches = place == DispatchPlace::Branch;
         let fits = front <= before && self.group.fits_one(place);
         let mut ready = if fits { before } else { front.max(next) };
-        self.hold(State::Starved, next, front.min(ready));
+        self.hold(Power9State::Starved, next, front.min(ready));
         if branches {
             let room = self.targets.room_for_one();
-            self.hold(State::TargetsFull, ready, room);
+            self.hold(Power9State::TargetsFull, ready, room);
             ready = ready.max(room);
         }
         let window = self.window.room_for_one();
@@ -232,10 +234,10 @@ impl Power9Pipeline {
     }
 }
 
-impl Group {
+impl DispatchGroup {
     /// Whether there is room for one operation with `place`.
     #[inline]
-    fn fits_one(&self, place: Place) -> bool {
+    fn fits_one(&self, place: DispatchPlace) -> bool {
         self.count < WIDTH && self.has_place(place)
     }
 }
@@ -243,15 +245,15 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::power9::rows::{self, Unit};
+    use crate::pipeline::power9::rows::{self, Power9Unit};
 
     #[test]
     fn the_short_way_is_for_one_operation_of_the_branch_unit_or_of_memory() {
         let row = |class| rows::of(&Instruction { class, ..Instruction::default() });
         let (branch, load, store) = (row(Class::Branch), row(Class::Load), row(Class::Store));
-        assert_eq!((branch.unit, branch.place, branch.operations), (Unit::Branch, Place::Branch, 1));
+        assert_eq!((branch.unit, branch.place, branch.operations), (Power9Unit::Branch, DispatchPlace::Branch, 1));
         assert_eq!((u64::from(branch.latency), branch.reason), (BRANCH_LATENCY, Reason::Branch));
-        assert_eq!((load.unit, load.place, load.operations), (Unit::Memory, Place::Plain, 1));
-        assert_eq!((store.unit, store.place, store.operations), (Unit::Memory, Place::Restricted, 1));
+        assert_eq!((load.unit, load.place, load.operations), (Power9Unit::Memory, DispatchPlace::Plain, 1));
+        assert_eq!((store.unit, store.place, store.operations), (Power9Unit::Memory, DispatchPlace::Restricted, 1));
     }
 }

@@ -7,7 +7,7 @@ use super::reasons::Reason;
 /// States of a cycle that are known before completion, in the order of [`STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(super) enum Power9State {
     /// A decoded instruction waits, and none is dispatched.
     DispatchHeld,
     /// Dispatch is held: issue queues are full.
@@ -82,9 +82,9 @@ pub(super) enum State {
     ThirdInjectSample,
 }
 
-pub(super) const STATE_COUNT: usize = State::ThirdInjectSample as usize + 1;
+pub(super) const STATE_COUNT: usize = Power9State::ThirdInjectSample as usize + 1;
 /// The states of queues and units, one bit each.
-const WATCHED: u64 = (1 << STATE_COUNT) - (1 << State::IssueQueueLow as usize);
+const WATCHED: u64 = (1 << STATE_COUNT) - (1 << Power9State::IssueQueueLow as usize);
 
 /// Whether any of `states`, one bit each, belongs to queues or units.
 pub(in crate::pipeline) fn is_watched(states: u64) -> bool {

@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 
 use super::occupancy::{Occupancy, WORD};
-use super::{SLICES, State};
+use super::{Power9State, SLICES};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::time;
 
@@ -18,7 +18,7 @@ const MOST: u64 = 1 << 12;
 /// The watched queues and units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Queue {
+pub(super) enum WatchedQueue {
     /// The issue queues together.
     Issue,
     /// The recirculation queues.
@@ -61,22 +61,25 @@ pub(super) enum Queue {
     ThirdInjectSample,
 }
 
-const QUEUES: usize = Queue::ThirdInjectSample as usize + 1;
+const QUEUES: usize = WatchedQueue::ThirdInjectSample as usize + 1;
 
-impl Queue {
+impl WatchedQueue {
     /// Returns the recirculation queue of a slice.
-    pub(super) fn recirculation(slice: usize) -> Queue {
-        if slice & 1 == 0 { Queue::Recirculation0 } else { Queue::Recirculation1 }
+    pub(super) fn recirculation(slice: usize) -> WatchedQueue {
+        if slice & 1 == 0 { WatchedQueue::Recirculation0 } else { WatchedQueue::Recirculation1 }
     }
 
     /// Returns the store queue of a slice.
-    pub(super) fn stores(slice: usize) -> Queue {
-        [Queue::Stores0, Queue::Stores1, Queue::Stores2, Queue::Stores3].get(slice).copied().unwrap_or(Queue::Stores0)
+    pub(super) fn stores(slice: usize) -> WatchedQueue {
+        [WatchedQueue::Stores0, WatchedQueue::Stores1, WatchedQueue::Stores2, WatchedQueue::Stores3]
+            .get(slice)
+            .copied()
+            .unwrap_or(WatchedQueue::Stores0)
     }
 
     /// Returns the queue of finished loads of a slice.
-    pub(super) fn finished(slice: usize) -> Queue {
-        if slice < SLICES / 2 { Queue::Finished0 } else { Queue::Finished1 }
+    pub(super) fn finished(slice: usize) -> WatchedQueue {
+        if slice < SLICES / 2 { WatchedQueue::Finished0 } else { WatchedQueue::Finished1 }
     }
 }
 
@@ -95,48 +98,49 @@ pub(super) enum Own {
 const OWN: usize = Own::MissEntry as usize + 1;
 
 /// The states of the whole core, and those of a thread, in the order of their bits.
-pub(super) const CORE_STATES: [State; 39] = [
-    State::IssueQueueLow,
-    State::IssueQueueHigh,
-    State::Recirculation0To3,
-    State::Recirculation4To6,
-    State::Recirculation7To9,
-    State::Recirculation10To12,
-    State::SecondRecirculation0To3,
-    State::SecondRecirculation4To6,
-    State::SecondRecirculation7To9,
-    State::SecondRecirculation10To12,
-    State::StoreQueueFull,
-    State::StoreQueueSliceEmpty,
-    State::LoadStoreEmpty,
-    State::MissQueueFull,
-    State::SecondStoreQueueFull,
-    State::FinishedLoads0Full,
-    State::FinishedLoads1Full,
-    State::FixedAllBusy,
-    State::FixedIdle,
-    State::FixedBusy,
-    State::FloatAllBusy,
-    State::DecimalBusy,
-    State::BarrierQueued,
-    State::SecondReadFirst,
-    State::SecondReadSample,
-    State::SecondCastoutFirst,
-    State::SecondCastoutSample,
-    State::ThirdReadFirst,
-    State::ThirdReadSample,
-    State::ThirdPrefetchFirst,
-    State::ThirdPrefetchSample,
-    State::ThirdCastoutFirst,
-    State::ThirdCastSample,
-    State::SecondSnoopFirst,
-    State::SecondSnoopSample,
-    State::ThirdSnoopFirst,
-    State::ThirdSnoopSample,
-    State::ThirdInjectFirst,
-    State::ThirdInjectSample,
+pub(super) const CORE_STATES: [Power9State; 39] = [
+    Power9State::IssueQueueLow,
+    Power9State::IssueQueueHigh,
+    Power9State::Recirculation0To3,
+    Power9State::Recirculation4To6,
+    Power9State::Recirculation7To9,
+    Power9State::Recirculation10To12,
+    Power9State::SecondRecirculation0To3,
+    Power9State::SecondRecirculation4To6,
+    Power9State::SecondRecirculation7To9,
+    Power9State::SecondRecirculation10To12,
+    Power9State::StoreQueueFull,
+    Power9State::StoreQueueSliceEmpty,
+    Power9State::LoadStoreEmpty,
+    Power9State::MissQueueFull,
+    Power9State::SecondStoreQueueFull,
+    Power9State::FinishedLoads0Full,
+    Power9State::FinishedLoads1Full,
+    Power9State::FixedAllBusy,
+    Power9State::FixedIdle,
+    Power9State::FixedBusy,
+    Power9State::FloatAllBusy,
+    Power9State::DecimalBusy,
+    Power9State::BarrierQueued,
+    Power9State::SecondReadFirst,
+    Power9State::SecondReadSample,
+    Power9State::SecondCastoutFirst,
+    Power9State::SecondCastoutSample,
+    Power9State::ThirdReadFirst,
+    Power9State::ThirdReadSample,
+    Power9State::ThirdPrefetchFirst,
+    Power9State::ThirdPrefetchSample,
+    Power9State::ThirdCastoutFirst,
+    Power9State::ThirdCastSample,
+    Power9State::SecondSnoopFirst,
+    Power9State::SecondSnoopSample,
+    Power9State::ThirdSnoopFirst,
+    Power9State::ThirdSnoopSample,
+    Power9State::ThirdInjectFirst,
+    Power9State::ThirdInjectSample,
 ];
-pub(super) const OWN_STATES: [State; OWN] = [State::MissQueueEmpty, State::StoreQueueEntry, State::LoadQueueEntry, State::MissQueueEntry];
+pub(super) const OWN_STATES: [Power9State; OWN] =
+    [Power9State::MissQueueEmpty, Power9State::StoreQueueEntry, Power9State::LoadQueueEntry, Power9State::MissQueueEntry];
 
 /// The states in 64 cycles, one bit per cycle.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +160,7 @@ pub(super) struct Watch {
     pub(super) active: bool,
     /// The first cycle that has not been counted: a multiple of 64.
     begin: u64,
-    /// One for each [`Queue`], and one per thread for each [`Own`]. Made in place: together they are 160 KB, too much for a stack.
+    /// One for each [`WatchedQueue`], and one per thread for each [`Own`]. Made in place: together they are 160 KB, too much for a stack.
     queues: Box<[Occupancy]>,
     own: Box<[[Occupancy; OWN]]>,
     history: [Word; HISTORY],
@@ -189,7 +193,7 @@ impl Watch {
 
     /// Takes an entry of `queue` from cycle `from` up to cycle `until`.
     #[inline]
-    pub(super) fn take(&mut self, queue: Queue, from: u64, until: u64) {
+    pub(super) fn take(&mut self, queue: WatchedQueue, from: u64, until: u64) {
         if self.active
             && let Some(occupancy) = self.queues.get_mut(queue as usize)
         {
@@ -292,7 +296,7 @@ impl Watch {
     }
 
     /// Passes to `each`, for each state that `thread` sees, the number of counted cycles from `from` up to `until` in which it holds.
-    pub(super) fn held(&self, thread: usize, from: u64, until: u64, mut each: impl FnMut(State, u64)) {
+    pub(super) fn held(&self, thread: usize, from: u64, until: u64, mut each: impl FnMut(Power9State, u64)) {
         let mut at = from.max(self.begin.saturating_sub(HISTORY as u64 * WORD));
         let until = until.min(self.begin);
         while at < until {
@@ -350,19 +354,19 @@ impl Watch {
     }
 }
 
-const ISSUE: usize = Queue::Issue as usize;
-const RECIRCULATION0: usize = Queue::Recirculation0 as usize;
-const RECIRCULATION1: usize = Queue::Recirculation1 as usize;
-const STORES0: usize = Queue::Stores0 as usize;
-const STORES3: usize = Queue::Stores3 as usize;
-const SECOND_STORES: usize = Queue::SecondStores as usize;
-const MISSES: usize = Queue::Misses as usize;
-const FINISHED0: usize = Queue::Finished0 as usize;
-const FINISHED1: usize = Queue::Finished1 as usize;
-const FIXED: usize = Queue::Fixed as usize;
-const FLOAT: usize = Queue::Float as usize;
-const DECIMAL: usize = Queue::Decimal as usize;
-const MACHINES: usize = Queue::SecondReadFirst as usize;
+const ISSUE: usize = WatchedQueue::Issue as usize;
+const RECIRCULATION0: usize = WatchedQueue::Recirculation0 as usize;
+const RECIRCULATION1: usize = WatchedQueue::Recirculation1 as usize;
+const STORES0: usize = WatchedQueue::Stores0 as usize;
+const STORES3: usize = WatchedQueue::Stores3 as usize;
+const SECOND_STORES: usize = WatchedQueue::SecondStores as usize;
+const MISSES: usize = WatchedQueue::Misses as usize;
+const FINISHED0: usize = WatchedQueue::Finished0 as usize;
+const FINISHED1: usize = WatchedQueue::Finished1 as usize;
+const FIXED: usize = WatchedQueue::Fixed as usize;
+const FLOAT: usize = WatchedQueue::Float as usize;
+const DECIMAL: usize = WatchedQueue::Decimal as usize;
+const MACHINES: usize = WatchedQueue::SecondReadFirst as usize;
 
 /// Issue queue thresholds: few entries, and many.
 const ISSUE_LOW: i32 = 8;

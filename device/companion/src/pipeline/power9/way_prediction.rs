@@ -7,19 +7,19 @@ const SETS: usize = 32;
 const WAYS: usize = 8;
 
 /// An entry: the number of a line in memory plus one, 0 if the entry is empty, and the number of the line in the address space.
-type Entry = (u64, u64);
+type WayEntry = (u64, u64);
 
 /// The way prediction table. It has one entry for each line of the data cache, found by the effective address through which the line was
 /// last read.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
+pub(super) struct WayPredictor {
     /// The most recently used entry of each set comes first.
-    sets: [[Entry; WAYS]; SETS],
+    sets: [[WayEntry; WAYS]; SETS],
 }
 
-impl Ways {
-    pub(super) const fn new() -> Ways {
-        Ways { sets: [[(0, 0); WAYS]; SETS] }
+impl WayPredictor {
+    pub(super) const fn new() -> WayPredictor {
+        WayPredictor { sets: [[(0, 0); WAYS]; SETS] }
     }
 
     /// Records that a load reads `line` through line `effective` of its address space. Returns whether the line was last read through
@@ -56,14 +56,14 @@ mod tests {
 
     #[test]
     fn a_line_is_missed_when_it_is_read_through_another_address() {
-        let mut ways = Ways::new();
+        let mut ways = WayPredictor::new();
         let read = [(5, 5), (5, 5), (5, 37), (5, 37), (5, 5)].map(|(line, effective)| ways.read(line, effective));
         assert_eq!(read, [false, false, true, false, true]);
     }
 
     #[test]
     fn a_set_forgets_the_line_that_was_used_longest_ago() {
-        let mut ways = Ways::new();
+        let mut ways = WayPredictor::new();
         (0..9).for_each(|number| _ = ways.read(32 * number, 32 * number));
         // Nine lines of one set: the first has been evicted, the second has not.
         assert_eq!([32, 0].map(|line| ways.read(line, 1)), [true, false]);

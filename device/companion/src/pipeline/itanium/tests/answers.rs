@@ -19,7 +19,7 @@ fn k2_more_additions_than_ports_of_memory() {
     let answer = bench.finish();
     answer.expect(200, [100, 100, 0, 0]);
     assert_eq!((answer.event(Signal::InstructionsDispersed), answer.stops()), (600, [100, 200]));
-    assert_eq!(answer.state(State::Execution), 0);
+    assert_eq!(answer.state(ItaniumState::Execution), 0);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn k4_a_chain_of_loads() {
     let answer = bench.finish();
     // An address is used three clocks later: two are lost, 99 times.
     answer.expect(298, [100, 0, 198, 0]);
-    assert_eq!(answer.state(State::Memory), 198);
+    assert_eq!(answer.state(ItaniumState::Memory), 198);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn k5_groups_complete_under_a_miss() {
     let answer = bench.finish();
     // The use is eleven groups later: 180 - 11.
     answer.expect(181, [12, 0, 169, 0]);
-    assert_eq!(answer.state(State::Memory), 169);
+    assert_eq!(answer.state(ItaniumState::Memory), 169);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn k6_a_chain_of_multiplications() {
     bench.multiplications();
     let answer = bench.finish();
     answer.expect(496, [100, 396, 0, 0]);
-    assert_eq!(answer.state(State::Execution), 396);
+    assert_eq!(answer.state(ItaniumState::Execution), 396);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn k7_a_division() {
     let answer = bench.finish();
     // Sixteen groups; between two of the chain five clocks, two of them groups.
     answer.expect(37, [16, 21, 0, 0]);
-    assert_eq!(answer.state(State::Execution), 21);
+    assert_eq!(answer.state(ItaniumState::Execution), 21);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn k8_a_mispredicted_branch() {
     bench.misprediction();
     let answer = bench.finish();
     answer.expect(30, [21, 0, 0, 9]);
-    assert_eq!((answer.flushes(), answer.state(State::FlushBranch)), (9, 9));
+    assert_eq!((answer.flushes(), answer.state(ItaniumState::FlushBranch)), (9, 9));
     assert_eq!((answer.event(Signal::FlushesOther), answer.event(Signal::FlushesBypass)), (1, 0));
 }
 
@@ -87,7 +87,7 @@ fn k9_a_mispredicted_branch_on_a_load() {
     let answer = bench.finish();
     // The compare waits 6 - 1 clocks; the branch takes its predicate in the same clock.
     answer.expect(36, [22, 0, 5, 9]);
-    assert_eq!((answer.state(State::Memory), answer.flushes()), (5, 9));
+    assert_eq!((answer.state(ItaniumState::Memory), answer.flushes()), (5, 9));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn k10_a_translation_that_misses() {
     bench.translation(10, false);
     let answer = bench.finish();
     answer.expect(31, [21, 0, 10, 0]);
-    assert_eq!(answer.state(State::Memory), 10);
+    assert_eq!(answer.state(ItaniumState::Memory), 10);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn k12_spills_of_an_alloc() {
     bench.spills();
     let answer = bench.finish();
     answer.expect(26, [21, 0, 5, 0]);
-    assert_eq!((answer.state(State::RegisterStack), answer.state(State::Memory)), (5, 0));
+    assert_eq!((answer.state(ItaniumState::RegisterStack), answer.state(ItaniumState::Memory)), (5, 0));
 }
 
 /// Runs fifty iterations of a pair of bundles with a branch that continues as given, and a group after them.
@@ -137,7 +137,7 @@ fn loops(first: u8, continuation: Continuation) -> Answer {
 fn k13_the_bubble_of_a_taken_branch() {
     loops(MFI, Continuation::Resteered(1)).expect(101, [51, 0, 0, 50]);
     let answer = loops(MFI, Continuation::Resteered(1));
-    assert_eq!((answer.state(State::EmptyBubble), answer.flushes()), (50, 0));
+    assert_eq!((answer.state(ItaniumState::EmptyBubble), answer.flushes()), (50, 0));
     // From a target address register.
     loops(MFI, Continuation::Taken).expect(51, [51, 0, 0, 0]);
 }

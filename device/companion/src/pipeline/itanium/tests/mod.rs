@@ -7,20 +7,20 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::signals::{REASONS, State};
-use super::{End, ItaniumPipeline, STATES};
+use super::signals::{ItaniumState, REASONS};
+use super::{ItaniumGroupEnd, ItaniumPipeline, STATES};
 use crate::bytes::{Reader, Writer};
 use crate::ia64_register::{APPLICATION, FLOATING, PREDICATES};
 use crate::instruction::{AccessKind, Class, Instruction, Register};
 use crate::pipeline::ia64::bench::{self, *};
 use crate::pipeline::touch::Source;
-use crate::pipeline::{Continuation, Found};
+use crate::pipeline::{Continuation, Findings};
 use crate::tally::Tally;
 
 type Bench = bench::Bench<ItaniumPipeline>;
 
 impl Executes for ItaniumPipeline {
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally) {
         self.execute(instruction, found, tally);
     }
 }
@@ -32,11 +32,11 @@ struct Answer {
 }
 
 impl Answer {
-    fn state(&self, state: State) -> u64 {
+    fn state(&self, state: ItaniumState) -> u64 {
         self.states[state as usize]
     }
 
-    fn sum(&self, states: &[State]) -> u64 {
+    fn sum(&self, states: &[ItaniumState]) -> u64 {
         states.iter().map(|state| self.state(*state)).sum()
     }
 
@@ -46,32 +46,38 @@ impl Answer {
 
     /// Returns the number of groups and bubbles.
     fn cycles(&self) -> u64 {
-        self.states[..State::Completion as usize].iter().sum()
+        self.states[..ItaniumState::Completion as usize].iter().sum()
     }
 
     /// Returns UNSTALLED_BACKEND_CYCLE: inherent execution and code access.
     fn unstalled(&self) -> u64 {
-        self.sum(&[State::Inherent, State::EmptySecond, State::EmptyThird, State::EmptyMemory, State::EmptyTranslation])
+        self.sum(&[
+            ItaniumState::Inherent,
+            ItaniumState::EmptySecond,
+            ItaniumState::EmptyThird,
+            ItaniumState::EmptyMemory,
+            ItaniumState::EmptyTranslation,
+        ])
     }
 
     /// Returns PIPELINE_BACKEND_FLUSH_CYCLE.
     fn flushes(&self) -> u64 {
-        self.sum(&[State::FlushBranch, State::FlushException])
+        self.sum(&[ItaniumState::FlushBranch, ItaniumState::FlushException])
     }
 
     /// Returns DEPENDENCY_ALL_CYCLE: the scoreboard, and lack of units.
     fn dependency(&self) -> u64 {
-        self.sum(&[State::Execution, State::Limited])
+        self.sum(&[ItaniumState::Execution, ItaniumState::Limited])
     }
 
     /// Returns MEMORY_CYCLE.
     fn memory(&self) -> u64 {
-        self.sum(&[State::Memory, State::RegisterStack])
+        self.sum(&[ItaniumState::Memory, ItaniumState::RegisterStack])
     }
 
     /// Asserts the number of all clocks and the sums of PI27, T, D, Y and F, which add up to it.
     fn expect(&self, cycles: u64, [unstalled, dependency, memory, flushes]: [u64; 4]) {
-        let sums = [self.unstalled(), self.dependency(), self.memory(), self.flushes() + self.state(State::EmptyBubble)];
+        let sums = [self.unstalled(), self.dependency(), self.memory(), self.flushes() + self.state(ItaniumState::EmptyBubble)];
         assert_eq!((self.cycles(), sums), (cycles, [unstalled, dependency, memory, flushes]));
         assert_eq!(sums.iter().sum::<u64>(), cycles);
     }
@@ -89,7 +95,7 @@ impl bench::Bench<ItaniumPipeline> {
     }
 
     fn finish(mut self) -> Answer {
-        self.core.close(End::Stop, &mut self.tally);
+        self.core.close(ItaniumGroupEnd::Stop, &mut self.tally);
         while !self.core.flight.is_empty() {
             self.core.pass(0, &mut self.tally);
         }

@@ -132,10 +132,10 @@ fn a_wait_for_a_load_hides_another() {
 fn code_that_is_not_there_is_waited_for() {
     // PI26: waits for each cache level, for memory, and for a translation, with nothing buffered.
     for (line, code, translation, state, clocks) in [
-        (4, Some(Source::Second), 0, State::EmptySecond, 6),
-        (19, Some(Source::Third), 0, State::EmptyThird, 21),
-        (178, Some(Source::Memory), 0, State::EmptyMemory, 180),
-        (0, None, 29, State::EmptyTranslation, 29),
+        (4, Some(Source::Second), 0, ItaniumState::EmptySecond, 6),
+        (19, Some(Source::Third), 0, ItaniumState::EmptyThird, 21),
+        (178, Some(Source::Memory), 0, ItaniumState::EmptyMemory, 180),
+        (0, None, 29, ItaniumState::EmptyTranslation, 29),
     ] {
         let mut bench = Bench::new();
         for number in 0..20 {
@@ -161,7 +161,7 @@ fn what_is_buffered_is_dispersed_while_code_is_waited_for() {
     bench.w(30);
     let answer = bench.finish();
     answer.expect(60 + 15, [60 + 15, 0, 0, 0]);
-    assert_eq!(answer.state(State::EmptyThird), 15);
+    assert_eq!(answer.state(ItaniumState::EmptyThird), 15);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn an_exception_empties_the_pipeline() {
     bench.w(3);
     let answer = bench.finish();
     answer.expect(11 + 24, [11, 0, 0, 24]);
-    assert_eq!((answer.state(State::FlushException), answer.event(Signal::FlushesOther)), (24, 2));
+    assert_eq!((answer.state(ItaniumState::FlushException), answer.event(Signal::FlushesOther)), (24, 2));
 }
 
 #[test]
@@ -233,15 +233,15 @@ fn every_clock_has_one_reason_and_the_sums_add_up() {
         random(&mut bench, &mut { seed }, 2_000);
         // PI5, PI27: `finish` finds one reason for each clock; groups are inherent or limited.
         let answer = bench.finish();
-        assert_eq!(answer.state(State::Completion), answer.sum(&[State::Inherent, State::Limited]));
-        let sums = [answer.unstalled(), answer.dependency(), answer.memory(), answer.flushes() + answer.state(State::EmptyBubble)];
+        assert_eq!(answer.state(ItaniumState::Completion), answer.sum(&[ItaniumState::Inherent, ItaniumState::Limited]));
+        let sums = [answer.unstalled(), answer.dependency(), answer.memory(), answer.flushes() + answer.state(ItaniumState::EmptyBubble)];
         assert_eq!(sums.iter().sum::<u64>(), answer.cycles());
         assert!(sums.iter().all(|sum| *sum > 0));
         // A group ends with a stop, or the window ends or execution continues elsewhere after it. Each limited group follows an implicit
         // stop.
         let [_, stops] = answer.stops();
-        assert!(stops <= answer.state(State::Completion));
-        assert!(answer.state(State::Limited) <= answer.event(Signal::ImplicitStopsDispersed));
+        assert!(stops <= answer.state(ItaniumState::Completion));
+        assert!(answer.state(ItaniumState::Limited) <= answer.event(Signal::ImplicitStopsDispersed));
     }
 }
 

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::front::FrontEnd;
+use super::front::KnlFrontEnd;
 use super::signals::NOT_ALLOCATED;
 use super::{EVENTS, KnlPipeline, STATES};
 use crate::bytes::{Reader, Writer};
 use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use crate::pipeline::sharing::{Sharing, Threads};
-use crate::pipeline::{Continuation, Found, Touch};
+use crate::pipeline::{Continuation, Findings, Touch};
 use crate::tally::Tally;
 
 const FLAGS: Register = Register(100);
@@ -23,7 +23,7 @@ const MCDRAM: u32 = 216;
 struct Bench {
     core: KnlPipeline,
     tally: Tally,
-    found: Found,
+    found: Findings,
     /// The address of the next access: each has its own line.
     address: u64,
     /// The state shared with the other threads of its core, if any run; these threads; and the number of this one.
@@ -41,7 +41,7 @@ const SHORT: [&str; STATES.len()] =
 
 impl Bench {
     fn new() -> Bench {
-        Bench { core: KnlPipeline::new(), tally: Tally::new(), found: Found::NONE, address: 0x1_0000, sharing: None, offset: 0 }
+        Bench { core: KnlPipeline::new(), tally: Tally::new(), found: Findings::NONE, address: 0x1_0000, sharing: None, offset: 0 }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {
@@ -51,7 +51,7 @@ impl Bench {
             None => Threads::ALONE,
         };
         self.core.execute(instruction, &self.found, &mut threads, &mut self.tally);
-        self.found = Found::NONE;
+        self.found = Findings::NONE;
     }
 
     fn touch(&mut self, kind: AccessKind, size: u8, missed: bool) -> Access {
@@ -531,11 +531,11 @@ fn prefixes_beyond_three_take_three_cycles_for_each_three_begun() {
     // Each of ten NOPs is decoded six cycles after the previous one with four prefixes, and nine with seven; with three, two are decoded
     // per cycle. The first is fetched in cycle 1 and decoded from 2 on.
     for (prefixes, last) in [(3, 2 + 4), (4, 1 + 10 * 6), (7, 1 + 10 * 9)] {
-        let mut front = FrontEnd::new();
+        let mut front = KnlFrontEnd::new();
         let delivered = (0..10).map(|number| {
             let operation = Operation { prefixes, ..Operation::default() };
             let nop = Instruction { address: number, length: 1, ..instruction(Class::Nop, operation) };
-            front.deliver(&nop, &Found::NONE, &mut 0)
+            front.deliver(&nop, &Findings::NONE, &mut 0)
         });
         assert_eq!(delivered.last(), Some(last + 1), "{prefixes}");
     }

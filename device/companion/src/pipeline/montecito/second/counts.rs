@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::operation::Kind;
+use super::operation::OperationKind;
 
 /// Counted events, in the order of [`SIGNALS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(in crate::pipeline::montecito) enum Count {
     /// Operations that a snoop sends to recirculation, and fills at the time of a snoop.
     Snooped,
     SnoopedFill,
-    /// Completed operations, in the order of [`Kind`].
+    /// Completed operations, in the order of [`OperationKind`].
     IntegerLoad,
     FloatingLoad,
     Modification,
@@ -82,14 +82,14 @@ impl Count {
     pub(super) const STAGES: [Count; 4] = [Count::StoreL2A, Count::StoreL2M, Count::StoreL2D, Count::StoreL2C];
 
     /// Returns the count of a completed operation.
-    pub(super) fn completed(kind: Kind) -> Count {
+    pub(super) fn completed(kind: OperationKind) -> Count {
         match kind {
-            Kind::IntegerLoad => Count::IntegerLoad,
-            Kind::FloatingLoad => Count::FloatingLoad,
-            Kind::Modification => Count::Modification,
-            Kind::Store => Count::Store,
-            Kind::Prefetch => Count::Prefetch,
-            Kind::Other => Count::Other,
+            OperationKind::IntegerLoad => Count::IntegerLoad,
+            OperationKind::FloatingLoad => Count::FloatingLoad,
+            OperationKind::Modification => Count::Modification,
+            OperationKind::Store => Count::Store,
+            OperationKind::Prefetch => Count::Prefetch,
+            OperationKind::Other => Count::Other,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Lines that the second level has requested, and their use of its data array.
 
-use super::operation::{Kind, Operation, PARTS, banks_of};
+use super::operation::{OperationKind, PARTS, QueuedOperation, banks_of};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::{number, pick, small, time};
 
@@ -9,7 +9,7 @@ pub(super) const FILLS: usize = 16;
 
 /// A line in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Fill {
+pub(super) struct DataFill {
     /// Whether the entry is taken, until the line is written.
     pub(super) taken: bool,
     /// Whether its first part has arrived.
@@ -25,14 +25,14 @@ pub(super) struct Fill {
     part: u64,
     /// Number and kind of the operation that requested it.
     pub(super) number: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: OperationKind,
     /// The clocks in which that operation looked up the line, the line is requested, and its first part arrives.
     pub(super) looked: u64,
     from: u64,
     pub(super) arrival: u64,
 }
 
-impl Fill {
+impl DataFill {
     /// Returns when its entry is free.
     pub(super) fn until(&self) -> u64 {
         self.arrival + PARTS
@@ -46,12 +46,12 @@ impl Fill {
 /// The lines in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Fills {
-    pub(super) all: [Fill; FILLS],
+    pub(super) all: [DataFill; FILLS],
 }
 
 impl Fills {
     pub(super) fn new() -> Fills {
-        Fills { all: [Fill::default(); FILLS] }
+        Fills { all: [DataFill::default(); FILLS] }
     }
 
     pub(super) fn has_room(&self) -> bool {
@@ -64,19 +64,19 @@ impl Fills {
     }
 
     /// Returns the fill of a line in flight.
-    pub(super) fn find(&self, line: u64) -> Option<&Fill> {
+    pub(super) fn find(&self, line: u64) -> Option<&DataFill> {
         self.all.iter().find(|fill| fill.is_missing() && fill.line == line)
     }
 
     /// Returns the fills that operations before `number` wait for.
-    pub(super) fn before(&self, number: u64) -> impl Iterator<Item = &Fill> {
+    pub(super) fn before(&self, number: u64) -> impl Iterator<Item = &DataFill> {
         self.all.iter().filter(move |fill| fill.is_missing() && fill.number < number)
     }
 
     /// Requests a line in clock `now` for an operation that looked it up in clock `looked`.
-    pub(super) fn ask(&mut self, operation: &Operation, number: u64, looked: u64, now: u64) {
+    pub(super) fn ask(&mut self, operation: &QueuedOperation, number: u64, looked: u64, now: u64) {
         let Some(place) = self.all.iter_mut().find(|fill| !fill.taken) else { return };
-        *place = Fill {
+        *place = DataFill {
             taken: true,
             came: false,
             writes: operation.kind.writes(),
@@ -120,7 +120,7 @@ impl Fills {
         for fill in &self.all {
             let flags = [fill.taken, fill.came, fill.writes, fill.acquires, fill.evicts];
             let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));
-            writer.words(&[flags, fill.line, fill.part, fill.number, number(&Kind::ALL, &fill.kind)]);
+            writer.words(&[flags, fill.line, fill.part, fill.number, number(&OperationKind::ALL, &fill.kind)]);
             writer.words(&[fill.looked, fill.from, fill.arrival]);
         }
     }
@@ -129,7 +129,7 @@ impl Fills {
         for fill in &mut self.all {
             let flags = small(reader, 0b1_1111)?;
             let flag = |bit: u32| flags >> bit & 1 == 1;
-            *fill = Fill {
+            *fill = DataFill {
                 taken: flag(0),
                 came: flag(1),
                 writes: flag(2),
@@ -138,7 +138,7 @@ impl Fills {
                 line: reader.word()?,
                 part: u64::from(small(reader, PARTS as usize - 1)?),
                 number: reader.word()?,
-                kind: pick(&Kind::ALL, reader)?,
+                kind: pick(&OperationKind::ALL, reader)?,
                 looked: time(reader, now)?,
                 from: time(reader, now)?,
                 arrival: time(reader, now)?,

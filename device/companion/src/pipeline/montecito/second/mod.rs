@@ -18,12 +18,12 @@ mod tests;
 use crate::tally::Tally;
 pub(in crate::pipeline) use counts::SIGNALS;
 use counts::{COUNTS, Count};
-use entries::{Entries, Entry, State};
+use entries::{EntryState, QueueEntries, QueueEntry};
 use fills::Fills;
-use operation::{Operation, set};
-use snoops::Snoops;
+use operation::{QueuedOperation, set};
+use snoops::SecondSnoops;
 pub(in crate::pipeline) use states::STATES;
-use states::Waiting;
+use states::WaitingGroup;
 
 /// Clocks from stage L1D to the first stage of the data array: by the short bypass, by the long one, and through the queue (L2).
 const SHORT: u64 = 1;
@@ -39,9 +39,9 @@ const ISSUE: u64 = 4;
 pub(super) struct SecondQueue {
     /// Whether any of its signals is counted.
     pub(super) observed: bool,
-    entries: Entries,
+    entries: QueueEntries,
     fills: Fills,
-    snoops: Snoops,
+    snoops: SecondSnoops,
     /// Number of the next operation.
     number: u64,
     /// The clock in which the last group looked up its lines.
@@ -50,7 +50,7 @@ pub(super) struct SecondQueue {
     clock: u64,
     /// The clock that the pipeline reports next, and the group that enters once its own clock has been reported.
     reported: u64,
-    waiting: Waiting,
+    waiting: WaitingGroup,
     counts: [u64; COUNTS],
     /// Whether any count has not been reported.
     counted: bool,
@@ -60,14 +60,14 @@ impl SecondQueue {
     pub(super) fn new() -> SecondQueue {
         SecondQueue {
             observed: false,
-            entries: Entries::new(),
+            entries: QueueEntries::new(),
             fills: Fills::new(),
-            snoops: Snoops::new(),
+            snoops: SecondSnoops::new(),
             number: 1,
             looked: 0,
             clock: 0,
             reported: 0,
-            waiting: Waiting::default(),
+            waiting: WaitingGroup::default(),
             counts: [0; COUNTS],
             counted: false,
         }
@@ -111,7 +111,7 @@ impl SecondQueue {
     }
 
     /// Enters the operations of a group that is in stage L1D in clock `now`, or later if the previous group is not earlier.
-    fn enter(&mut self, now: u64, operations: &[Operation]) {
+    fn enter(&mut self, now: u64, operations: &[QueuedOperation]) {
         self.looked = now.max(self.looked + 1);
         self.advance(self.looked + 1);
         for (place, operation) in operations.iter().enumerate() {
@@ -125,11 +125,11 @@ impl SecondQueue {
     }
 
     /// L3 to L6: looks up an operation in clock `now`, and chooses its way.
-    fn look_up(&mut self, operation: &Operation, now: u64, first: bool) {
+    fn look_up(&mut self, operation: &QueuedOperation, now: u64, first: bool) {
         let number = self.number;
         self.number += 1;
         let effective = self.entries.before(number).any(|entry| entry.operation.conflicts(operation));
-        let entry = Entry { operation: *operation, number, looked: now, effective, ..Entry::default() };
+        let entry = QueueEntry { operation: *operation, number, looked: now, effective, ..QueueEntry::default() };
         let line = operation.line();
         let asked = self.fills.find(line).map(|fill| fill.looked);
         let (waits, queued) = self.entries.missing(line);
@@ -137,15 +137,15 @@ impl SecondQueue {
             && (self.entries.miss_in(operation.set(), now)
                 || self.fills.all.iter().any(|fill| fill.taken && fill.looked == now && set(fill.line) == operation.set()));
         let misses = operation.missed || asked.is_some() || queued.is_some();
-        let held = |state, at| Entry { state, at, ..entry };
+        let held = |state, at| QueueEntry { state, at, ..entry };
         let found = match () {
             () if operation.uncached => {
                 if first && !self.entries.miss() {
                     self.count(Count::SpeculativeMissBypass);
                 }
-                return self.entries.put(held(State::Missing, now + ISSUE));
+                return self.entries.put(held(EntryState::Missing, now + ISSUE));
             }
-            () if !operation.looks_up() => return self.entries.put(held(State::Queued, now + THROUGH)),
+            () if !operation.looks_up() => return self.entries.put(held(EntryState::Queued, now + THROUGH)),
             () if !misses && operation.kind.writes() && beside => Count::HeldHit,
             () if !misses => Count::Hit,
             () if beside => Count::SameSet,
@@ -164,15 +164,15 @@ impl SecondQueue {
             self.count(Count::InvalidMissBypass);
         }
         self.entries.put(match found {
-            Count::Hit if operation.kind.loads() => held(State::Short, now + SHORT),
-            Count::Hit => held(State::Queued, now + THROUGH),
-            Count::BehindMiss | Count::FillHit => held(State::Limbo, 0),
-            _ => held(State::Recirculates, now + ISSUE),
+            Count::Hit if operation.kind.loads() => held(EntryState::Short, now + SHORT),
+            Count::Hit => held(EntryState::Queued, now + THROUGH),
+            Count::BehindMiss | Count::FillHit => held(EntryState::Limbo, 0),
+            _ => held(EntryState::Recirculates, now + ISSUE),
         });
     }
 
     /// L6: handles the first miss of a line. The first access of a group tries to bypass the queue.
-    fn miss(&mut self, entry: Entry, first: bool) {
+    fn miss(&mut self, entry: QueueEntry, first: bool) {
         let (operation, now) = (entry.operation, entry.looked);
         let tries = first && !self.entries.miss() && self.fills.has_room();
         let passes = operation.kind.loads() && !entry.effective;
@@ -183,7 +183,7 @@ impl SecondQueue {
         if tries {
             self.count(if entry.effective { Count::SpeculativeMissBypass } else { Count::InvalidMissBypass });
         }
-        self.entries.put(Entry { state: State::Missing, at: now + ISSUE, ..entry });
+        self.entries.put(QueueEntry { state: EntryState::Missing, at: now + ISSUE, ..entry });
     }
 
     /// Returns the next clock in which anything happens.
@@ -253,12 +253,12 @@ impl SecondQueue {
             let Some(entry) = self.entries.get(place).filter(|entry| entry.is_blocked()) else { continue };
             if self.blocker_is_done(entry) {
                 let at = (entry.tried + STAGES).max(now + 1);
-                self.entries.set(place, Entry { blocker: None, at, ..*entry });
+                self.entries.set(place, QueueEntry { blocker: None, at, ..*entry });
             }
         }
     }
 
-    fn blocker_is_done(&self, entry: &Entry) -> bool {
+    fn blocker_is_done(&self, entry: &QueueEntry) -> bool {
         match entry.blocker {
             None => true,
             Some(entries::ALL) => !self.has_older(entry.number),
@@ -274,10 +274,10 @@ impl SecondQueue {
     /// L7: recirculates one operation per clock, unless a line arrives.
     fn recirculate(&mut self, now: u64, came: bool) {
         let mut issued = came;
-        while let Some((place, entry)) = self.entries.oldest(State::Recirculates, now) {
+        while let Some((place, entry)) = self.entries.oldest(EntryState::Recirculates, now) {
             if issued {
                 self.cancel(Count::Recirculation);
-                self.entries.set(place, Entry { at: now + 1, ..entry });
+                self.entries.set(place, QueueEntry { at: now + 1, ..entry });
                 continue;
             }
             issued = true;
@@ -285,11 +285,11 @@ impl SecondQueue {
             let line = entry.operation.line();
             let (waits, _) = self.entries.missing(line);
             let next = if waits || self.fills.find(line).is_some() {
-                Entry { state: State::Limbo, at: 0, ..entry }
+                QueueEntry { state: EntryState::Limbo, at: 0, ..entry }
             } else if entry.operation.missed {
-                Entry { state: State::Missing, at: now + 1, ..entry }
+                QueueEntry { state: EntryState::Missing, at: now + 1, ..entry }
             } else {
-                Entry { state: State::Queued, at: now + THROUGH, ..entry }
+                QueueEntry { state: EntryState::Queued, at: now + THROUGH, ..entry }
             };
             self.entries.set(place, next);
         }
@@ -301,6 +301,6 @@ impl SecondQueue {
         if !entry.operation.uncached {
             self.fills.ask(&entry.operation, entry.number, entry.looked, now);
         }
-        self.entries.set(place, Entry::default());
+        self.entries.set(place, QueueEntry::default());
     }
 }

@@ -14,7 +14,7 @@ const WHOLE: u8 = 1 << CHUNK_BITS;
 
 /// Kinds of operations that L2D_OPS_ISSUED distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in crate::pipeline::montecito) enum Kind {
+pub(in crate::pipeline::montecito) enum OperationKind {
     /// An integer load.
     #[default]
     IntegerLoad,
@@ -30,26 +30,32 @@ pub(in crate::pipeline::montecito) enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(super) const ALL: [Kind; Kind::Other as usize + 1] =
-        [Kind::IntegerLoad, Kind::FloatingLoad, Kind::Modification, Kind::Store, Kind::Prefetch, Kind::Other];
+impl OperationKind {
+    pub(super) const ALL: [OperationKind; OperationKind::Other as usize + 1] = [
+        OperationKind::IntegerLoad,
+        OperationKind::FloatingLoad,
+        OperationKind::Modification,
+        OperationKind::Store,
+        OperationKind::Prefetch,
+        OperationKind::Other,
+    ];
 
     /// Returns the kind of a store of `size` bytes.
-    pub(in crate::pipeline::montecito) fn of_store(size: u8) -> Kind {
-        if size < WHOLE { Kind::Modification } else { Kind::Store }
+    pub(in crate::pipeline::montecito) fn of_store(size: u8) -> OperationKind {
+        if size < WHOLE { OperationKind::Modification } else { OperationKind::Store }
     }
 
     /// Whether it loads registers and changes nothing.
     pub(super) fn loads(self) -> bool {
-        matches!(self, Kind::IntegerLoad | Kind::FloatingLoad)
+        matches!(self, OperationKind::IntegerLoad | OperationKind::FloatingLoad)
     }
 
     pub(super) fn reads(self) -> bool {
-        matches!(self, Kind::IntegerLoad | Kind::FloatingLoad | Kind::Modification | Kind::Prefetch)
+        matches!(self, OperationKind::IntegerLoad | OperationKind::FloatingLoad | OperationKind::Modification | OperationKind::Prefetch)
     }
 
     pub(super) fn writes(self) -> bool {
-        matches!(self, Kind::Modification | Kind::Store)
+        matches!(self, OperationKind::Modification | OperationKind::Store)
     }
 }
 
@@ -85,12 +91,12 @@ impl Order {
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in crate::pipeline::montecito) struct Operation {
+pub(in crate::pipeline::montecito) struct QueuedOperation {
     /// Place of its first byte: line number and byte offset.
     pub(super) place: u64,
     /// Its size in bytes; 0 if it has no address.
     pub(super) size: u8,
-    pub(super) kind: Kind,
+    pub(super) kind: OperationKind,
     pub(super) order: Order,
     /// Whether it bypasses the cache.
     pub(super) uncached: bool,
@@ -101,28 +107,33 @@ pub(in crate::pipeline::montecito) struct Operation {
     pub(super) latency: u64,
 }
 
-impl Operation {
+impl QueuedOperation {
     /// Returns an operation on `size` bytes at `address`, in line `line` of 128 bytes.
-    pub(in crate::pipeline::montecito) fn new(kind: Kind, line: u64, address: u64, size: u8) -> Operation {
-        Operation { place: line << LINE_BITS | address & ((1 << LINE_BITS) - 1), size: size.max(1), kind, ..Operation::default() }
+    pub(in crate::pipeline::montecito) fn new(kind: OperationKind, line: u64, address: u64, size: u8) -> QueuedOperation {
+        QueuedOperation {
+            place: line << LINE_BITS | address & ((1 << LINE_BITS) - 1),
+            size: size.max(1),
+            kind,
+            ..QueuedOperation::default()
+        }
     }
 
     /// Returns an operation without an address.
-    pub(in crate::pipeline::montecito) fn bare(order: Order) -> Operation {
-        Operation { kind: Kind::Other, order, ..Operation::default() }
+    pub(in crate::pipeline::montecito) fn bare(order: Order) -> QueuedOperation {
+        QueuedOperation { kind: OperationKind::Other, order, ..QueuedOperation::default() }
     }
 
-    pub(in crate::pipeline::montecito) fn ordered(self, order: Order) -> Operation {
-        Operation { order, ..self }
+    pub(in crate::pipeline::montecito) fn ordered(self, order: Order) -> QueuedOperation {
+        QueuedOperation { order, ..self }
     }
 
     /// Makes it a miss whose data arrive `latency` clocks after stage L1D.
-    pub(in crate::pipeline::montecito) fn missing(self, latency: u64, evicts: bool) -> Operation {
-        Operation { missed: true, evicts, latency: latency.max(1), ..self }
+    pub(in crate::pipeline::montecito) fn missing(self, latency: u64, evicts: bool) -> QueuedOperation {
+        QueuedOperation { missed: true, evicts, latency: latency.max(1), ..self }
     }
 
-    pub(in crate::pipeline::montecito) fn uncacheable(self) -> Operation {
-        Operation { uncached: true, missed: false, ..self }
+    pub(in crate::pipeline::montecito) fn uncacheable(self) -> QueuedOperation {
+        QueuedOperation { uncached: true, missed: false, ..self }
     }
 
     /// Whether it looks up a line.
@@ -159,8 +170,8 @@ impl Operation {
     }
 
     /// Whether it shares a chunk of four bytes with another operation, and one of them writes.
-    pub(super) fn conflicts(&self, other: &Operation) -> bool {
-        let last = |of: &Operation| of.place.wrapping_add(u64::from(of.size) - 1) >> CHUNK_BITS;
+    pub(super) fn conflicts(&self, other: &QueuedOperation) -> bool {
+        let last = |of: &QueuedOperation| of.place.wrapping_add(u64::from(of.size) - 1) >> CHUNK_BITS;
         self.looks_up()
             && other.looks_up()
             && (self.kind.writes() || other.kind.writes())

@@ -1,41 +1,41 @@
 //! Save and restore of the queue.
 
 use super::SecondQueue;
-use super::entries::{Entry, State};
-use super::operation::{Kind, Operation, Order};
+use super::entries::{EntryState, QueueEntry};
+use super::operation::{OperationKind, Order, QueuedOperation};
 use super::states::OPERATIONS;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::{number, pick, small, time};
 
-impl Operation {
+impl QueuedOperation {
     fn save(&self, writer: &mut Writer) {
-        writer.words(&[self.place, u64::from(self.size), number(&Kind::ALL, &self.kind), number(&Order::ALL, &self.order)]);
+        writer.words(&[self.place, u64::from(self.size), number(&OperationKind::ALL, &self.kind), number(&Order::ALL, &self.order)]);
         let flags = [self.uncached, self.missed, self.evicts];
         writer.words(&[flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag)), self.latency]);
     }
 
-    fn load(reader: &mut Reader<'_>) -> Result<Operation, Damaged> {
+    fn load(reader: &mut Reader<'_>) -> Result<QueuedOperation, Damaged> {
         let (place, size) = (reader.word()?, small(reader, 255)?);
-        let (kind, order, flags) = (pick(&Kind::ALL, reader)?, pick(&Order::ALL, reader)?, small(reader, 0b111)?);
+        let (kind, order, flags) = (pick(&OperationKind::ALL, reader)?, pick(&Order::ALL, reader)?, small(reader, 0b111)?);
         let flag = |bit: u32| flags >> bit & 1 == 1;
         let latency = time(reader, 0)?;
-        Ok(Operation { place, size, kind, order, uncached: flag(0), missed: flag(1), evicts: flag(2), latency })
+        Ok(QueuedOperation { place, size, kind, order, uncached: flag(0), missed: flag(1), evicts: flag(2), latency })
     }
 }
 
-impl Entry {
+impl QueueEntry {
     fn save(&self, writer: &mut Writer) {
         self.operation.save(writer);
-        writer.words(&[self.number, self.looked, number(&State::STATES, &self.state), self.at, self.tried]);
+        writer.words(&[self.number, self.looked, number(&EntryState::STATES, &self.state), self.at, self.tried]);
         writer.words(&[u64::from(self.cancelled) | u64::from(self.effective) << 1, self.blocker.unwrap_or(0)]);
     }
 
-    fn load(reader: &mut Reader<'_>, now: u64) -> Result<Entry, Damaged> {
-        let operation = Operation::load(reader)?;
-        let (number, looked, state) = (reader.word()?, time(reader, now)?, pick(&State::STATES, reader)?);
+    fn load(reader: &mut Reader<'_>, now: u64) -> Result<QueueEntry, Damaged> {
+        let operation = QueuedOperation::load(reader)?;
+        let (number, looked, state) = (reader.word()?, time(reader, now)?, pick(&EntryState::STATES, reader)?);
         let (at, tried, flags) = (time(reader, now)?, time(reader, now)?, small(reader, 0b11)?);
         let blocker = Some(reader.word()?).filter(|number| *number != 0);
-        Ok(Entry { operation, number, looked, state, at, tried, cancelled: flags & 1 == 1, effective: flags >> 1 == 1, blocker })
+        Ok(QueueEntry { operation, number, looked, state, at, tried, cancelled: flags & 1 == 1, effective: flags >> 1 == 1, blocker })
     }
 }
 
@@ -50,7 +50,7 @@ impl SecondQueue {
 
     pub(in crate::pipeline::montecito) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
         for entry in &mut self.entries.all {
-            *entry = Entry::load(reader, now)?;
+            *entry = QueueEntry::load(reader, now)?;
         }
         self.fills.load(reader, now)?;
         self.snoops.load(reader, now)?;
@@ -59,7 +59,7 @@ impl SecondQueue {
         (self.looked, self.clock) = (time(reader, now)?, time(reader, now)?);
         (self.waiting.at, self.waiting.count) = (time(reader, now)?, small(reader, OPERATIONS)?);
         for operation in &mut self.waiting.operations {
-            *operation = Operation::load(reader)?;
+            *operation = QueuedOperation::load(reader)?;
         }
         let is_known = |number: u64| number < self.number;
         let entries = self.entries.all.iter().all(|entry| is_known(entry.number));

@@ -2,7 +2,7 @@
 
 use super::SecondQueue;
 use super::counts::Count;
-use super::entries::{ENTRIES, Entry, State};
+use super::entries::{ENTRIES, EntryState, QueueEntry};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::MOST;
 use crate::pipeline::resources::saving::{small, time};
@@ -12,14 +12,14 @@ const WINDOW: u64 = 3;
 
 /// Pending snoops, oldest first: the line, and the clock of arrival.
 #[derive(Clone, Debug)]
-pub(super) struct Snoops {
+pub(super) struct SecondSnoops {
     all: [(u64, u64); MOST],
     count: usize,
 }
 
-impl Snoops {
-    pub(super) const fn new() -> Snoops {
-        Snoops { all: [(0, 0); MOST], count: 0 }
+impl SecondSnoops {
+    pub(super) const fn new() -> SecondSnoops {
+        SecondSnoops { all: [(0, 0); MOST], count: 0 }
     }
 
     /// Adds a snoop that arrives in clock `at`, not before the others. If there is no room, the oldest is dropped.
@@ -78,7 +78,7 @@ impl SecondQueue {
             for place in 0..ENTRIES {
                 let Some(entry) = self.entries.get(place).filter(|entry| entry.waits_with(line)).copied() else { continue };
                 self.count(Count::Snooped);
-                self.entries.set(place, Entry { state: State::Recirculates, at: now + 1, blocker: None, ..entry });
+                self.entries.set(place, QueueEntry { state: EntryState::Recirculates, at: now + 1, blocker: None, ..entry });
             }
         }
     }

@@ -6,8 +6,8 @@ use crate::bytes::{Reader, Writer};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::operation::{Kind, Order};
-use super::states::Held;
+use super::operation::{OperationKind, Order};
+use super::states::QueueStates;
 use super::*;
 
 /// Latency of the third level from L1D, and of memory.
@@ -21,14 +21,14 @@ struct Run {
 }
 
 /// Runs these groups in a new queue.
-fn run(groups: &[(u64, &[Operation])]) -> Run {
+fn run(groups: &[(u64, &[QueuedOperation])]) -> Run {
     let mut queue = SecondQueue::new();
     queue.observe(true, 0);
     run_in(queue, groups)
 }
 
 /// Runs these groups in a given queue.
-fn run_in(mut queue: SecondQueue, groups: &[(u64, &[Operation])]) -> Run {
+fn run_in(mut queue: SecondQueue, groups: &[(u64, &[QueuedOperation])]) -> Run {
     let mut clocks = [0; STATES.len()];
     let mut pass = |queue: &mut SecondQueue, end: u64| {
         while queue.reported < end {
@@ -58,21 +58,21 @@ impl Run {
         }
     }
 
-    fn held(&self, state: Held) -> u64 {
+    fn held(&self, state: QueueStates) -> u64 {
         self.clocks[state as usize]
     }
 }
 
 /// Returns a floating-point load of eight bytes at this byte of a line. Lines with even numbers have banks 0 to 7, the others 8 to 15.
-fn load(line: u64, byte: u64) -> Operation {
-    Operation::new(Kind::FloatingLoad, line, byte, 8)
+fn load(line: u64, byte: u64) -> QueuedOperation {
+    QueuedOperation::new(OperationKind::FloatingLoad, line, byte, 8)
 }
 
-fn store(line: u64, byte: u64) -> Operation {
-    Operation::new(Kind::Store, line, byte, 8)
+fn store(line: u64, byte: u64) -> QueuedOperation {
+    QueuedOperation::new(OperationKind::Store, line, byte, 8)
 }
 
-fn miss(line: u64) -> Operation {
+fn miss(line: u64) -> QueuedOperation {
     load(line, 0).missing(THIRD, false)
 }
 
@@ -90,11 +90,17 @@ fn a_hit_alone_takes_the_short_way_and_gives_up_that_of_misses() {
 
 #[test]
 fn each_kind_is_completed_once() {
-    let kinds = [Kind::IntegerLoad, Kind::FloatingLoad, Kind::Modification, Kind::Store, Kind::Prefetch];
-    let groups = kinds.map(|kind| [Operation::new(kind, kind as u64, 0, 8)]);
-    let mut groups: Vec<(u64, &[Operation])> =
+    let kinds = [
+        OperationKind::IntegerLoad,
+        OperationKind::FloatingLoad,
+        OperationKind::Modification,
+        OperationKind::Store,
+        OperationKind::Prefetch,
+    ];
+    let groups = kinds.map(|kind| [QueuedOperation::new(kind, kind as u64, 0, 8)]);
+    let mut groups: Vec<(u64, &[QueuedOperation])> =
         groups.iter().enumerate().map(|(time, group)| (10 * time as u64, group.as_slice())).collect();
-    let flush = [Operation::bare(Order::None)];
+    let flush = [QueuedOperation::bare(Order::None)];
     groups.push((100, &flush));
     let queue = run(&groups);
     queue.expect(&[(Count::IntegerLoad, 1), (Count::FloatingLoad, 1), (Count::Modification, 1), (Count::Store, 1), (Count::Prefetch, 1)]);
@@ -108,7 +114,7 @@ fn a_load_behind_its_sibling_on_a_bank_takes_the_long_way() {
 }
 
 /// Runs these groups, with a snoop of line 2 in clock `at`.
-fn run_snooped(groups: &[(u64, &[Operation])], at: u64) -> Run {
+fn run_snooped(groups: &[(u64, &[QueuedOperation])], at: u64) -> Run {
     let mut queue = SecondQueue::new();
     queue.observe(true, 0);
     queue.snoop(2, at);
@@ -118,7 +124,7 @@ fn run_snooped(groups: &[(u64, &[Operation])], at: u64) -> Run {
 #[test]
 fn a_snoop_sends_what_waits_with_its_line_round() {
     // A store is in the queue from 10 on and reaches the array in 15. The snoop makes it recirculate, so that it hits again.
-    let groups: [(u64, &[Operation]); 1] = [(10, &[store(2, 0), store(4, 0)])];
+    let groups: [(u64, &[QueuedOperation]); 1] = [(10, &[store(2, 0), store(4, 0)])];
     let queue = run_snooped(&groups, 12);
     queue.expect(&[(Count::Snooped, 1), (Count::Recirculated, 1), (Count::Store, 2), (Count::SnoopedFill, 0)]);
     // By 15 it is done.
@@ -128,7 +134,7 @@ fn a_snoop_sends_what_waits_with_its_line_round() {
 #[test]
 fn a_snoop_meets_a_line_that_comes_within_three_clocks() {
     // The line arrives in 10 + 13.
-    let groups: [(u64, &[Operation]); 1] = [(10, &[miss(2)])];
+    let groups: [(u64, &[QueuedOperation]); 1] = [(10, &[miss(2)])];
     let met = [20, 21, 23, 25, 26].map(|at| run_snooped(&groups, at).of(Count::SnoopedFill));
     assert_eq!(met, [0, 1, 1, 1, 0]);
 }
@@ -157,7 +163,7 @@ fn a_load_that_acts_as_a_release_is_held_for_as_long_as_it_is_in_the_queue() {
     // It enters in 15, is cancelled by the store that is done in 19, tries again in 20 and is done in 24.
     let queue = run(&[(10, &[store(2, 0)]), (14, &[load(2, 0)])]);
     queue.expect(&[(Count::StoreL2A, 1), (Count::FloatingLoad, 1)]);
-    assert_eq!(queue.held(Held::Release), 9);
+    assert_eq!(queue.held(QueueStates::Release), 9);
 }
 
 #[test]
@@ -170,7 +176,7 @@ fn a_load_before_a_store_to_its_chunk_is_issued_is_a_late_cancel() {
 fn a_store_to_another_chunk_of_the_bank_cancels_nothing() {
     let queue = run(&[(10, &[store(2, 0)]), (11, &[load(2, 8)])]);
     queue.expect(&[(Count::Release, 0), (Count::ShortBypass, 1)]);
-    assert_eq!(queue.held(Held::Release), 0);
+    assert_eq!(queue.held(QueueStates::Release), 0);
 }
 
 #[test]
@@ -207,14 +213,14 @@ fn a_sibling_of_an_acquire_is_cancelled_late() {
     let queue = run(&[(10, &[miss(3).ordered(Order::Acquire), load(2, 0)])]);
     queue.expect(&[(Count::Acquire, 1), (Count::LateSibling, 1)]);
     // It bypasses the queue.
-    assert_eq!(queue.held(Held::Acquire), 0);
+    assert_eq!(queue.held(QueueStates::Acquire), 0);
 }
 
 #[test]
 fn an_acquire_is_in_the_queue_from_its_entry_to_its_end() {
     // It enters in 11 and is done in 15.
     let queue = run(&[(10, &[load(3, 0).ordered(Order::Acquire)])]);
-    assert_eq!((queue.held(Held::Acquire), queue.of(Count::Acquire)), (4, 0));
+    assert_eq!((queue.held(QueueStates::Acquire), queue.of(Count::Acquire)), (4, 0));
 }
 
 #[test]
@@ -222,15 +228,16 @@ fn a_release_waits_for_all_before_it() {
     // It enters in 12 and reaches the array in 16; the line arrives in 23, so it tries again in 24 and is done in 28.
     let queue = run(&[(10, &[miss(3)]), (11, &[store(2, 0).ordered(Order::Release)])]);
     queue.expect(&[(Count::Release, 1), (Count::LateBypass, 0), (Count::Store, 1)]);
-    assert_eq!(queue.held(Held::Release), 16);
+    assert_eq!(queue.held(QueueStates::Release), 16);
 }
 
 #[test]
 fn semaphores_and_what_synchronizes_wait_for_all_before_them() {
-    let semaphore = Operation::new(Kind::Modification, 2, 0, 8).ordered(Order::Semaphore);
+    let semaphore = QueuedOperation::new(OperationKind::Modification, 2, 0, 8).ordered(Order::Semaphore);
     run(&[(10, &[miss(3)]), (11, &[semaphore])]).expect(&[(Count::Semaphore, 1), (Count::Modification, 1)]);
-    run(&[(10, &[miss(3)]), (11, &[Operation::bare(Order::Synchronization)])]).expect(&[(Count::Synchronization, 1), (Count::Other, 1)]);
-    run(&[(10, &[miss(3)]), (11, &[Operation::bare(Order::Fence)])]).expect(&[(Count::Release, 1), (Count::Other, 1)]);
+    run(&[(10, &[miss(3)]), (11, &[QueuedOperation::bare(Order::Synchronization)])])
+        .expect(&[(Count::Synchronization, 1), (Count::Other, 1)]);
+    run(&[(10, &[miss(3)]), (11, &[QueuedOperation::bare(Order::Fence)])]).expect(&[(Count::Release, 1), (Count::Other, 1)]);
 }
 
 #[test]
@@ -254,7 +261,12 @@ fn a_line_that_comes_goes_before_what_goes_round() {
 
 #[test]
 fn secondary_misses_are_told_apart_by_where_the_first_is() {
-    let queue = run(&[(10, &[miss(3)]), (11, &[load(3, 8)]), (12, &[load(3, 8)]), (13, &[Operation::new(Kind::Modification, 3, 16, 2)])]);
+    let queue = run(&[
+        (10, &[miss(3)]),
+        (11, &[load(3, 8)]),
+        (12, &[load(3, 8)]),
+        (13, &[QueuedOperation::new(OperationKind::Modification, 3, 16, 2)]),
+    ]);
     queue.expect(&[(Count::OneBehindMiss, 1), (Count::FillHit, 2), (Count::SecondaryRead, 3), (Count::SecondaryWrite, 1)]);
     // A store that misses is in the queue until 14.
     let queue = run(&[(10, &[store(3, 0).missing(THIRD, false)]), (12, &[load(3, 8)])]);
@@ -279,10 +291,10 @@ fn the_queue_is_full_until_the_line_comes_that_all_wait_for() {
     // The load of clock 42 is the 32nd and enters in 43. The line arrives in 210.
     let first = [load(3, 0).missing(MEMORY, false)];
     let rest = [load(3, 8)];
-    let mut groups: Vec<(u64, &[Operation])> = vec![(10, &first)];
+    let mut groups: Vec<(u64, &[QueuedOperation])> = vec![(10, &first)];
     groups.extend((11..51).map(|time| (time, rest.as_slice())));
     let queue = run(&groups);
-    assert_eq!(queue.held(Held::Full), 210 - 43);
+    assert_eq!(queue.held(QueueStates::Full), 210 - 43);
     queue.expect(&[(Count::FloatingLoad, 41), (Count::OneBehindMiss, 1), (Count::FillHit, 31), (Count::Hit, 0)]);
 }
 
@@ -290,15 +302,18 @@ fn the_queue_is_full_until_the_line_comes_that_all_wait_for() {
 fn all_lines_are_on_their_way_until_the_first_is_written() {
     // The miss of clock 25 is the 16th, requested in 26. The first line arrives in 210 and is written in four clocks.
     for evicts in [false, true] {
-        let misses: Vec<[Operation; 1]> = (0..17).map(|line| [load(3 + 2 * line, 0).missing(MEMORY, evicts)]).collect();
-        let groups: Vec<(u64, &[Operation])> = misses.iter().zip(10..).map(|(group, time)| (time, group.as_slice())).collect();
+        let misses: Vec<[QueuedOperation; 1]> = (0..17).map(|line| [load(3 + 2 * line, 0).missing(MEMORY, evicts)]).collect();
+        let groups: Vec<(u64, &[QueuedOperation])> = misses.iter().zip(10..).map(|(group, time)| (time, group.as_slice())).collect();
         let queue = run(&groups[..16]);
-        assert_eq!([Held::Fills, Held::Victims].map(|state| queue.held(state)), [214 - 26, if evicts { 214 - 26 } else { 0 }]);
+        assert_eq!(
+            [QueueStates::Fills, QueueStates::Victims].map(|state| queue.held(state)),
+            [214 - 26, if evicts { 214 - 26 } else { 0 }]
+        );
         queue.expect(&[(Count::MissBypass, 16)]);
         // One more is requested when the first is written.
         let queue = run(&groups);
         queue.expect(&[(Count::MissBypass, 16), (Count::FloatingLoad, 17)]);
-        assert_eq!(queue.held(Held::Fills), 215 - 26);
+        assert_eq!(queue.held(QueueStates::Fills), 215 - 26);
     }
 }
 
@@ -309,7 +324,7 @@ fn an_access_around_the_cache_gives_up_the_way_of_misses() {
 }
 
 /// Returns random groups.
-fn random(seed: u64) -> Vec<(u64, Vec<Operation>)> {
+fn random(seed: u64) -> Vec<(u64, Vec<QueuedOperation>)> {
     let mut state = seed;
     let mut draw = |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -320,12 +335,12 @@ fn random(seed: u64) -> Vec<(u64, Vec<Operation>)> {
         .map(|_| {
             now += 1 + draw(3);
             let operations = (0..1 + draw(4)).map(|_| {
-                let operation = Operation::new(Kind::ALL[draw(5) as usize], draw(600), draw(120), 1 << draw(4));
+                let operation = QueuedOperation::new(OperationKind::ALL[draw(5) as usize], draw(600), draw(120), 1 << draw(4));
                 match draw(12) {
                     0 => operation.ordered(Order::ALL[draw(4) as usize]),
                     1 | 2 => operation.missing(THIRD + draw(MEMORY), draw(2) == 0),
                     3 => operation.uncacheable(),
-                    4 => Operation::bare(Order::ALL[draw(6) as usize]),
+                    4 => QueuedOperation::bare(Order::ALL[draw(6) as usize]),
                     _ => operation,
                 }
             });
@@ -339,7 +354,7 @@ fn every_operation_that_enters_is_completed() {
     for seed in 0..40 {
         let groups = random(seed);
         let queue = run(&groups.iter().map(|(now, group)| (*now, group.as_slice())).collect::<Vec<_>>());
-        let completed = Kind::ALL.map(|kind| queue.of(Count::completed(kind))).iter().sum::<u64>();
+        let completed = OperationKind::ALL.map(|kind| queue.of(Count::completed(kind))).iter().sum::<u64>();
         let entered = groups.iter().flat_map(|(_, group)| group).filter(|operation| !operation.uncached).count();
         assert_eq!(completed, entered as u64);
         // Each is a load that bypasses the queue at most once.

@@ -14,7 +14,7 @@ fn k1_a_chain_of_additions() {
     assert_eq!((answer.event(Signal::InstructionsDispersed), answer.slots()), (300, [300, 0, 0, 0]));
     // A hundred clocks more.
     let (first, second) = (run(200), run(300));
-    assert_eq!(second.state(State::IdleFull) - first.state(State::IdleFull), 50);
+    assert_eq!(second.state(MontecitoState::IdleFull) - first.state(MontecitoState::IdleFull), 50);
     assert_eq!(second.event(Signal::FetchLostFullBundles) - first.event(Signal::FetchLostFullBundles), 100);
 }
 
@@ -81,9 +81,9 @@ fn k7_k8_a_chain_of_loads() {
         bench.chain_of_loads(touch);
         let answer = bench.finish();
         answer.expect(cycles, 100);
-        assert_eq!(answer.state(State::Execution), cycles - 100);
-        assert_eq!(answer.state(State::General), cycles - 100);
-        assert_eq!((answer.state(State::GeneralNoLoad), answer.state(State::DispersalStall)), (0, cycles - 100));
+        assert_eq!(answer.state(MontecitoState::Execution), cycles - 100);
+        assert_eq!(answer.state(MontecitoState::General), cycles - 100);
+        assert_eq!((answer.state(MontecitoState::GeneralNoLoad), answer.state(MontecitoState::DispersalStall)), (0, cycles - 100));
     }
 }
 
@@ -93,7 +93,7 @@ fn k9_groups_complete_under_a_miss() {
     bench.late_use(MEMORY);
     let answer = bench.finish();
     answer.expect(201, 12);
-    assert_eq!(answer.state(State::General), 189);
+    assert_eq!(answer.state(MontecitoState::General), 189);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn k10_a_chain_of_multiplications() {
     bench.multiplications();
     let answer = bench.finish();
     answer.expect(397, 100);
-    assert_eq!((answer.state(State::Floating), answer.state(State::General)), (297, 0));
+    assert_eq!((answer.state(MontecitoState::Floating), answer.state(MontecitoState::General)), (297, 0));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn k11_a_division() {
     bench.division();
     let answer = bench.finish();
     answer.expect(30, 16);
-    assert_eq!(answer.state(State::Floating), 14);
+    assert_eq!(answer.state(MontecitoState::Floating), 14);
 }
 
 #[test]
@@ -120,10 +120,10 @@ fn k12_a_mispredicted_branch() {
     bench.misprediction();
     let answer = bench.finish();
     answer.expect(27, 21);
-    assert_eq!((answer.state(State::FlushBranch), answer.state(State::DispersalStall)), (6, 6));
-    assert_eq!((answer.state(State::IdleFlush), answer.event(Signal::FetchLostFlushBundles)), (1, 2));
+    assert_eq!((answer.state(MontecitoState::FlushBranch), answer.state(MontecitoState::DispersalStall)), (6, 6));
+    assert_eq!((answer.state(MontecitoState::IdleFlush), answer.event(Signal::FetchLostFlushBundles)), (1, 2));
     assert_eq!(answer.event(Signal::SupplyLostFlushBundles), 4);
-    assert_eq!(answer.state(State::Starved), 0);
+    assert_eq!(answer.state(MontecitoState::Starved), 0);
 }
 
 #[test]
@@ -132,17 +132,23 @@ fn k13_a_mispredicted_branch_on_a_load() {
     bench.misprediction_on_a_load(5);
     let answer = bench.finish();
     answer.expect(32, 22);
-    assert_eq!((answer.state(State::General), answer.state(State::Predicates), answer.state(State::FlushBranch)), (4, 0, 6));
+    assert_eq!(
+        (answer.state(MontecitoState::General), answer.state(MontecitoState::Predicates), answer.state(MontecitoState::FlushBranch)),
+        (4, 0, 6)
+    );
 }
 
 #[test]
 fn k14_k16_a_translation_that_misses() {
-    for (translation, walked, cycles, state) in [(4, false, 25, State::Transfer), (25, true, 46, State::Walk)] {
+    for (translation, walked, cycles, state) in [(4, false, 25, MontecitoState::Transfer), (25, true, 46, MontecitoState::Walk)] {
         let mut bench = Bench::new();
         bench.translation(translation, walked);
         let answer = bench.finish();
         answer.expect(cycles, 21);
-        assert_eq!([state, State::DataCache, State::Memory].map(|state| answer.state(state)), [u64::from(translation); 3]);
+        assert_eq!(
+            [state, MontecitoState::DataCache, MontecitoState::Memory].map(|state| answer.state(state)),
+            [u64::from(translation); 3]
+        );
     }
 }
 
@@ -156,7 +162,10 @@ fn k15_a_late_stage_hides_an_earlier_one() {
     bench.w(10);
     let answer = bench.finish();
     answer.expect(27, 23);
-    assert_eq!((answer.state(State::Execution), answer.state(State::General), answer.state(State::Transfer)), (0, 0, 4));
+    assert_eq!(
+        (answer.state(MontecitoState::Execution), answer.state(MontecitoState::General), answer.state(MontecitoState::Transfer)),
+        (0, 0, 4)
+    );
 }
 
 #[test]
@@ -165,7 +174,7 @@ fn k17_spills_of_an_alloc() {
     bench.spills();
     let answer = bench.finish();
     answer.expect(26, 21);
-    assert_eq!((answer.state(State::Spill), answer.state(State::RegisterStack)), (5, 5));
+    assert_eq!((answer.state(MontecitoState::Spill), answer.state(MontecitoState::RegisterStack)), (5, 5));
 }
 
 #[test]
@@ -179,7 +188,7 @@ fn k18_a_counted_loop_of_one_pair() {
     bench.w(1);
     let answer = bench.finish();
     answer.expect(53, 51);
-    assert_eq!((answer.state(State::IdleLoop), answer.state(State::Starved)), (2, 2));
+    assert_eq!((answer.state(MontecitoState::IdleLoop), answer.state(MontecitoState::Starved)), (2, 2));
     assert_eq!(answer.event(Signal::FetchLostLoopBundles), 4);
     // Three more for the last group, which ends with a stop.
     assert_eq!(answer.slots(), [3, 0, 12, 0]);
@@ -216,7 +225,7 @@ fn k20_a_line_from_the_second_level() {
     }
     let answer = bench.finish();
     answer.expect(68, 60);
-    assert_eq!([State::Starved, State::IdleMiss, State::IdleFill].map(|state| answer.state(state)), [8, 7, 1]);
+    assert_eq!([MontecitoState::Starved, MontecitoState::IdleMiss, MontecitoState::IdleFill].map(|state| answer.state(state)), [8, 7, 1]);
     assert_eq!((answer.event(Signal::SupplyLostMissBundles), answer.event(Signal::SupplyLostFillBundles)), (14, 2));
     assert_eq!(answer.slots(), [0, 0, 48, 0]);
 }
@@ -229,7 +238,7 @@ fn k21_a_line_from_the_second_level_behind_a_full_buffer() {
     bench.w(30);
     let answer = bench.finish();
     answer.expect(62, 60);
-    assert_eq!([State::Starved, State::IdleMiss, State::IdleFill].map(|state| answer.state(state)), [2, 7, 1]);
+    assert_eq!([MontecitoState::Starved, MontecitoState::IdleMiss, MontecitoState::IdleFill].map(|state| answer.state(state)), [2, 7, 1]);
     assert_eq!(answer.slots(), [180, 0, 12, 0]);
 }
 
@@ -240,7 +249,7 @@ fn k22_a_load_of_what_is_being_stored() {
     bench.w(5);
     let answer = bench.finish();
     answer.expect(12, 8);
-    assert_eq!(answer.state(State::General), 4);
+    assert_eq!(answer.state(MontecitoState::General), 4);
 }
 
 #[test]
@@ -251,7 +260,7 @@ fn k26_more_misses_than_places() {
     }
     let answer = bench.finish();
     answer.expect(200, 9);
-    assert_eq!(answer.state(State::FillBuffer), 191);
+    assert_eq!(answer.state(MontecitoState::FillBuffer), 191);
 }
 
 #[test]
@@ -260,5 +269,5 @@ fn k27_more_stores_than_places() {
     bench.stores();
     let answer = bench.finish();
     answer.expect(188, 100);
-    assert_eq!(answer.state(State::StoreBuffer), 88);
+    assert_eq!(answer.state(MontecitoState::StoreBuffer), 88);
 }

@@ -8,20 +8,20 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::signals::State;
-use super::{End, MontecitoPipeline, STATES};
+use super::signals::MontecitoState;
+use super::{MontecitoGroupEnd, MontecitoPipeline, STATES};
 use crate::bytes::{Reader, Writer};
 use crate::ia64_register::APPLICATION;
 use crate::instruction::{AccessKind, Class, Instruction, Register};
 use crate::pipeline::ia64::bench::{self, *};
 use crate::pipeline::touch::{Source, Touch};
-use crate::pipeline::{Continuation, Found, ThirdLevelMiss};
+use crate::pipeline::{Continuation, Findings, ThirdLevelMiss};
 use crate::tally::Tally;
 
 type Bench = bench::Bench<MontecitoPipeline>;
 
 impl Executes for MontecitoPipeline {
-    fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+    fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally) {
         self.execute(instruction, found, tally);
     }
 }
@@ -33,13 +33,13 @@ struct Answer {
 }
 
 impl Answer {
-    fn state(&self, state: State) -> u64 {
+    fn state(&self, state: MontecitoState) -> u64 {
         self.states[state as usize]
     }
 
     /// Returns the number of groups and bubbles.
     fn cycles(&self) -> u64 {
-        self.states[..State::DispersalStall as usize].iter().sum()
+        self.states[..MontecitoState::DispersalStall as usize].iter().sum()
     }
 
     fn event(&self, signal: Signal) -> u64 {
@@ -48,12 +48,12 @@ impl Answer {
 
     /// Asserts the number of cycles of execution and of groups.
     fn expect(&self, cycles: u64, groups: u64) {
-        assert_eq!((self.cycles(), self.state(State::Completion)), (cycles, groups));
+        assert_eq!((self.cycles(), self.state(MontecitoState::Completion)), (cycles, groups));
         let lost = [Signal::SlotsNotDispersedStop, Signal::SlotsNotDispersedImplicit, Signal::SlotsNotDispersedFrontEnd];
         let lost = lost.iter().map(|signal| self.event(*signal)).sum::<u64>() + self.event(Signal::SlotsNotDispersedLong);
         assert_eq!(lost, self.event(Signal::SlotsNotDispersed));
         // PM44
-        let slots = 6 * (cycles - self.state(State::DispersalStall));
+        let slots = 6 * (cycles - self.state(MontecitoState::DispersalStall));
         assert_eq!(slots, self.event(Signal::InstructionsDispersed) + lost - self.event(Signal::SlotsOvercounted));
     }
 
@@ -70,7 +70,7 @@ impl bench::Bench<MontecitoPipeline> {
     }
 
     fn finish(mut self) -> Answer {
-        self.core.close(End::Stop, &mut self.tally);
+        self.core.close(MontecitoGroupEnd::Stop, &mut self.tally);
         while !self.core.flight.is_empty() {
             self.core.pass(0);
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pipeline::montecito::front::IDLE_STATES;
-use crate::pipeline::montecito::memory::Asked;
+use crate::pipeline::montecito::memory::DetDemand;
 use crate::pipeline::montecito::signals::{FETCH_LOST, SUPPLY_LOST};
 
 #[test]
@@ -13,7 +13,7 @@ fn a_write_of_a_register_that_a_load_has_not_brought_waits() {
     bench.first(add(R4, &[]));
     let answer = bench.finish();
     answer.expect(2 + 13, 2);
-    assert_eq!(answer.state(State::General), 13);
+    assert_eq!(answer.state(MontecitoState::General), 13);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_parallel_result_as_an_address_empties_the_pipeline() {
     bench.first(load(R5, R4, touch(0x1000, AccessKind::Load)));
     let answer = bench.finish();
     answer.expect(9, 2);
-    assert_eq!((answer.state(State::FlushException), answer.state(State::GeneralNoLoad)), (6, 1));
+    assert_eq!((answer.state(MontecitoState::FlushException), answer.state(MontecitoState::GeneralNoLoad)), (6, 1));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn an_access_behind_an_acquiring_load_waits_for_its_data() {
     bench.first(store(0x2000));
     let answer = bench.finish();
     answer.expect(2 + 12, 2);
-    assert_eq!(answer.state(State::Ordering), 12);
+    assert_eq!(answer.state(MontecitoState::Ordering), 12);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_fill_waits_for_the_spill_of_its_bit() {
     bench.first(Slot { word: LD8_FILL, ..load(R4, &[], touch(0x1000, AccessKind::Load)) });
     let answer = bench.finish();
     answer.expect(2 + 4, 2);
-    assert_eq!(answer.state(State::CollectedNat), 4);
+    assert_eq!(answer.state(MontecitoState::CollectedNat), 4);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_serialization_of_data_waits_for_the_registers_before_it() {
     bench.first(Slot { class: Class::Fence, ..plain(SRLZ_D) });
     let answer = bench.finish();
     answer.expect(2 + 10, 2);
-    assert_eq!(answer.state(State::Serialization), 10);
+    assert_eq!(answer.state(MontecitoState::Serialization), 10);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn an_alloc_waits_for_a_write_of_the_stack_configuration() {
     bench.first(Slot { class: Class::System, writes: &[Register(40)], ..plain(ALLOC) });
     let answer = bench.finish();
     answer.expect(2 + 13, 2);
-    assert_eq!(answer.state(State::StackRegister), 13);
+    assert_eq!(answer.state(MontecitoState::StackRegister), 13);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_switch_of_banks_takes_six_clocks() {
     bench.w(5);
     let answer = bench.finish();
     answer.expect(6 + 5, 6);
-    assert_eq!(answer.state(State::Bank), 5);
+    assert_eq!(answer.state(MontecitoState::Bank), 5);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn an_instruction_elsewhere_without_a_branch_empties_the_pipeline() {
     bench.w(1);
     let answer = bench.finish();
     answer.expect(4 + 15, 4);
-    assert_eq!(answer.state(State::FlushException), 15);
+    assert_eq!(answer.state(MontecitoState::FlushException), 15);
 }
 
 #[test]
@@ -99,12 +99,17 @@ fn every_clock_has_one_reason_and_every_slot_one_place() {
         let mut bench = Bench::new();
         random(&mut bench, &mut { seed }, 2_000);
         let answer = bench.finish();
-        answer.expect(answer.cycles(), answer.state(State::Completion));
-        let stalls = [State::Memory, State::Execution, State::RegisterStack].map(|state| answer.state(state)).iter().sum::<u64>();
-        let flushes = answer.state(State::FlushBranch) + answer.state(State::FlushException);
-        assert_eq!(answer.state(State::DispersalStall), stalls + flushes);
-        assert!(answer.state(State::General) <= answer.state(State::Execution) && answer.state(State::General) > 0);
-        assert_eq!(answer.state(State::DataCache), answer.state(State::Memory));
+        answer.expect(answer.cycles(), answer.state(MontecitoState::Completion));
+        let stalls = [MontecitoState::Memory, MontecitoState::Execution, MontecitoState::RegisterStack]
+            .map(|state| answer.state(state))
+            .iter()
+            .sum::<u64>();
+        let flushes = answer.state(MontecitoState::FlushBranch) + answer.state(MontecitoState::FlushException);
+        assert_eq!(answer.state(MontecitoState::DispersalStall), stalls + flushes);
+        assert!(
+            answer.state(MontecitoState::General) <= answer.state(MontecitoState::Execution) && answer.state(MontecitoState::General) > 0
+        );
+        assert_eq!(answer.state(MontecitoState::DataCache), answer.state(MontecitoState::Memory));
     }
 }
 
@@ -115,18 +120,24 @@ fn the_parts_of_each_wait_make_up_the_whole() {
         let mut bench = Bench::new();
         random(&mut bench, &mut { seed }, 2_000);
         let answer = bench.finish();
-        let of = |states: &[State]| states.iter().map(|state| answer.state(*state)).sum::<u64>();
-        let execution = answer.state(State::Execution);
-        let registers = [State::General, State::Floating, State::SpecialOrPredicates];
+        let of = |states: &[MontecitoState]| states.iter().map(|state| answer.state(*state)).sum::<u64>();
+        let execution = answer.state(MontecitoState::Execution);
+        let registers = [MontecitoState::General, MontecitoState::Floating, MontecitoState::SpecialOrPredicates];
         assert!(registers.iter().all(|state| answer.state(*state) <= execution) && of(&registers) >= execution);
-        assert!(of(&[State::GeneralNoLoad]) <= of(&[State::General]));
-        let either = of(&[State::SpecialOrPredicates]);
-        assert!(of(&[State::Special]).max(of(&[State::Predicates])) <= either && either <= of(&[State::Special, State::Predicates]));
-        let cache = Asked::REASONS.map(|reason| answer.state(reason));
-        let memory = answer.state(State::Memory);
+        assert!(of(&[MontecitoState::GeneralNoLoad]) <= of(&[MontecitoState::General]));
+        let either = of(&[MontecitoState::SpecialOrPredicates]);
+        assert!(
+            of(&[MontecitoState::Special]).max(of(&[MontecitoState::Predicates])) <= either
+                && either <= of(&[MontecitoState::Special, MontecitoState::Predicates])
+        );
+        let cache = DetDemand::REASONS.map(|reason| answer.state(reason));
+        let memory = answer.state(MontecitoState::Memory);
         assert!(cache.iter().all(|clocks| *clocks <= memory) && cache.iter().sum::<u64>() >= memory && memory > 0);
-        let stack = [State::StackRegister, State::Spill, State::Fill, State::StackLoad];
-        assert!(of(&stack) <= of(&[State::RegisterStack]) && of(&[State::RegisterStack]) <= of(&stack) + of(&[State::Bank]));
+        let stack = [MontecitoState::StackRegister, MontecitoState::Spill, MontecitoState::Fill, MontecitoState::StackLoad];
+        assert!(
+            of(&stack) <= of(&[MontecitoState::RegisterStack])
+                && of(&[MontecitoState::RegisterStack]) <= of(&stack) + of(&[MontecitoState::Bank])
+        );
     }
 }
 
@@ -177,7 +188,10 @@ fn an_operation_that_may_trap_is_waited_for_two_clocks_in_det() {
     bench.w(10);
     let answer = bench.finish();
     answer.expect(23, 21);
-    assert_eq!((answer.state(State::Memory), answer.state(State::FloatingPoint), answer.state(State::DataCache)), (2, 2, 0));
+    assert_eq!(
+        (answer.state(MontecitoState::Memory), answer.state(MontecitoState::FloatingPoint), answer.state(MontecitoState::DataCache)),
+        (2, 2, 0)
+    );
 }
 
 #[test]
@@ -188,5 +202,8 @@ fn waits_for_the_floating_point_unit_and_for_the_cache_hide_each_other() {
     bench.w(10);
     let answer = bench.finish();
     answer.expect(25, 21);
-    assert_eq!((answer.state(State::Memory), answer.state(State::FloatingPoint), answer.state(State::DataCache)), (4, 2, 4));
+    assert_eq!(
+        (answer.state(MontecitoState::Memory), answer.state(MontecitoState::FloatingPoint), answer.state(MontecitoState::DataCache)),
+        (4, 2, 4)
+    );
 }

@@ -20,7 +20,7 @@ fn report(bench: &mut Bench) -> (u64, u64) {
     let (mut all, mut general) = (0, 0);
     while let Some((clocks, states)) = bench.core.next(u64::MAX) {
         all += clocks;
-        general += if states >> State::General as u8 & 1 == 1 { clocks } else { 0 };
+        general += if states >> MontecitoState::General as u8 & 1 == 1 { clocks } else { 0 };
     }
     (all, general)
 }
@@ -50,9 +50,9 @@ fn what_a_thread_waits_for_goes_on_in_the_background() {
         bench.core.resume(background, &mut bench.tally);
         bench.w(2);
         let answer = bench.finish();
-        assert_eq!((answer.state(State::General), answer.state(State::FlushException)), (left, 15), "{background}");
+        assert_eq!((answer.state(MontecitoState::General), answer.state(MontecitoState::FlushException)), (left, 15), "{background}");
         // Of eight groups five had been dispersed before the pipeline stopped.
-        assert_eq!(answer.state(State::Completion), 3);
+        assert_eq!(answer.state(MontecitoState::Completion), 3);
     }
 }
 

@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::Signal;
 
 use super::threads::{beginning, core_of, leave};
-use super::{AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, SECOND, Source, State, instruction};
+use super::{AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Power9State, Register, SECOND, Source, instruction};
 use crate::instruction::{AccessKind, Instruction};
 use crate::pipeline::Prefetch;
 use crate::pipeline::power9::reasons::Reason;
@@ -37,7 +37,10 @@ fn a_load_from_memory_has_the_first_read_machine_until_its_line_is_here() {
     bench.load(1, line(0), Some((MEMORY, Source::Memory)));
     let answer = bench.finish();
     // From 5 to 340. The first of 16 machines is sampled in the first 32 of 512 cycles: from 5 to 31.
-    assert_eq!([State::SecondReadFirst, State::SecondReadSample, State::ThirdReadFirst].map(|state| answer.state(state)), [336, 27, 0]);
+    assert_eq!(
+        [Power9State::SecondReadFirst, Power9State::SecondReadSample, Power9State::ThirdReadFirst].map(|state| answer.state(state)),
+        [336, 27, 0]
+    );
 }
 
 #[test]
@@ -47,7 +50,7 @@ fn the_second_machine_is_sampled_after_the_first() {
     bench.load(2, line(1), Some((MEMORY, Source::Memory)));
     // Both in slice 0: the second is launched at 2 and works from 6 on. It is sampled from 32 to 63.
     let answer = bench.finish();
-    assert_eq!([State::SecondReadFirst, State::SecondReadSample].map(|state| answer.state(state)), [336, 27 + 32]);
+    assert_eq!([Power9State::SecondReadFirst, Power9State::SecondReadSample].map(|state| answer.state(state)), [336, 27 + 32]);
 }
 
 #[test]
@@ -56,7 +59,7 @@ fn a_line_of_the_third_level_has_a_read_machine_there_for_21_cycles() {
     bench.load(1, line(0), Some((THIRD, Source::Third)));
     let answer = bench.finish();
     // 36 - 15 of the 32 cycles from 5 to 36, which are 16 to 36; of these 16 to 31 are sampled.
-    let states = [State::SecondReadFirst, State::ThirdReadFirst, State::ThirdReadSample];
+    let states = [Power9State::SecondReadFirst, Power9State::ThirdReadFirst, Power9State::ThirdReadSample];
     assert_eq!(states.map(|state| answer.state(state)), [32, 21, 16]);
 }
 
@@ -84,7 +87,8 @@ fn castouts_have_machines_of_both_levels() {
     let answer = bench.finish();
     // Both adds finish at 3. The first machine works from 3 to 23, and again from 24 to 44; it is sampled up to 31. The third level takes
     // the lines in the same cycles, and casts one out from 24 on, as long as the load takes, up to 343; its machine is sampled up to 31.
-    let states = [State::SecondCastoutFirst, State::SecondCastoutSample, State::ThirdCastSample, State::ThirdCastoutFirst];
+    let states =
+        [Power9State::SecondCastoutFirst, Power9State::SecondCastoutSample, Power9State::ThirdCastSample, Power9State::ThirdCastoutFirst];
     // The sixteenth and others work from 3 to 23 only, and are sampled later.
     assert_eq!(states.map(|state| answer.state(state)), [42, 29, 29, 320]);
 }
@@ -96,7 +100,8 @@ fn snoops_have_machines_of_the_level_that_had_the_line() {
     bench.add(1, FREE);
     bench.load(2, line(0), Some((MEMORY, Source::Memory)));
     let answer = bench.finish();
-    let states = [State::SecondSnoopFirst, State::SecondSnoopSample, State::ThirdSnoopFirst, State::ThirdSnoopSample];
+    let states =
+        [Power9State::SecondSnoopFirst, Power9State::SecondSnoopSample, Power9State::ThirdSnoopFirst, Power9State::ThirdSnoopSample];
     // The add is dispatched at 0. From then on the first machines work for 15 and 36 cycles, and are sampled up to 31: for 15 cycles and
     // 32. The second machine of the second level is sampled from 32 on, when it is idle.
     assert_eq!(states.map(|state| answer.state(state)), [15, 15, 36, 32]);
@@ -110,7 +115,7 @@ fn lines_of_devices_have_write_inject_machines() {
     bench.load(2, line(0), Some((MEMORY, Source::Memory)));
     let answer = bench.finish();
     // The add is dispatched at 0, and two machines work from 0 to 35. The first is sampled up to 31, the second from 32 on.
-    assert_eq!([State::ThirdInjectFirst, State::ThirdInjectSample].map(|state| answer.state(state)), [36, 32 + 4]);
+    assert_eq!([Power9State::ThirdInjectFirst, Power9State::ThirdInjectSample].map(|state| answer.state(state)), [36, 32 + 4]);
 }
 
 #[test]
@@ -126,7 +131,7 @@ fn a_load_of_a_line_that_is_prefetched_waits_for_the_rest() {
     let reasons = [(HeldOther, 1), (Reason::MissSecond, 15), (Reason::MissMemory, 345 - 17), (Finish, 2), (AllFinished, 2)];
     answer.expect(348, &reasons);
     // The first of 32 prefetch machines is sampled in the first 32 cycles.
-    assert_eq!([State::ThirdPrefetchFirst, State::ThirdPrefetchSample].map(|state| answer.state(state)), [340, 27]);
+    assert_eq!([Power9State::ThirdPrefetchFirst, Power9State::ThirdPrefetchSample].map(|state| answer.state(state)), [340, 27]);
 }
 
 #[test]

@@ -12,12 +12,12 @@ use alloc::vec::Vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::reasons::{REASONS, Reason};
-use super::{Power9Pipeline, STATES, SharedUnits, State};
+use super::{Power9Pipeline, Power9State, STATES, SharedUnits};
 use crate::bytes::{Reader, Writer};
 use crate::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
-use crate::pipeline::sharing::{Shared, Sharing, Threads};
+use crate::pipeline::sharing::{SharedState, Sharing, Threads};
 use crate::pipeline::touch::{Source, Touch};
-use crate::pipeline::{Continuation, Found};
+use crate::pipeline::{Continuation, Findings};
 use crate::tally::Tally;
 
 /// Latencies of a load from memory, and from the second level.
@@ -30,7 +30,7 @@ const FREE: u16 = 200;
 struct Bench {
     core: Power9Pipeline,
     tally: Tally,
-    found: Found,
+    found: Findings,
     /// The state shared with other threads of its core; the running threads, one bit each; and the number of this one.
     sharing: Option<(Sharing, u32, usize)>,
 }
@@ -43,7 +43,7 @@ impl Bench {
     fn new() -> Bench {
         let mut core = Power9Pipeline::new();
         (core.watches, core.told, core.predicts) = (true, true, true);
-        Bench { core, tally: Tally::new(), found: Found::NONE, sharing: None }
+        Bench { core, tally: Tally::new(), found: Findings::NONE, sharing: None }
     }
 
     fn run(&mut self, instruction: &Instruction<'_>) {
@@ -56,7 +56,7 @@ impl Bench {
             None => Threads::ALONE,
         };
         self.core.execute(instruction, &self.found, &mut threads, &mut self.tally);
-        self.found = Found::NONE;
+        self.found = Findings::NONE;
     }
 
     fn operate(&mut self, class: Class, to: u16, from: u16) {
@@ -165,7 +165,7 @@ impl Answer {
         assert_eq!((self.cycles, found), (cycles, reasons));
     }
 
-    fn state(&self, state: State) -> u64 {
+    fn state(&self, state: Power9State) -> u64 {
         self.states[state as usize]
     }
 }
@@ -178,8 +178,8 @@ fn ka1_a_chain_of_adds() {
     (0..100).for_each(|_| bench.add(1, 1));
     let answer = bench.finish();
     answer.expect(204, &[(HeldOther, 1), (Fixed, 101), (Finish, 100), (AllFinished, 2)]);
-    assert_eq!(answer.state(State::HeldIssueQueue), 52);
-    assert_eq!(answer.state(State::DispatchHeld), 52);
+    assert_eq!(answer.state(Power9State::HeldIssueQueue), 52);
+    assert_eq!(answer.state(Power9State::DispatchHeld), 52);
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn ka2_independent_adds() {
     bench.adds(600);
     let answer = bench.finish();
     answer.expect(155, &[(HeldOther, 1), (Fixed, 2), (Finish, 150), (AllFinished, 2)]);
-    assert_eq!(answer.state(State::DispatchHeld), 0);
-    assert_eq!([State::FixedAllBusy, State::FixedBusy, State::FixedIdle].map(|state| answer.state(state)), [150, 150, 5]);
+    assert_eq!(answer.state(Power9State::DispatchHeld), 0);
+    assert_eq!([Power9State::FixedAllBusy, Power9State::FixedBusy, Power9State::FixedIdle].map(|state| answer.state(state)), [150, 150, 5]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn ka4_a_load_from_memory_under_a_full_window() {
     (0..300).for_each(|_| bench.run(&add));
     let answer = bench.finish();
     answer.expect(361, &[(HeldOther, 2), (Reason::MissMemory, 340), (Fixed, 2), (Finish, 13), (AllFinished, 4)]);
-    assert_eq!((answer.state(State::WindowFull), answer.state(State::MissQueueEmpty)), (289, 24));
+    assert_eq!((answer.state(Power9State::WindowFull), answer.state(Power9State::MissQueueEmpty)), (289, 24));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn ka4_with_results_fills_the_history_buffer_first() {
     bench.load(1, 0x1000, Some((MEMORY, Source::Memory)));
     bench.adds(300);
     let answer = bench.finish();
-    assert_eq!((answer.cycles, answer.state(State::HeldHistory), answer.state(State::WindowFull)), (393, 321, 0));
+    assert_eq!((answer.cycles, answer.state(Power9State::HeldHistory), answer.state(Power9State::WindowFull)), (393, 321, 0));
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn walks_that_overlap_count_one_after_the_other() {
             Operation { width: 8, addresses: &[Register(FREE)], writes: &[Register(number)], ..Operation::default() },
         ));
     }
-    assert_eq!(bench.finish().state(State::DataWalk), 70);
+    assert_eq!(bench.finish().state(Power9State::DataWalk), 70);
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn dispatch_is_starved_while_code_is_walked_for() {
     bench.run(&Instruction { address: 0x4000, length: 4, ..instruction(Class::Simple, Operation::default()) });
     let answer = bench.finish();
     // The first is dispatched at 0. The walk ends at 20, and the code fetched then is dispatched at 28.
-    assert_eq!((answer.state(State::CodeWalk), answer.state(State::Starved)), (20, 27));
+    assert_eq!((answer.state(Power9State::CodeWalk), answer.state(Power9State::Starved)), (20, 27));
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn ka10_independent_floating_point_divisions() {
     (0..5).for_each(|_| bench.operate(Class::FloatDivide, 40, FREE));
     let answer = bench.finish();
     answer.expect(45, &[(HeldOther, 1), (Reason::FloatLong, 40), (Finish, 2), (AllFinished, 2)]);
-    assert_eq!(answer.state(State::FloatAllBusy), 8);
+    assert_eq!(answer.state(Power9State::FloatAllBusy), 8);
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn ka12_loads_from_the_second_level_fill_the_queue_of_misses() {
     assert_eq!(bench.count(Signal::RejectsMissQueue), 4);
     let answer = bench.finish();
     answer.expect(31, &[(HeldOther, 1), (Reason::MissSecond, 23), (Finish, 5), (AllFinished, 2)]);
-    assert_eq!(answer.state(State::MissQueueFull), 10);
+    assert_eq!(answer.state(Power9State::MissQueueFull), 10);
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn ka13_stores_in_turn() {
     bench.settle(100);
     let answer = bench.finish();
     answer.expect(17, &[(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 10), (AllFinished, 2)]);
-    assert_eq!((answer.state(State::SecondStoreQueueFull), answer.state(State::StoreQueueFull)), (21, 0));
+    assert_eq!((answer.state(Power9State::SecondStoreQueueFull), answer.state(Power9State::StoreQueueFull)), (21, 0));
 }
 
 #[test]

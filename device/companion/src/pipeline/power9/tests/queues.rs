@@ -1,7 +1,9 @@
 //! Full load and store queues, for which the oldest instruction only waits because of other threads.
 
 use super::threads::{beginning, core_of, leave};
-use super::{AccessKind, AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Register, Source, State, instruction};
+use super::{
+    AccessKind, AllFinished, Bench, Class, FREE, Finish, HeldOther, MEMORY, Operation, Power9State, Register, Source, instruction,
+};
 use crate::pipeline::power9::reasons::Reason;
 
 /// Runs 16 loads of slice 0 from memory on thread 0, which take every load queue entry of the slice until 341.
@@ -36,7 +38,7 @@ fn a_load_is_not_issued_while_the_recirculation_queue_is_full() {
     let answer = third.finish_from(60);
     answer.expect(290, &reasons);
     // Twelve entries are taken from the beginning of the thread to 342, and again briefly later.
-    assert!(answer.state(State::Recirculation10To12) >= 343 - 61, "{}", answer.state(State::Recirculation10To12));
+    assert!(answer.state(Power9State::Recirculation10To12) >= 343 - 61, "{}", answer.state(Power9State::Recirculation10To12));
 }
 
 #[test]
@@ -74,10 +76,15 @@ fn classes_of_entries_add_up_to_all_cycles() {
         }
     }
     let answer = bench.finish();
-    let sum = |states: &[State]| states.iter().map(|state| answer.state(*state)).sum::<u64>();
-    let first = [State::Recirculation0To3, State::Recirculation4To6, State::Recirculation7To9, State::Recirculation10To12];
-    let second =
-        [State::SecondRecirculation0To3, State::SecondRecirculation4To6, State::SecondRecirculation7To9, State::SecondRecirculation10To12];
-    assert_eq!([sum(&first), sum(&second), sum(&[State::FixedIdle, State::FixedBusy])], [answer.cycles; 3]);
-    assert!(sum(&[State::DecimalBusy]) > 0 && sum(&[State::MissQueueEntry]) > 0 && sum(&[State::StoreQueueEntry]) > 0);
+    let sum = |states: &[Power9State]| states.iter().map(|state| answer.state(*state)).sum::<u64>();
+    let first =
+        [Power9State::Recirculation0To3, Power9State::Recirculation4To6, Power9State::Recirculation7To9, Power9State::Recirculation10To12];
+    let second = [
+        Power9State::SecondRecirculation0To3,
+        Power9State::SecondRecirculation4To6,
+        Power9State::SecondRecirculation7To9,
+        Power9State::SecondRecirculation10To12,
+    ];
+    assert_eq!([sum(&first), sum(&second), sum(&[Power9State::FixedIdle, Power9State::FixedBusy])], [answer.cycles; 3]);
+    assert!(sum(&[Power9State::DecimalBusy]) > 0 && sum(&[Power9State::MissQueueEntry]) > 0 && sum(&[Power9State::StoreQueueEntry]) > 0);
 }

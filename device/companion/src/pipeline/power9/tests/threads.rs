@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::{AllFinished, Bench, Empty, FREE, Finish, Fixed, HeldOther, MEMORY, SECOND, State, instruction};
+use super::{AllFinished, Bench, Empty, FREE, Finish, Fixed, HeldOther, MEMORY, Power9State, SECOND, instruction};
 use crate::instruction::{AccessKind, Class, Operation, Register};
 use crate::pipeline::power9::reasons::Reason;
 use crate::pipeline::sharing::{Sharing, Threads};
@@ -89,7 +89,7 @@ fn ka14_two_threads_take_turns_and_share_the_units() {
         let answer = bench.finish();
         answer.expect(28 + begin, &reasons);
         // From 1 to 24, which both see.
-        assert_eq!(answer.state(State::FixedAllBusy), 24);
+        assert_eq!(answer.state(Power9State::FixedAllBusy), 24);
     }
 }
 
@@ -194,7 +194,7 @@ fn a_thread_with_nothing_in_flight_waits_for_the_queues_that_another_filled() {
     let answer = second.finish_from(20);
     // Dispatched at 342, when the first entry is free.
     assert_eq!(answer.reasons[Reason::EmptyHeldIssueQueue as usize], 342 - 20);
-    assert_eq!(answer.state(State::HeldIssueQueue), 342 - 20);
+    assert_eq!(answer.state(Power9State::HeldIssueQueue), 342 - 20);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn four_threads_have_a_quarter_of_the_window_each() {
         (0, thread) => bench.load(1, 0x1_0000 + 0x1008 * thread, Some((MEMORY, Source::Memory))),
         _ => bench.run(&nop),
     });
-    let full: Vec<_> = benches.into_iter().map(|bench| bench.finish().state(State::WindowFull)).collect();
+    let full: Vec<_> = benches.into_iter().map(|bench| bench.finish().state(Power9State::WindowFull)).collect();
     assert_eq!(full, [303, 303, 303, 303]);
 }
 

@@ -2,7 +2,7 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::{AllFinished, Bench, Class, FREE, Finish, Fixed, HeldOther, Operation, State, instruction};
+use super::{AllFinished, Bench, Class, FREE, Finish, Fixed, HeldOther, Operation, Power9State, instruction};
 use crate::pipeline::power9::reasons::Reason;
 
 fn plain(bench: &mut Bench, class: Class) {
@@ -43,7 +43,7 @@ fn what_follows_an_invalidation_waits_for_its_answer() {
     bench.add(1, FREE);
     let answer = bench.finish();
     answer.expect(29, &[(HeldOther, 2), (Reason::Invalidation, 19), (Fixed, 2), (Finish, 2), (AllFinished, 4)]);
-    assert_eq!((answer.state(State::HeldInvalidation), answer.state(State::DispatchHeld)), (22, 22));
+    assert_eq!((answer.state(Power9State::HeldInvalidation), answer.state(Power9State::DispatchHeld)), (22, 22));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_transaction_begins_when_the_one_before_has_ended() {
         (AllFinished, 4),
     ];
     answer.expect(33, &reasons);
-    assert_eq!((answer.state(State::TransactionEndPending), answer.state(State::HeldTransaction)), (15, 24));
+    assert_eq!((answer.state(Power9State::TransactionEndPending), answer.state(Power9State::HeldTransaction)), (15, 24));
 }
 
 #[test]
