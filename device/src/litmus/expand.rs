@@ -155,7 +155,7 @@ impl<'t> Expansion<'_, 't> {
         loop {
             let list = text.strip_suffix("do").filter(|list| list.is_empty() || list.ends_with(char::is_whitespace));
             let told = line.as_ref().unwrap_or(first);
-            self.rows(list.unwrap_or(&text), &names, &mut rows).map_err(|message| told.wrong(message))?;
+            add_rows(list.unwrap_or(&text), &names, &mut rows).map_err(|message| told.wrong(message))?;
             body += 1;
             if list.is_some() {
                 break;
@@ -182,40 +182,43 @@ impl<'t> Expansion<'_, 't> {
         }
         Ok(end)
     }
+}
 
-    /// Adds the rows of a list of values: as many values at a time as there are names.
-    fn rows(&self, list: &str, names: &[&str], rows: &mut Vec<Vec<String>>) -> Result<(), String> {
-        let list = list.trim();
-        let list = list.strip_suffix(',').unwrap_or(list);
-        if list.is_empty() {
-            return Ok(());
-        }
-        if list.len() > MAX_LENGTH {
-            return Err(too_long());
-        }
-        let mut values: Vec<String> = Vec::new();
-        for value in list.split(',').map(str::trim) {
-            match value.split_once(" to ").and_then(|(first, last)| Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)) {
-                _ if value.is_empty() => return Err(format!("`{list}` lacks a value between two commas")),
-                Some(range) if names.len() == 1 => {
-                    if range.is_empty() {
-                        return Err(format!("`{value}` has no numbers: write the smaller one first"));
-                    }
-                    if range.end() - range.start() >= MAX_LINES {
-                        return Err(format!("`{value}` has too many numbers: {MAX_LINES} are the most"));
-                    }
-                    values.extend(range.map(|number| format!("{number}")));
-                }
-                _ => values.push(value.to_owned()),
-            }
-        }
-        if !values.len().is_multiple_of(names.len()) {
-            let (count, want) = (values.len(), names.len());
-            return Err(format!("`{list}` has {count} values: a row has {want}, {}", names.join(", ")));
-        }
-        rows.extend(values.chunks(names.len()).map(<[String]>::to_vec));
-        Ok(())
+/// Adds the rows of a list of values: as many values at a time as there are names.
+fn add_rows(list: &str, names: &[&str], rows: &mut Vec<Vec<String>>) -> Result<(), String> {
+    let list = list.trim();
+    let list = list.strip_suffix(',').unwrap_or(list);
+    if list.is_empty() {
+        return Ok(());
     }
+    if list.len() > MAX_LENGTH {
+        return Err(too_long());
+    }
+    let mut values: Vec<String> = Vec::new();
+    for value in list.split(',').map(str::trim) {
+        match value.split_once(" to ").and_then(|(first, last)| Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)) {
+            _ if value.is_empty() => return Err(format!("`{list}` lacks a value between two commas")),
+            Some(range) if names.len() == 1 => {
+                if range.is_empty() {
+                    return Err(format!("`{value}` has no numbers: write the smaller one first"));
+                }
+                if range.end() - range.start() >= MAX_LINES {
+                    return Err(format!("`{value}` has too many numbers: {MAX_LINES} are the most"));
+                }
+                values.extend(range.map(|number| format!("{number}")));
+            }
+            _ => values.push(value.to_owned()),
+        }
+    }
+    if !values.len().is_multiple_of(names.len()) {
+        let (count, want) = (values.len(), names.len());
+        return Err(format!("`{list}` has {count} values: a row has {want}, {}", names.join(", ")));
+    }
+    if rows.len() + values.len() > MAX_LINES {
+        return Err(format!("the loop has too many values: {MAX_LINES} are the most"));
+    }
+    rows.extend(values.chunks(names.len()).map(<[String]>::to_vec));
+    Ok(())
 }
 
 #[cfg(test)]
@@ -303,6 +306,7 @@ mod tests {
             assert!(refused(&text).contains("the loops of this file make too many lines: 20000 are the most"), "{body:?}");
         }
         assert_eq!(refused("for a in 0 to 20000 do\nend"), "line 1: `0 to 20000` has too many numbers: 20000 are the most");
+        assert_eq!(refused("for a in 0 to 19999,\n7 do\nend"), "line 2: the loop has too many values: 20000 are the most");
         let deep = "for a in 1 do\nfor b in 1 do\nfor c in 1 do\nfor d in 1 do\nfor e in 1 do\n";
         assert_eq!(refused(deep), "line 5: loops within loops are too many: 4 are the most (with a=1, b=1, c=1, d=1)");
         let long = format!("for a in {} do\n{}\nend", "x".repeat(100), "{a}".repeat(11));
