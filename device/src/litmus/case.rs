@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Failure, Litmus};
+use super::Litmus;
 
 /// A program of a litmus file: one rule.
 #[derive(Clone, Debug)]
@@ -12,30 +12,6 @@ pub struct Case {
     pub litmus: Litmus,
     /// The values of loops: the first statement that has them, by its place among the statements.
     pub(super) rows: Vec<(usize, Option<Arc<str>>)>,
-}
-
-impl Case {
-    /// [Runs](Litmus::run) the program. A failure says which values the loops around its line have.
-    ///
-    /// ```
-    /// use vm_pmu::litmus::Case;
-    ///
-    /// let text = "title: T\npmu: k8\nsection: S\n\nfor n in 0 to 3 do\nwrite PerfCtr{n} {n}\nread PerfCtr{n} = 2\nend\n";
-    /// let failure = Case::of_file(text).unwrap()[0].run().unwrap_err();
-    /// assert_eq!(failure.to_string(), "line 7: MSR C001_0004h gave 0x0, expected 0x2 (with n=0)");
-    /// ```
-    ///
-    /// # Errors
-    /// The first expectation that failed.
-    pub fn run(&self) -> Result<usize, Failure> {
-        self.litmus.run_to_failure().map_err(|(place, failure)| {
-            let row = self.rows.iter().take_while(|(first, _)| *first <= place).last().and_then(|(_, row)| row.as_ref());
-            match row {
-                Some(row) => Failure { message: alloc::format!("{} (with {row})", failure.message), ..failure },
-                None => failure,
-            }
-        })
-    }
 }
 
 #[cfg(test)]

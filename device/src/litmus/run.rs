@@ -15,7 +15,7 @@ use vm_pmu_arch::lock::Mutex;
 use super::dialect::Dialect;
 use super::levels::Levels;
 use super::print::{pin_numbers, which};
-use super::{ContextField, Litmus, Step, beginning, collection, nest, untile};
+use super::{Case, ContextField, Litmus, Step, beginning, collection, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -93,7 +93,7 @@ impl Litmus {
     }
 
     /// Runs the file; a failure comes with the place of its statement.
-    pub(super) fn run_to_failure(&self) -> Result<usize, (usize, Failure)> {
+    fn run_to_failure(&self) -> Result<usize, (usize, Failure)> {
         let mut run = Run::new(self).map_err(|failure| (0, failure))?;
         for (place, (line, step)) in self.steps.iter().enumerate() {
             run.execute(*line, step).map_err(|failure| (place, failure))?;
@@ -104,6 +104,30 @@ impl Litmus {
     pub(crate) fn builder(&self) -> Builder {
         let builder = Builder::of(self.part).packages(self.packages).threads(self.threads);
         self.beginning.build(if self.shared_counters { builder.share_counters() } else { builder })
+    }
+}
+
+impl Case {
+    /// [Runs](Litmus::run) the program. A failure says which values the loops around its line have.
+    ///
+    /// ```
+    /// use vm_pmu::litmus::Case;
+    ///
+    /// let text = "title: T\npmu: k8\nsection: S\n\nfor n in 0 to 3 do\nwrite PerfCtr{n} {n}\nread PerfCtr{n} = 2\nend\n";
+    /// let failure = Case::of_file(text).unwrap()[0].run().unwrap_err();
+    /// assert_eq!(failure.to_string(), "line 7: MSR C001_0004h gave 0x0, expected 0x2 (with n=0)");
+    /// ```
+    ///
+    /// # Errors
+    /// The first expectation that failed.
+    pub fn run(&self) -> Result<usize, Failure> {
+        self.litmus.run_to_failure().map_err(|(place, failure)| {
+            let row = self.rows.iter().take_while(|(first, _)| *first <= place).last().and_then(|(_, row)| row.as_ref());
+            match row {
+                Some(row) => Failure { message: format!("{} (with {row})", failure.message), ..failure },
+                None => failure,
+            }
+        })
     }
 }
 
