@@ -49,7 +49,7 @@ impl Snooped {
     pub(crate) const NONE: Snooped = Snooped { all: [Snoop::NONE; MOST], next: 0, count: 0 };
 
     /// Records a snoop of `line` that the cluster has answered; its strongest copy was in state `found`.
-    pub(crate) fn note(&mut self, line: u64, found: LineState) {
+    pub(super) fn note(&mut self, line: u64, found: LineState) {
         if let Some(place) = self.all.get_mut(self.next) {
             *place = Snoop { found: Line::new(line, found), from: NO_CLUSTER };
         }
@@ -72,13 +72,13 @@ impl Snooped {
         (first..first + self.count).filter_map(|place| self.all.get(place % MOST)).copied()
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         writer.word(self.count as u64);
         let kept = self.all().chain(core::iter::repeat(Snoop::NONE)).take(MOST);
         kept.for_each(|snoop| writer.words(&[snoop.found.0, u64::from(snoop.from)]));
     }
 
-    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<Snooped, Damaged> {
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Snooped, Damaged> {
         let count = usize::try_from(reader.word()?).ok().filter(|count| *count <= MOST).ok_or(Damaged)?;
         let mut all = [Snoop::NONE; MOST];
         for snoop in &mut all {

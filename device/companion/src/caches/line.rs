@@ -93,7 +93,7 @@ impl Line {
         self.0 & 7 == PREFETCHED
     }
 
-    pub(crate) fn bypasses(self) -> bool {
+    pub(super) fn bypasses(self) -> bool {
         self.0 & BYPASS != 0
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct LostLines {
 
 impl LostLines {
     /// Adds a line that was taken from the data cache or, with `code`, from the instruction cache.
-    pub(crate) fn push(&mut self, line: u64, code: bool) {
+    pub(super) fn push(&mut self, line: u64, code: bool) {
         if let Some(place) = self.lines.get_mut(self.count) {
             *place = (line, code);
             self.count += 1;
@@ -31,12 +31,12 @@ impl LostLines {
         self.lines.get(..self.count).unwrap_or(&[])
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         writer.word(self.count as u64);
         self.all().iter().for_each(|(line, code)| writer.words(&[*line, u64::from(*code)]));
     }
 
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let count = usize::try_from(reader.word()?).ok().filter(|count| *count <= MOST).ok_or(Damaged)?;
         *self = LostLines::default();
         for _ in 0..count {

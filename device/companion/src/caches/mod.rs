@@ -139,13 +139,13 @@ pub(crate) struct CoreCaches {
     /// Lines that others took from it to write them.
     pub(crate) taken: LostLines,
     /// The follower that last looked up hits.
-    pub(crate) finder: Finder,
+    finder: Finder,
 }
 
 impl CoreCaches {
     /// Marks the uses of the follower that last looked up hits: of the translation of an address on a side, and of a first-level line that
     /// was not the most recently used of its set.
-    pub(crate) fn mark(&mut self, side: usize, address: Option<u64>, line: Option<u64>) {
+    fn mark(&mut self, side: usize, address: Option<u64>, line: Option<u64>) {
         if let Some(address) = address {
             self.translations.find_first(side, address, self.finder.thread);
         }
@@ -275,7 +275,7 @@ impl Cluster {
     }
 
     /// Whether stores are written through to a second level that includes the first.
-    pub(crate) fn stores_through(&self) -> bool {
+    fn stores_through(&self) -> bool {
         self.shape.data_write == WritePolicy::Through && self.shape.second_fill == Fill::Inclusive
     }
 

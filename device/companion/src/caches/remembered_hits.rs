@@ -197,7 +197,7 @@ impl Default for RememberedHits {
 }
 
 impl RememberedHits {
-    pub(crate) fn nothing(cluster: &Cluster) -> RememberedHits {
+    pub(super) fn nothing(cluster: &Cluster) -> RememberedHits {
         let Some(CoreCaches { code, data, translations, .. }) = cluster.cores.first() else { return RememberedHits::default() };
         RememberedHits {
             code: Side::nothing(CODE, code.count(), translations.first_bits(CODE)),

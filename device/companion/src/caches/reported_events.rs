@@ -9,7 +9,7 @@ use crate::tally::Tally;
 /// Events that others caused in the cluster, for the totals of the next of its threads that makes an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReportedEvents {
-    pub(crate) snoops: u64,
+    pub(super) snoops: u64,
     pub(super) data_invalidations: u64,
     pub(super) code_invalidations: u64,
     /// Snoops of the first level of code, in its lines, and those that found a line in a second level of code.
@@ -17,7 +17,7 @@ pub(crate) struct ReportedEvents {
     pub(super) second_code_hits: u64,
     /// The line that the last of these took from a second level of code.
     pub(crate) code_taken: Option<u64>,
-    pub(crate) quadwords: u64,
+    pub(super) quadwords: u64,
     /// Bus clocks in which answers of others to snoops of this cluster held up the bus.
     pub(crate) stalled: u64,
     /// Lines that devices put into the third level.
@@ -58,7 +58,7 @@ impl ReportedEvents {
         (read.wrapping_add(written).wrapping_add(shared) as u32, third as u32)
     }
 
-    pub(crate) fn answer(&mut self, strongest: LineState) {
+    pub(super) fn answer(&mut self, strongest: LineState) {
         self.count(ANSWERS, strongest);
     }
 
@@ -84,7 +84,7 @@ impl ReportedEvents {
     }
 
     /// Counts the finding of a snoop, which takes the line away if `take`, in the second or the third level.
-    pub(crate) fn find(&mut self, third: bool, take: bool, state: LineState) {
+    pub(super) fn find(&mut self, third: bool, take: bool, state: LineState) {
         let shared = matches!(state, LineState::Shared | LineState::Forward);
         let signals = match (third, take, state) {
             (true, _, LineState::Invalid) => [Some(Signal::SnoopsL3Miss), None],
@@ -100,7 +100,7 @@ impl ReportedEvents {
         }
     }
 
-    pub(crate) fn report(&self, tally: &mut Tally) {
+    pub(super) fn report(&self, tally: &mut Tally) {
         tally.add(Signal::L2RequestsSnoop, self.snoops);
         tally.add(Signal::SnoopRequests, self.snoops);
         tally.add(Signal::DataCacheInvalidations, self.data_invalidations);
@@ -113,7 +113,7 @@ impl ReportedEvents {
         FINDINGS.iter().zip(self.found).for_each(|(signal, count)| tally.add(*signal, count));
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.snoops, self.data_invalidations, self.code_invalidations]);
         writer.words(&[self.code_snoops, self.second_code_hits]);
         writer.words(&[u64::from(self.code_taken.is_some()), self.code_taken.unwrap_or(0)]);
@@ -121,7 +121,7 @@ impl ReportedEvents {
         writer.words(&self.found);
     }
 
-    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<ReportedEvents, Damaged> {
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<ReportedEvents, Damaged> {
         let mut mail = ReportedEvents {
             snoops: reader.word()?,
             data_invalidations: reader.word()?,

@@ -42,11 +42,11 @@ impl ApertureBuffer {
         known.is_some()
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&self.pages);
     }
 
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         reader.words(&mut self.pages)
     }
 }

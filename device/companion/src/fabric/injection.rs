@@ -46,7 +46,7 @@ impl System {
     }
 
     /// Puts the line that cluster `taker` has accepted into its third level.
-    pub(crate) fn inject(&self, shared: &mut FabricState, taker: usize, outer: u64, tally: &mut Tally) {
+    pub(super) fn inject(&self, shared: &mut FabricState, taker: usize, outer: u64, tally: &mut Tally) {
         let mut out = Departures::default();
         if let Some(cluster) = self.clusters.get(taker) {
             cluster.lock().place_injected(outer, &mut out);

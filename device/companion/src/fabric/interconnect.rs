@@ -107,12 +107,12 @@ impl Interconnect {
         }
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         let mut copy = *self;
         copy.each(|count| writer.word(*count));
     }
 
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let mut outcome = Ok(());
         self.each(|count| match reader.word() {
             Ok(word) => *count = word,

@@ -33,7 +33,7 @@ pub(crate) struct Layout {
 }
 
 impl System {
-    pub(crate) fn package(&self, cluster: usize) -> usize {
+    pub(super) fn package(&self, cluster: usize) -> usize {
         cluster / self.clusters_per_package
     }
 
@@ -56,7 +56,7 @@ impl System {
     }
 
     /// Returns the source of a line that cluster `holder` gives to a cluster of `package`, out of the third level if `third`.
-    pub(crate) fn given(&self, package: usize, holder: usize, third: bool, modified: bool) -> DataSource {
+    pub(super) fn given(&self, package: usize, holder: usize, third: bool, modified: bool) -> DataSource {
         let told_apart = matches!(self.profile.caches.third, Some((_, Fill::Victims)));
         match self.reach(package, self.package(holder)) {
             Reach::Chip if holder % self.clusters_per_package >= self.layout.clusters => DataSource::LentL3 { modified },

@@ -35,7 +35,7 @@ pub(crate) struct PackageMemory {
     /// The distribution of lines among its places.
     spread: Spread,
     /// The counts of each place while it was watched.
-    pub(crate) places: Places,
+    pub(super) places: Places,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -49,7 +49,7 @@ pub(super) struct Moved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Near {
     /// Whether it had the line, or near memory that is not a cache has it.
-    pub(crate) hit: bool,
+    pub(super) hit: bool,
     pub(crate) displaced: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum Traffic {
 }
 
 impl PackageMemory {
-    pub(crate) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> PackageMemory {
+    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> PackageMemory {
         PackageMemory {
             geometry: *geometry,
             spread,
@@ -215,7 +215,7 @@ impl PackageMemory {
         cost
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         for page in &self.pages {
             writer.words(&[u64::from(page.open), page.bank, page.row]);
         }
@@ -225,7 +225,7 @@ impl PackageMemory {
     }
 
     /// Loads the state. Returns whether places, and the interconnect, have something to report.
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for page in &mut self.pages {
             *page = OpenPage { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
         }

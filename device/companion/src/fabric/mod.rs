@@ -155,7 +155,7 @@ impl System {
     }
 
     /// Returns the package whose memory holds line `outer`.
-    pub(crate) fn home(&self, outer: u64) -> usize {
+    fn home(&self, outer: u64) -> usize {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
         address.checked_div(self.layout.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
@@ -298,7 +298,7 @@ impl System {
     }
 
     /// Calls `work` on the counts of requests to the channel that has line `outer`, if they are watched.
-    pub(crate) fn asks(&self, shared: &mut FabricState, outer: u64, work: impl FnOnce(&mut Asked)) {
+    fn asks(&self, shared: &mut FabricState, outer: u64, work: impl FnOnce(&mut Asked)) {
         if !self.is_watched() {
             return;
         }
@@ -309,7 +309,7 @@ impl System {
     }
 
     /// Counts line `outer` moving from one package to another, or within one.
-    pub(crate) fn carries(&self, shared: &mut FabricState, from: usize, to: usize, outer: u64) {
+    fn carries(&self, shared: &mut FabricState, from: usize, to: usize, outer: u64) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
         } else if self.is_watched() {
@@ -364,7 +364,7 @@ impl System {
 
     /// Calls `work` with the memory of package `there`, and with that package's tally: `tally`, if it is package `here`; otherwise the one
     /// for work done for others.
-    pub(crate) fn at<T>(
+    fn at<T>(
         &self,
         shared: &mut FabricState,
         here: usize,

@@ -11,10 +11,10 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    pub(crate) const NONE: Answers = Answers { package: None, strongest: LineState::Invalid };
+    pub(super) const NONE: Answers = Answers { package: None, strongest: LineState::Invalid };
 
     /// Records that a cluster of `package` had the line in this state.
-    pub(crate) fn take(&mut self, system: &System, package: usize, found: LineState) {
+    pub(super) fn take(&mut self, system: &System, package: usize, found: LineState) {
         if self.package != Some(package) {
             self.end(system);
             *self = Answers { package: Some(package), strongest: LineState::Invalid };
@@ -23,7 +23,7 @@ impl Answers {
     }
 
     /// Finishes the package that was asked last.
-    pub(crate) fn end(&mut self, system: &System) {
+    pub(super) fn end(&mut self, system: &System) {
         if !system.profile.pipeline.joins_answers() {
             return;
         }

@@ -95,16 +95,16 @@ pub(crate) struct Places {
     per_controller: u8,
     in_turn: bool,
     /// The distribution of lines that do not go to places in turn.
-    pub(crate) spread: Spread,
+    pub(super) spread: Spread,
     /// Lines per DRAM row, as a power of two.
     row_bits: u32,
     /// The open row of each bank of each channel, plus one; 0 if none is open. Empty if lines do not go to channels in turn.
     rows: Box<[u64]>,
-    pub(crate) interconnect: Interconnect,
+    pub(super) interconnect: Interconnect,
 }
 
 impl Places {
-    pub(crate) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> Places {
+    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8, spread: Spread) -> Places {
         let (controllers, per_controller) = (geometry.controllers.max(1), geometry.channels.max(1));
         let near = if geometry.near_bytes == 0 { 0 } else { usize::from(geometry.near_controllers.max(1)) };
         let channels = usize::from(controllers) * usize::from(per_controller);
@@ -132,7 +132,7 @@ impl Places {
     }
 
     /// Counts `signal` for the near-memory controller that has `line`.
-    pub(crate) fn near_memory(&mut self, line: u64, signal: Signal) {
+    pub(super) fn near_memory(&mut self, line: u64, signal: Signal) {
         // The buffers belong to the channels.
         let place = if self.in_turn && self.near.len() == self.channels.len() {
             let (controller, channel) = self.channel_of(line);
@@ -147,7 +147,7 @@ impl Places {
         }
     }
 
-    pub(crate) fn channel(&mut self, line: u64, signal: Signal) {
+    pub(super) fn channel(&mut self, line: u64, signal: Signal) {
         let (controller, channel) = self.channel_of(line);
         let place = controller * u64::from(self.per_controller) + channel;
         if let (Some(counts), Some(of)) = (self.channels.get_mut(place as usize), OF_CHANNEL.iter().position(|of| *of == signal))
@@ -171,7 +171,7 @@ impl Places {
     }
 
     /// Returns the counts of requests to the channel that has `line`.
-    pub(crate) fn asked(&mut self, line: u64) -> Option<&mut Asked> {
+    pub(super) fn asked(&mut self, line: u64) -> Option<&mut Asked> {
         let (controller, channel) = self.channel_of(line);
         let place = controller * u64::from(self.per_controller) + channel;
         self.interconnect.channels.get_mut((place as usize).min(CHANNELS - 1))
@@ -204,14 +204,14 @@ impl Places {
         None
     }
 
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.near.iter_mut().for_each(|counts| counts.fill(0));
         self.channels.iter_mut().for_each(|counts| counts.fill(0));
         self.interconnect = Interconnect::default();
         self.rows.fill(0);
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         self.near.iter().for_each(|counts| writer.words(counts));
         self.channels.iter().for_each(|counts| writer.words(counts));
         self.interconnect.save(writer);
@@ -219,7 +219,7 @@ impl Places {
     }
 
     /// Loads the counts. Returns whether places, and the interconnect, have any.
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for counts in &mut self.near {
             reader.words(counts)?;
         }
@@ -238,12 +238,12 @@ pub(crate) struct PlaceCounts {
     place: Place,
     signals: &'static [Signal],
     counts: [u64; OF_NEAR_MEMORY.len()],
-    pub(crate) next: usize,
+    pub(super) next: usize,
 }
 
 impl PlaceCounts {
     /// Reports the counts, in the order of the place's signals.
-    pub(crate) fn report(&self, report: &mut impl FnMut(Place, Signal, u64)) {
+    pub(super) fn report(&self, report: &mut impl FnMut(Place, Signal, u64)) {
         for (signal, count) in self.signals.iter().zip(&self.counts).filter(|(_, count)| **count != 0) {
             report(self.place, *signal, *count);
         }

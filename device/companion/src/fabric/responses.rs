@@ -12,7 +12,7 @@ use crate::tally::Tally;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ProbeResult {
     /// The package of a cluster that had it dirty.
-    pub(crate) dirty: Option<usize>,
+    pub(super) dirty: Option<usize>,
     /// The distance from the requester to the farthest cluster that had it.
     pub(super) farthest: Reach,
     /// Whether any cluster but the requester had it dirty.
@@ -21,7 +21,7 @@ pub(crate) struct ProbeResult {
 
 impl ProbeResult {
     /// Records the answer of a cluster of `package`, as far from the requester as `reach`.
-    pub(crate) fn take(&mut self, package: usize, reach: Reach, had: bool, dirty: bool) {
+    pub(super) fn take(&mut self, package: usize, reach: Reach, had: bool, dirty: bool) {
         if had {
             self.farthest = self.farthest.max(reach);
         }

@@ -74,12 +74,12 @@ impl Routes {
         (at == to).then_some(hops)
     }
 
-    pub(crate) fn end(&self, (node, link): LinkEnd) -> Option<LinkEnd> {
+    pub(super) fn end(&self, (node, link): LinkEnd) -> Option<LinkEnd> {
         self.ends.get(node)?.get(link).copied().flatten()
     }
 
     /// Returns the link by which `from` sends packets for `to`.
-    pub(crate) fn link(&self, from: usize, to: usize) -> Option<usize> {
+    pub(super) fn link(&self, from: usize, to: usize) -> Option<usize> {
         self.table.get(from)?.get(to).copied().flatten()
     }
 

@@ -130,7 +130,7 @@ pub(super) struct Scopes {
 
 impl Scopes {
     /// Counts and remembers how a request for line `outer` went, which had to go as far as `needed`.
-    pub(crate) fn request(&mut self, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Went {
+    pub(super) fn request(&mut self, ask: Ask, outer: u64, needed: Reach, tally: &mut Tally) -> Went {
         let kind = ScopeKind::of(ask);
         let Some(last) = self.last.get_mut(kind as usize) else { return Went::default() };
         let went = Went { first: core::mem::replace(last, needed), needed };
@@ -173,11 +173,11 @@ impl Scopes {
         went
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         self.last.iter().for_each(|reach| writer.word(*reach as u64));
     }
 
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         for last in &mut self.last {
             let number = usize::try_from(reader.word()?).map_err(|_| Damaged)?;
             *last = Reach::ALL.get(number).copied().ok_or(Damaged)?;

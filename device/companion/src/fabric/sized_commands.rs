@@ -16,14 +16,14 @@ pub(crate) const LINE: u64 = 64;
 /// Bytes within one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinePiece {
-    pub(crate) physical: u64,
+    pub(super) physical: u64,
     /// At least 1.
-    pub(crate) size: u64,
+    pub(super) size: u64,
 }
 
 impl LinePiece {
     /// Returns the piece of each line of `1 << bits` bytes among `size` bytes from `physical` on.
-    pub(crate) fn of(physical: u64, size: u64, bits: u8) -> impl Iterator<Item = LinePiece> {
+    pub(super) fn of(physical: u64, size: u64, bits: u8) -> impl Iterator<Item = LinePiece> {
         let bits = bits.min(63);
         let last = physical.saturating_add(size.max(1) - 1);
         (physical >> bits..=last >> bits).map(move |line| {
@@ -36,7 +36,7 @@ impl LinePiece {
         self.physical % DOUBLEWORD + self.size <= DOUBLEWORD
     }
 
-    pub(crate) fn doublewords(self) -> u64 {
+    pub(super) fn doublewords(self) -> u64 {
         (self.physical % DOUBLEWORD + self.size).div_ceil(DOUBLEWORD)
     }
 
@@ -79,11 +79,11 @@ pub(super) fn count_store(piece: LinePiece, tally: &mut Tally) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SizedWrites {
     /// Writes of a whole line.
-    pub(crate) lines: u64,
+    pub(super) lines: u64,
     /// Writes of a whole half.
-    pub(crate) halves: u64,
+    pub(super) halves: u64,
     /// Writes of a part of a half.
-    pub(crate) parts: u64,
+    pub(super) parts: u64,
 }
 
 impl SizedWrites {
@@ -105,12 +105,12 @@ impl SizedWrites {
     }
 
     /// Returns the writes of a device that writes a piece of a line of `line` bytes.
-    pub(crate) fn of(piece: LinePiece, line: u64) -> SizedWrites {
+    pub(super) fn of(piece: LinePiece, line: u64) -> SizedWrites {
         SizedWrites::posted(piece.size == line, piece.mask(line))
     }
 
     /// Returns the doublewords of data of each command. A command of bytes has their mask, and the doublewords from the first to the last.
-    pub(crate) fn data(whole: bool, mask: u128) -> impl Iterator<Item = u64> {
+    pub(super) fn data(whole: bool, mask: u128) -> impl Iterator<Item = u64> {
         const ALL: u128 = (1 << HALF) - 1;
         let halves = (0..4).map(move |half| if whole { 0 } else { mask >> (HALF * half) & ALL }).filter(|half| *half != 0);
         let of_half = |half: u128| match half {
@@ -123,12 +123,12 @@ impl SizedWrites {
         whole.then_some(LINE / DOUBLEWORD).into_iter().chain(halves.map(of_half))
     }
 
-    pub(crate) fn commands(self) -> u64 {
+    pub(super) fn commands(self) -> u64 {
         self.lines + self.halves + self.parts
     }
 
     /// Counts them where they begin.
-    pub(crate) fn count(self, tally: &mut Tally) {
+    pub(super) fn count(self, tally: &mut Tally) {
         tally.add(Signal::SizedWritesPostedDoublewords, self.lines + self.halves);
         tally.add(Signal::SizedWritesPostedBytes, self.parts);
     }

@@ -19,7 +19,7 @@ use crate::translation::{DATA, PageTables};
 const LOCAL_APIC: u64 = 0xFEE0_0000 >> SMALLEST_PAGE;
 
 impl Follower<'_> {
-    pub(crate) fn access(&mut self, access: &Access, tables: &mut impl PageTables) {
+    pub(super) fn access(&mut self, access: &Access, tables: &mut impl PageTables) {
         let profile = &self.system.profile;
         let costs = profile.costs;
         let line_bits = profile.caches.line_bits.min(63);

@@ -35,7 +35,7 @@ pub(super) enum CodeStream {
 }
 
 impl CodeStream {
-    pub(crate) fn save(self, writer: &mut Writer) {
+    pub(super) fn save(self, writer: &mut Writer) {
         writer.words(&match self {
             CodeStream::Off => [0, 0],
             CodeStream::Begins => [1, 0],
@@ -43,7 +43,7 @@ impl CodeStream {
         });
     }
 
-    pub(crate) fn load(reader: &mut Reader<'_>) -> Result<CodeStream, Damaged> {
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<CodeStream, Damaged> {
         match (reader.word()?, reader.word()?) {
             (0, _) => Ok(CodeStream::Off),
             (1, _) => Ok(CodeStream::Begins),
@@ -65,7 +65,7 @@ impl Follower<'_> {
     }
 
     #[inline]
-    pub(crate) fn end_stream(&mut self) {
+    pub(super) fn end_stream(&mut self) {
         if matches!(self.stream, CodeStream::At(_))
             && let Some(pipeline) = self.pipeline.as_mut().filter(|_| self.pipelined)
         {

@@ -67,7 +67,7 @@ impl Follower<'_> {
 
     /// Whether no other thread of its core runs or has been followed before.
     #[inline]
-    pub(crate) fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         self.competes.is_none_or(|core| core.is_alone(self.alone))
     }
 
@@ -139,12 +139,12 @@ impl Follower<'_> {
 
     /// Returns the pipeline, if it keeps time.
     #[inline]
-    pub(crate) fn pipeline(&mut self) -> Option<&mut Pipeline> {
+    pub(super) fn pipeline(&mut self) -> Option<&mut Pipeline> {
         self.pipeline.as_deref_mut().filter(|_| self.pipelined)
     }
 
     #[inline]
-    pub(crate) fn continues(&mut self, continuation: Continuation) {
+    pub(super) fn continues(&mut self, continuation: Continuation) {
         if let Some(pipeline) = self.pipeline() {
             pipeline.continues(continuation);
         }
@@ -163,7 +163,7 @@ impl Follower<'_> {
 
     /// Follows the target of a branch, an exception or an interrupt.
     #[inline(never)]
-    pub(crate) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
+    pub(super) fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         if transfer.taken {
             self.piece.set(None);
             self.turn_stream(instruction.bundle.as_ref());

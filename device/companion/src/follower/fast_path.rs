@@ -32,7 +32,7 @@ impl Follower<'_> {
     /// Executes an instruction that only computes and lies in the line of the one before, of a thread that is alone. Returns whether it is
     /// such an instruction; if not, nothing has been done.
     #[inline]
-    pub(crate) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
+    pub(super) fn execute_plain(&mut self, instruction: &Instruction<'_>) -> bool {
         if !instruction.computes() || !self.is_alone() {
             return false;
         }
@@ -116,7 +116,7 @@ impl Follower<'_> {
     /// Follows an instruction while no records are asked for. Returns whether it took the short way. If not, the long way has the same
     /// effect as if this had not been tried.
     #[inline(never)]
-    pub(crate) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
+    pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
         let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());
         if far || instruction.class.writes_out() || !self.is_quiet(instruction) {
             return false;
@@ -176,7 +176,7 @@ impl Follower<'_> {
 
     /// Whether nothing pending arrives with the next instruction, and the instruction requests no code ahead.
     #[inline]
-    pub(crate) fn is_quiet(&self, instruction: &Instruction<'_>) -> bool {
+    pub(super) fn is_quiet(&self, instruction: &Instruction<'_>) -> bool {
         if !self.system.profile.pipeline.is_ia64() {
             return instruction.bundle.is_none();
         }

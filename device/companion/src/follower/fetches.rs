@@ -23,7 +23,7 @@ pub(crate) struct CodePiece {
 
 impl CodePiece {
     /// Returns no piece, of code whose pieces have this many bits of an address.
-    pub(crate) const fn none(bits: u32) -> CodePiece {
+    pub(super) const fn none(bits: u32) -> CodePiece {
         CodePiece { bits, begin: 0, reach: 0 }
     }
 
@@ -34,17 +34,17 @@ impl CodePiece {
     }
 
     #[inline]
-    pub(crate) fn number(&self) -> Option<u64> {
+    pub(super) fn number(&self) -> Option<u64> {
         (self.reach != 0).then_some(self.begin >> self.bits)
     }
 
     #[inline]
-    pub(crate) fn enter(&mut self, address: u64) {
+    pub(super) fn enter(&mut self, address: u64) {
         self.set(Some(address >> self.bits));
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, number: Option<u64>) {
+    pub(super) fn set(&mut self, number: Option<u64>) {
         self.begin = number.unwrap_or_default() << self.bits;
         self.reach = number.map_or(0, |_| (1 << self.bits) + 1);
     }
@@ -151,7 +151,7 @@ impl Follower<'_> {
         self.tally.add(Signal::InstructionFetches, fetched);
     }
 
-    pub(crate) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+    pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let caches = &self.system.profile.caches;
         if self.is_uncacheable(instruction) {
             return self.fetch_uncacheable(instruction, tables);
@@ -212,7 +212,7 @@ impl Follower<'_> {
     }
 
     /// Translates `address`. Returns where the translation was found, and its cost in cycles.
-    pub(crate) fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
+    pub(super) fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
         let Some((cluster, local)) = self.home.zip(self.local) else { return (Translation::Unknown, 0) };
         let held = {
             let mut cluster = cluster.lock_for(self.core, self.finder);

@@ -22,7 +22,7 @@ pub(crate) type Answer = (Option<Level>, DataSource, u32);
 
 impl Follower<'_> {
     /// Requests a first-level line. Returns the level of the cluster that had it, its source, and the cycles until it arrives.
-    pub(crate) fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
+    pub(super) fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
         self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
     }
 

@@ -48,60 +48,60 @@ const SMALLEST_PAGE: u32 = 12;
 /// Only the host thread that runs the thread uses it. Locks guard the state that threads share; they are held for single accesses.
 #[derive(Debug)]
 pub struct Follower<'a> {
-    pub(crate) system: &'a System,
-    pub(crate) tables: &'a Tables,
+    system: &'a System,
+    tables: &'a Tables,
     number: usize,
-    pub(crate) package: usize,
-    pub(crate) cluster: usize,
+    package: usize,
+    cluster: usize,
     /// Its cluster, and the part of the cluster's state that belongs to its core.
-    pub(crate) home: Option<&'a ClusterLock>,
-    pub(crate) local: Option<&'a Local>,
-    pub(crate) core: usize,
-    pub(crate) thread: u8,
+    home: Option<&'a ClusterLock>,
+    local: Option<&'a Local>,
+    core: usize,
+    thread: u8,
     /// The core, if its threads compete, and the state of that core while no other of its threads runs.
-    pub(crate) competes: Option<&'a Core>,
-    pub(crate) alone: u32,
+    competes: Option<&'a Core>,
+    alone: u32,
     clock: Clock,
     /// Whether it follows even while nothing is counted.
     always: bool,
-    pub(crate) active: bool,
+    active: bool,
     /// Whether it follows fetches and accesses, and whether it follows branches.
-    pub(crate) memory: bool,
-    pub(crate) branches: bool,
-    pub(crate) tally: Tally,
-    pub(crate) path: BranchPath,
+    memory: bool,
+    branches: bool,
+    tally: Tally,
+    path: BranchPath,
     /// The part's pipeline, if the clock is the companion's.
-    pub(crate) pipeline: Option<Box<Pipeline>>,
+    pipeline: Option<Box<Pipeline>>,
     pipelined: bool,
-    pub(crate) streams: Streams,
-    pub(crate) combining: Combining,
+    streams: Streams,
+    combining: Combining,
     /// The page of the last translation, and the source of its entry.
-    pub(crate) page: Page,
+    page: Page,
     /// The line of code that is being executed, and the number of its virtual page.
     pub(crate) line: Option<(u64, u64)>,
-    pub(crate) piece: CodePiece,
+    piece: CodePiece,
     /// The lines of code that are prefetched.
     stream: CodeStream,
-    pub(crate) outcome: Outcome,
+    outcome: Outcome,
     told: OutcomeContent,
-    pub(crate) finder: Finder,
+    finder: Finder,
     /// The lines and pages of data that it finds without the lock of its cluster.
-    pub(crate) found: RememberedHits,
-    pub(crate) way: Way,
+    found: RememberedHits,
+    way: Way,
     /// Whether the last requested line that missed the first level was brought in by the prefetcher, and this is its first use.
     pub(crate) prefetched: bool,
     /// The distance that the request for the last line went, if it left the cluster and the part predicts the distance.
     pub(crate) went: Option<Went>,
-    pub(crate) requests: Requests,
+    requests: Requests,
     /// The steps of nested translations, on a part that reports them.
-    pub(crate) nested: Option<Box<Steps>>,
+    nested: Option<Box<Steps>>,
     /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
     /// Whether it counts link traffic, whether it counts the idle slots of its package's links, and the cycles since it last did.
     linked: bool,
     counts_idle: bool,
     link_cycles: u64,
-    pub(crate) demand: Demand,
+    demand: Demand,
     /// Number of instructions that took a short way.
     #[cfg(test)]
     pub(crate) shorts: usize,

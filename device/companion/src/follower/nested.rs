@@ -28,7 +28,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    pub(crate) fn new() -> Box<Steps> {
+    pub(super) fn new() -> Box<Steps> {
         Box::new(Steps { list: [(NestedStep::Walk(NestedWalk::of(GuestLevel::Final)), 0); MOST], count: 0, settled: 0, lost: 0 })
     }
 
@@ -43,7 +43,7 @@ impl Steps {
     }
 
     /// Sets the walkers of the steps of an executed instruction. Bit n of `second` says that walker 1 had the walk that place n needed.
-    pub(crate) fn settle(&mut self, second: u32) {
+    pub(super) fn settle(&mut self, second: u32) {
         for (step, place) in self.list.iter_mut().take(self.count).skip(self.settled) {
             if let NestedStep::Walk(walk) = step {
                 walk.walker = (second >> (*place & 31) & 1) as u8;
@@ -53,26 +53,26 @@ impl Steps {
     }
 
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &NestedStep> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &NestedStep> {
         self.list.iter().take(self.count).map(|(step, _)| step)
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.count, self.settled) = (0, 0);
     }
 
-    pub(crate) fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 }
 
 impl Follower<'_> {
     /// Calls `act` with the core's translation buffers.
-    pub(crate) fn buffers<T>(&mut self, act: impl FnOnce(&mut Translations, u8) -> T) -> Option<T> {
+    pub(super) fn buffers<T>(&mut self, act: impl FnOnce(&mut Translations, u8) -> T) -> Option<T> {
         let home = self.home?;
         let mut cluster = home.lock_for(self.core, self.finder);
         let done = cluster.cores.get_mut(self.core).map(|caches| act(&mut caches.translations, self.thread));

@@ -17,16 +17,16 @@ pub(crate) const MOST: usize = 128;
 pub(crate) struct Requests {
     list: [Request; MOST],
     count: usize,
-    pub(crate) wanted: bool,
+    pub(super) wanted: bool,
     lost: u64,
 }
 
 impl Requests {
-    pub(crate) const fn new() -> Requests {
+    pub(super) const fn new() -> Requests {
         Requests { list: [Request::of(RequestKind::DataRead); MOST], count: 0, wanted: false, lost: 0 }
     }
 
-    pub(crate) fn push(&mut self, request: Request) {
+    pub(super) fn push(&mut self, request: Request) {
         if !self.wanted {
             return;
         }
@@ -47,21 +47,21 @@ impl Requests {
     }
 
     #[inline]
-    pub(crate) fn all(&self) -> &[Request] {
+    pub(super) fn all(&self) -> &[Request] {
         self.list.get(..self.count).unwrap_or(&[])
     }
 
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     #[inline]
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    pub(crate) fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 }

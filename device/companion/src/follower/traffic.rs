@@ -9,7 +9,7 @@ use crate::follower::Follower;
 impl Follower<'_> {
     /// Passes on what the bus carried once the instruction has been fetched, has made an access, or has written something out.
     #[inline]
-    pub(crate) fn carry(&mut self, fetched: bool) {
+    pub(super) fn carry(&mut self, fetched: bool) {
         if !self.tally.carried.is_none() {
             self.carry_some(fetched);
         }
@@ -26,7 +26,7 @@ impl Follower<'_> {
 
     /// Tells the core about snoops that its caches have answered.
     #[cold]
-    pub(crate) fn meet(&mut self, snooped: &Snooped) {
+    pub(super) fn meet(&mut self, snooped: &Snooped) {
         let system = self.system;
         if let Some(pipeline) = self.pipeline() {
             pipeline.met(snooped, |from, clocks| system.stall(from, clocks));
@@ -36,14 +36,14 @@ impl Follower<'_> {
     /// Returns how many lines have left the second level, how many of those were modified, and how many lines have left the third level,
     /// since these were last reported.
     #[inline]
-    pub(crate) fn castouts(&self) -> [u64; 3] {
+    pub(super) fn castouts(&self) -> [u64; 3] {
         let modified = self.tally.get(Signal::L2CastoutsModified);
         [modified.wrapping_add(self.tally.get(Signal::L2CastoutsClean)), modified, self.tally.get(Signal::L3Castouts)]
     }
 
     /// Tells the pipeline how many lines have left since the counts were `before`.
     #[inline]
-    pub(crate) fn cast_out(&mut self, before: [u64; 3]) {
+    pub(super) fn cast_out(&mut self, before: [u64; 3]) {
         let now = self.castouts();
         if now != before
             && let Some(pipeline) = self.pipeline()

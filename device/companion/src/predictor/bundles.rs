@@ -31,11 +31,11 @@ pub(super) struct Multiway {
 pub(crate) struct Bundled {
     pub(crate) verdict: Verdict,
     pub(crate) target: Target,
-    pub(crate) stage: Option<Stage>,
+    pub(super) stage: Option<Stage>,
     /// Whether a branch before it in the bundle was predicted taken.
-    pub(crate) unknown: bool,
+    pub(super) unknown: bool,
     /// Whether the first slot of its bundle holds a branch.
-    pub(crate) encoded: bool,
+    pub(super) encoded: bool,
     /// Whether its bundle begins with a branch and follows branches in the same group.
     pub(super) oversubscribed: bool,
     /// Whether it restored a function state other than the one that its call had saved.
@@ -115,7 +115,7 @@ impl BundlePosition {
         self.registers.iter().flatten().find(|held| held.bundle == bundle).map(|held| held.target)
     }
 
-    pub(crate) fn save(&self, writer: &mut Writer) {
+    pub(super) fn save(&self, writer: &mut Writer) {
         let (address, slot) = self.bundle.unwrap_or_default();
         writer.words(&[u64::from(self.bundle.is_some()), address, u64::from(slot)]);
         let flags = [self.expected, self.flushed, self.wrong_path, self.oversubscribed, self.follows.is_some()];
@@ -127,7 +127,7 @@ impl BundlePosition {
         }
     }
 
-    pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         let (there, address, slot) = (reader.word()?, reader.word()?, reader.word()?);
         if slot > 2 {
             return Err(Damaged);

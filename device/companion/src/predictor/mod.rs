@@ -73,7 +73,7 @@ impl Tables {
     /// Predicts and learns the direction of the conditional branch at `address`, whose counters start at `start`. Also returns whether the
     /// branch had an entry, and whether the counter was in one of its two weak states.
     #[inline]
-    pub(crate) fn direction(&self, address: u64, taken: bool, last: &mut u64, start: u8) -> (bool, bool, bool) {
+    fn direction(&self, address: u64, taken: bool, last: &mut u64, start: u8) -> (bool, bool, bool) {
         // Without histories of single branches, the thread's history decides, and a counter that was used is the entry.
         let (outcomes, known) = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
             None => (*last & self.outcomes, false),
@@ -96,7 +96,7 @@ impl Tables {
     }
 
     /// Returns the lowest 48 bits of the remembered target of the branch at `address`.
-    pub(crate) fn remembered(&self, address: u64) -> Option<u64> {
+    fn remembered(&self, address: u64) -> Option<u64> {
         let place = Tables::fold(address);
         let word = self.targets.get((place & self.place) as usize)?.load(Relaxed);
         (word != 0 && word >> 48 == place >> self.target_bits & 0xFFFF).then_some(word & low(48))
@@ -160,7 +160,7 @@ impl Verdict {
 /// The return address and state that a call leaves for its return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Frame {
-    pub(crate) address: u64,
+    address: u64,
     /// The function state that it saved, if that is reported.
     pub(crate) state: Option<u64>,
 }
@@ -168,14 +168,14 @@ struct Frame {
 /// The state of a thread: its last outcomes, its return address stack, and its position within a bundle.
 #[derive(Clone, Debug)]
 pub(crate) struct BranchPath {
-    pub(crate) outcomes: u64,
+    outcomes: u64,
     returns: [Frame; MOST_RETURNS],
     depth: u8,
     /// The index of the next return address.
     top: u8,
     most: u8,
     decoded_returns: bool,
-    pub(crate) bundles: Bundles,
+    bundles: Bundles,
     pub(crate) place: BundlePosition,
 }
 
