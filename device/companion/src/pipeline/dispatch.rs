@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 
 use super::boxed;
-use super::part::Part;
 use crate::profile::Microarchitecture;
 
 macro_rules! pipelines {
@@ -41,7 +40,7 @@ macro_rules! pipelines {
         impl PartPipeline {
             pub(super) fn new(model: Microarchitecture) -> PartPipeline {
                 match model {
-                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => PartPipeline::$variant(boxed(Part::new)), )+
+                    $( #[cfg(feature = $feature)] Microarchitecture::$variant => PartPipeline::$variant(boxed(super::$module::$pipeline::new)), )+
                 }
             }
         }

@@ -430,13 +430,13 @@ impl Pipeline {
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        each!(&self.of_part, part => Part::save(&**part, writer));
+        each!(&self.of_part, part => part.save(writer));
         writer.word(self.offset);
         writer.word(each!(&self.of_part, part => part.saved_reason()));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        each!(&mut self.of_part, part => Part::load(&mut **part, reader))?;
+        each!(&mut self.of_part, part => part.load(reader))?;
         self.offset = Some(reader.word()?).filter(|offset| *offset <= 1 << 62).ok_or(Damaged)?;
         let reason = reader.word()?;
         each!(&mut self.of_part, part => part.load_reason(reason))?;

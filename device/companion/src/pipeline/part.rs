@@ -8,7 +8,7 @@ use super::sharing::Turn;
 use super::touch::{Touch, Touches};
 use super::{Continuation, CycleStates, Findings, Source, ThirdLevelMiss};
 use crate::bus_traffic::{BusTraffic, Lines};
-use crate::bytes::{Damaged, Reader, Writer};
+use crate::bytes::Damaged;
 use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::outcome::Outcome;
@@ -33,8 +33,9 @@ impl Demanded<'_> {
     }
 }
 
-/// The pipeline of a thread of one part. A part that lacks something keeps the default.
-pub(super) trait Part: Clone + Debug + Sized {
+/// The pipeline of a thread of one part. A part that lacks something keeps the default. Each also has functions `new`, `save` and `load`, which the dispatch
+/// calls by its type.
+pub(super) trait Part: Clone + Debug {
     /// The signals of its states, in order.
     const STATES: &'static [Signal];
     /// The signals of its events.
@@ -48,9 +49,6 @@ pub(super) trait Part: Clone + Debug + Sized {
     const IS_X86: bool = false;
     /// Whether one answer of a package to a snoop is made of those of its cores, and counted.
     const JOINS_ANSWERS: bool = false;
-
-    /// Returns an empty pipeline.
-    fn new() -> Self;
 
     /// Whether it supplies `signal`, which is neither a state's nor an event's.
     fn supplies(_signal: Signal) -> bool {
@@ -162,12 +160,6 @@ pub(super) trait Part: Clone + Debug + Sized {
 
     /// Resumes the thread after `background` cycles in the background.
     fn resume(&mut self, _background: u64, _tally: &mut Tally) {}
-
-    /// Saves its state, but for the [reason](Part::saved_reason) of the last cycle.
-    fn save(&self, writer: &mut Writer);
-
-    /// Loads its state.
-    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged>;
 
     /// Returns the reason of the last cycle in saved form; 0 if there is none.
     fn saved_reason(&self) -> u64 {

@@ -2,7 +2,6 @@
 
 use super::{EVENTS, ItaniumPipeline, STATES, bus};
 use crate::bus_traffic::{BusTraffic, Lines};
-use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
@@ -15,10 +14,6 @@ impl Part for ItaniumPipeline {
     const STATES: &'static [Signal] = &STATES;
     const EVENTS: &'static [Signal] = &EVENTS;
     const IS_IA64: bool = true;
-
-    fn new() -> ItaniumPipeline {
-        ItaniumPipeline::new()
-    }
 
     fn supplies(signal: Signal) -> bool {
         bus::supplies(signal)
@@ -66,13 +61,5 @@ impl Part for ItaniumPipeline {
 
     fn prefetch_code(&mut self, line: u64, from: Option<(Source, u32)>, streams: bool, tally: &mut Tally) {
         self.front.prefetch(line, from, streams, tally);
-    }
-
-    fn save(&self, writer: &mut Writer) {
-        self.save(writer);
-    }
-
-    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.load(reader)
     }
 }

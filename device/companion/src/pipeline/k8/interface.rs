@@ -1,7 +1,6 @@
 //! The pipeline of a K8, as the code that is common to all parts sees it.
 
 use super::{EVENTS, K8Pipeline, STATES};
-use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
 use crate::pipeline::sharing::Turn;
@@ -14,10 +13,6 @@ impl Part for K8Pipeline {
     const STATES: &'static [Signal] = &STATES;
     const EVENTS: &'static [Signal] = &EVENTS;
     const IS_X86: bool = true;
-
-    fn new() -> K8Pipeline {
-        K8Pipeline::new()
-    }
 
     fn sync(&mut self, demanded: &Demanded<'_>) {
         self.account.sync(demanded.runs);
@@ -59,14 +54,6 @@ impl Part for K8Pipeline {
 
     fn code_taken(&mut self) -> bool {
         self.code_taken()
-    }
-
-    fn save(&self, writer: &mut Writer) {
-        self.save(writer);
-    }
-
-    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.load(reader)
     }
 
     #[cfg(test)]

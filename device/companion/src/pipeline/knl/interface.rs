@@ -41,10 +41,6 @@ impl Part for KnlPipeline {
     const LAG: Option<u64> = Some(256);
     const IS_X86: bool = true;
 
-    fn new() -> KnlPipeline {
-        KnlPipeline::new()
-    }
-
     fn sync(&mut self, demanded: &Demanded<'_>) {
         self.account.sync(demanded.runs);
     }
@@ -91,13 +87,5 @@ impl Part for KnlPipeline {
 
     fn data_taken(&mut self, line: u64) -> bool {
         self.data_taken(line)
-    }
-
-    fn save(&self, writer: &mut Writer) {
-        self.save(writer);
-    }
-
-    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.load(reader)
     }
 }

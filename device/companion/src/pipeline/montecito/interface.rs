@@ -2,7 +2,6 @@
 
 use super::{EVENTS, MontecitoPipeline, QUEUE, QUEUE_STATES, STATES};
 use crate::bus_traffic::{BusTraffic, Lines};
-use crate::bytes::{Damaged, Reader, Writer};
 use crate::caches::answered_snoops::Snoop;
 use crate::instruction::Instruction;
 use crate::pipeline::part::{Demanded, Part};
@@ -16,10 +15,6 @@ impl Part for MontecitoPipeline {
     const EVENTS: &'static [Signal] = &EVENTS;
     const IS_IA64: bool = true;
     const JOINS_ANSWERS: bool = true;
-
-    fn new() -> MontecitoPipeline {
-        MontecitoPipeline::new()
-    }
 
     fn supplies(signal: Signal) -> bool {
         QUEUE.contains(&signal) || ia64::bus::supplies(signal)
@@ -88,13 +83,5 @@ impl Part for MontecitoPipeline {
 
     fn resume(&mut self, background: u64, tally: &mut Tally) {
         self.resume(background, tally);
-    }
-
-    fn save(&self, writer: &mut Writer) {
-        self.save(writer);
-    }
-
-    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.load(reader)
     }
 }

@@ -53,10 +53,6 @@ impl Part for Power9Pipeline {
     /// A load from another package takes 650 cycles.
     const LAG: Option<u64> = Some(768);
 
-    fn new() -> Power9Pipeline {
-        Power9Pipeline::new()
-    }
-
     fn supplies(signal: Signal) -> bool {
         has_reason_of(signal)
     }
@@ -130,14 +126,6 @@ impl Part for Power9Pipeline {
 
     fn tell(&self, outcome: &mut Outcome) {
         self.tell(outcome);
-    }
-
-    fn save(&self, writer: &mut Writer) {
-        self.save(writer);
-    }
-
-    fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.load(reader)
     }
 
     fn saved_reason(&self) -> u64 {
