@@ -397,7 +397,7 @@ const PROBLEM_STATE: u64 = 1 << 62 | 1 << 53 | 1 << 44 | 1 << 35 | 1 << 26 | 1 <
 fn entries(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("entries");
     // What no entry can cost less than.
-    let lock = spin::Mutex::<u64>::new(0);
+    let lock = vm_pmu::arch::lock::Mutex::<u64>::new(0);
     group.bench_function("take a lock and let it go", |bencher| bencher.iter(|| *black_box(&lock).lock() += 1));
     for Subject { name, machine, contexts, counter, writable: (written, value) } in [
         k8_counting(EVERY_LEVEL, "K8, every level"),

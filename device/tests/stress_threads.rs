@@ -4,10 +4,9 @@
 //! What the threads wait for each other by is made of atomics alone, so that ThreadSanitizer sees it with a standard library that it was not
 //! told of: `.ci/run` runs these tests under it.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
-
-use spin::Mutex;
 
 use vm_pmu::arch::feed::{Branch, BranchKind, DataSource, Fetch, Prediction, Request, RequestKind, SignalSet, Translation};
 use vm_pmu::arch::memory::Memory;
@@ -513,7 +512,7 @@ fn followed(part: &str, packages: usize) {
     let followers: [Mutex<Follower<'_>>; VCPUS] = std::array::from_fn(|number| Mutex::new(companion.follower(number).unwrap()));
     at_once(|number, gate| {
         let (cpu, mut random) = (machine.thread(number).unwrap(), Random::of(number));
-        let mut follower = followers[number].lock();
+        let mut follower = followers[number].lock().unwrap();
         let mut everything = Demand::default();
         everything.replace(SignalSet::ALL, false, Records::REQUESTS);
         follower.sync(&everything);
@@ -527,7 +526,7 @@ fn followed(part: &str, packages: usize) {
             }
         }
     });
-    let mut followers = followers.map(Mutex::into_inner);
+    let mut followers = followers.map(|follower| follower.into_inner().unwrap());
     let saved = companion.save(&followers.iter().collect::<Vec<_>>()).unwrap();
     let mut others: [Follower<'_>; VCPUS] = std::array::from_fn(|number| other.follower(number).unwrap());
     other.restore(&saved, &mut others.iter_mut().collect::<Vec<_>>()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use vm_pmu::litmus::Litmus;
+use vm_pmu::litmus::Case;
 
 use crate::pointer::{list, offer};
 use crate::status::{VmPmuStatus, argument, guarded, misuse};
@@ -21,8 +21,12 @@ pub unsafe extern "C" fn vm_pmu_litmus_run(text: *const c_char, length: usize, c
         // SAFETY: the caller's promise.
         let bytes = unsafe { list(text.cast::<u8>(), length, "the litmus file") }?;
         let text = std::str::from_utf8(bytes).map_err(|_| argument("the litmus file is no UTF-8 text"))?;
-        let litmus: Litmus = text.parse().map_err(|error| misuse(VmPmuStatus::ErrorLitmusText, format!("{error}")))?;
-        let came_true = litmus.run().map_err(|failure| misuse(VmPmuStatus::ErrorLitmusFailed, format!("{failure}")))?;
+        let cases = Case::of_file(text)
+            .map_err(|errors| misuse(VmPmuStatus::ErrorLitmusText, errors.first().map(ToString::to_string).unwrap_or_default()))?;
+        let mut came_true = 0;
+        for case in &cases {
+            came_true += case.run().map_err(|failure| misuse(VmPmuStatus::ErrorLitmusFailed, format!("{failure}")))?;
+        }
         // SAFETY: the caller's promise.
         unsafe { offer(checked, u64::try_from(came_true).unwrap_or(u64::MAX), "where the number is to be written") }
     })

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use vm_pmu::Signal;
-use vm_pmu::companion::{Asked, CHANNELS, Carried, Interconnect, LINKS, PORTS, Place};
+use vm_pmu::companion::{Asked, CHANNELS, Carried, LINKS, PORTS, Place};
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::pointer::{Growing, put};

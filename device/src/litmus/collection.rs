@@ -11,7 +11,7 @@ use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::collection::Collection;
 
 use super::nest::Access;
-use super::parse::number;
+use super::number::number;
 use crate::irq::InterruptLine;
 use crate::topology::{CoreCollection, Machine, Thread};
 

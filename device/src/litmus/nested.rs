@@ -7,7 +7,7 @@ use core::fmt::Write;
 
 use vm_pmu_arch::feed::{GuestLevel, NestedStep, NestedWalk, PageSize};
 
-use super::parse::number;
+use super::number::number;
 
 /// The word of a first look-up.
 const FIRST: &str = "first";

@@ -10,7 +10,7 @@ use vm_pmu_arch::feed::{
     Stages, StoreOutcome, Traits, Translation,
 };
 
-use super::parse::number;
+use super::number::number;
 
 const KINDS: [(&str, BranchKind); 9] = [
     ("conditional", BranchKind::Conditional),

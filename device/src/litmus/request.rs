@@ -7,7 +7,7 @@ use core::fmt::Write;
 
 use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 
-use super::parse::number;
+use super::number::number;
 
 const SUPPLIERS: [(&str, Supplier); 12] = [
     ("unknown", Supplier::Unknown),

@@ -1,14 +1,13 @@
 //! The chips of a litmus file.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
 use vm_pmu_arch::power9::nest::{Availability, Frequencies, Nest, Outcome, Passed, Request, Totals};
 
+use super::ChipSetting;
 use super::ram::Ram;
-use super::{ChipSetting, NestStep};
 
 /// The nest of one chip.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use vm_pmu_arch::event;
 use vm_pmu_arch::power9::nest::{ControlCell, Event, FLEXIBLE, GROUPS, REGION_SIZE};
 
-use crate::litmus::parse::number;
+use crate::litmus::number::number;
 
 /// The cells through which engine and software communicate, with their offsets from the start of the region.
 const NAMED: [(&str, u32); 8] = [

@@ -10,7 +10,7 @@ use vm_pmu_arch::power9::nest::{Call, CallType, Frequencies, Outcome, Overflow, 
 
 use super::places::{self, name, offset};
 use super::{ChipSetting, MemoryPlace, NestStep};
-use crate::litmus::parse::number;
+use crate::litmus::number::number;
 
 const CALLS: [(&str, u64); 3] = [
     ("OPAL_IMC_COUNTERS_INIT", Call::Init.number()),
