@@ -103,9 +103,6 @@
 // In the control word of POWER: HFSCR[PM] is 0.
 #define VM_PMU_POWER_NO_HFSCR_PM (1 << 23)
 
-// How many words of 64 bits a set of signals has.
-#define VM_PMU_SIGNAL_WORDS 32
-
 // In VmPmuDemand::records: a record is wanted of the instruction at which a deadline is reached.
 #define VM_PMU_RECORDS_AT_DEADLINE (1 << 0)
 
@@ -140,6 +137,9 @@
 
 // In VmPmuOptions::records, alone: the embedder never reports a record.
 #define VM_PMU_RECORDS_NEVER (1 << 30)
+
+// How many words of 64 bits a set of signals has.
+#define VM_PMU_SIGNAL_WORDS 32
 
 // In VmPmuRecord::flags: the branch was taken.
 #define VM_PMU_RECORD_TAKEN (1 << 0)
@@ -987,8 +987,8 @@ typedef struct {
   uint32_t growing_count;
   // The signal whose sum in a block the countdown counts beside instructions, such as branches; 0 for none.
   uint32_t paired_signal;
-  // Has the signals that the emulator does not add; or null. The CPU has its follower of the same number as the thread, until it is
-  // destroyed. A library without the feature `companion` refuses one.
+  // A VmPmuCompanion that makes what the emulator does not add, or null. The CPU has its follower of this thread until it is destroyed. A
+  // library without the feature `companion` refuses one.
   void *companion;
   // The numbers of the signals that the emulator adds itself although the companion could make them, or null.
   const uint32_t *kept;
