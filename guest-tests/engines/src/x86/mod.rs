@@ -47,7 +47,7 @@ pub(crate) mod saved;
 pub(crate) mod state;
 pub(crate) mod step;
 mod timer;
-mod tlb;
+pub(crate) mod tlb;
 
 pub use super::dma::{DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaState};
 pub use super::image::{Image, ImageError, Segment};
