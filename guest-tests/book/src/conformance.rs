@@ -17,7 +17,7 @@ pub(super) fn page(suites: &Path) -> io::Result<String> {
     let mut files: Vec<File> = Vec::new();
     let paths = litmus_files(suites)?;
     for file in &paths {
-        let path = file.strip_prefix(suites).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let path = file.strip_prefix(suites).unwrap_or(file).to_string_lossy().replace('\\', "/");
         let wrong = |errors: Vec<ParseError>| {
             let error = errors.first().map(ToString::to_string).unwrap_or_default();
             io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {error}"))
