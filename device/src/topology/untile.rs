@@ -153,13 +153,13 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.frequencies()
     }
 
-    /// What the builder chose of the [die](Builder::die).
+    /// What the builder chose of the [die](super::Builder::die).
     #[must_use]
     pub fn die(&self) -> Die {
         self.boxes.die()
     }
 
-    /// The [buses](Builder::buses) of the functions, as set by the builder.
+    /// The [buses](super::Builder::buses) of the functions, as set by the builder.
     #[must_use]
     pub fn buses(&self) -> Buses {
         self.boxes.buses()
