@@ -343,7 +343,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
     }
     #[cfg(feature = "knl")]
     {
-        builder = boxes(builder, options)?;
+        builder = with_boxes(builder, options)?;
     }
     let pace = match options.pace_most {
         0 => Pace::default(),
@@ -374,7 +374,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
 
 #[cfg(feature = "knl")]
 /// Applies the options for boxes.
-fn boxes(builder: Builder, options: &VmPmuOptions) -> Result<Builder, Failure> {
+fn with_boxes(builder: Builder, options: &VmPmuOptions) -> Result<Builder, Failure> {
     let mut builder = builder;
     if options.flags & VM_PMU_OPTION_BUSES != 0 {
         builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });

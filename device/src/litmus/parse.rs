@@ -105,10 +105,10 @@ impl Litmus {
 }
 
 impl Case {
-    /// The programs of the litmus file that `text` is, in their order: at least one.
+    /// Reads the programs of a litmus file, in their order: at least one.
     ///
     /// # Errors
-    /// As [`Litmus::parse`]. A wrong line of a loop is told once.
+    /// As [`Litmus::parse`]. A wrong line of a loop is reported once.
     pub fn of_file(text: &str) -> Result<Vec<Case>, Vec<ParseError>> {
         let mut header = Header::default();
         let mut mistakes = Mistakes::default();
