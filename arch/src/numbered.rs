@@ -61,7 +61,7 @@ mod tests {
     fn every_signal_has_the_number_of_its_total() {
         for signal in Signal::all() {
             let number = u16::from(signal);
-            assert_eq!(usize::from(number), signal.index());
+            assert_eq!(number, signal.number());
             assert_eq!(Signal::try_from(number), Ok(signal));
         }
     }

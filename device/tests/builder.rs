@@ -1,9 +1,9 @@
 //! What builders refuse, and how what they build shows itself.
 
-use vm_pmu::Part;
 use vm_pmu::irq::{Flags, InterruptLine, Unconnected};
 use vm_pmu::topology::{BuildError, Builder};
 use vm_pmu::untile::{Buses, Frequencies};
+use vm_pmu::{Pace, Part, Signal};
 
 fn part(name: &str) -> Part {
     Part::named(name).unwrap()
@@ -105,6 +105,15 @@ fn only_boxes_have_frequencies() {
 }
 
 #[test]
+fn a_pace_is_a_signal_of_the_part() {
+    let paced = |signal| refused(Builder::of(part("k8")).pace(Pace::new(signal, 1)));
+    assert_eq!(paced(Signal::InstructionsRetired), None);
+    let foreign = Signal::TimeBaseTicks;
+    assert_eq!(paced(foreign), Some(BuildError::Pace { part: part("k8"), signal: foreign }));
+    assert_eq!(refused(Builder::of(part("k8")).every_signal().pace(Pace::new(foreign, 1))), None);
+}
+
+#[test]
 fn every_thread_has_a_flag_or_the_machine_is_refused() {
     let refusal = |flags, shared: bool| {
         let builder = Builder::of(part("k8")).packages(2).threads(2);
@@ -129,6 +138,10 @@ fn a_refusal_says_in_a_line_what_there_is() {
         (BuildError::SharedCounters(power9), "power9 has no counters that its threads share: leave the option for shared counters out"),
         (BuildError::Buses(k8), "k8 has no boxes behind buses: leave the buses out"),
         (BuildError::Frequencies(k8), "k8 has no boxes with clocks of their own: leave the frequencies out"),
+        (
+            BuildError::Pace { part: k8, signal: Signal::TimeBaseTicks },
+            "k8 has no signal time_base_ticks: take cycles for the pace, or another that it has",
+        ),
         (BuildError::Lines { threads: 4, lines: 3 }, "the interrupt line is for 3 of 4 threads: give it one line for each thread"),
     ] {
         assert_eq!(refusal.to_string(), line);

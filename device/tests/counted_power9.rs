@@ -23,7 +23,7 @@ fn core(threads: usize) -> Cores {
 
 /// How much of a signal is fed. No two signals have the same.
 fn amount(signal: Signal) -> u64 {
-    (signal.index() as u64 + 1) * SPREAD % (1 << BITS)
+    (u64::from(signal.number()) + 1) * SPREAD % (1 << BITS)
 }
 
 fn code(bits: u64) -> EventCode {

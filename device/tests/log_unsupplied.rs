@@ -34,8 +34,8 @@ fn each_signal_that_is_counted_in_vain_is_logged_once_a_machine() {
         *LINES.0.lock().unwrap(),
         [
             // Retired instructions add up exceptions and interrupts.
-            "thread 0 counts exceptions_taken, which is not supplied",
             "thread 0 counts interrupts_taken, which is not supplied",
+            "thread 0 counts exceptions_taken, which is not supplied",
             "thread 0 counts data_cache_misses, which is not supplied",
             "thread 1 counts micro_ops_retired, which is not supplied",
         ]

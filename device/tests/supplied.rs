@@ -35,11 +35,35 @@ fn armed(thread: Thread<'_, Flags>) -> SignalSet {
 }
 
 #[test]
-fn every_signal_is_supplied_unless_an_embedder_says_otherwise() {
+fn every_signal_of_the_part_is_supplied_unless_an_embedder_says_otherwise() {
     let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
-    assert_eq!((machine.supplied(), machine.supplied_records()), (SignalSet::ALL, Records::ALL));
+    assert_eq!((machine.supplied(), machine.supplied_records()), (machine.part().vocabulary().signals(), Records::ALL));
     machine.thread(0).unwrap().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     assert_eq!(machine.thread(0).unwrap().unsupplied(), SignalSet::EMPTY);
+}
+
+#[test]
+fn what_only_another_part_counts_is_neither_counted_nor_supplied() {
+    for part in NAMES {
+        let machine = Builder::new(part).unwrap().build(Flags::new(1)).unwrap();
+        let vocabulary = machine.part().vocabulary();
+        let (thread, devices) = (machine.thread(0).unwrap(), machine.devices(0).unwrap());
+        for signal in Signal::all().filter(|signal| !vocabulary.has(*signal)) {
+            assert_eq!((thread.totals().add(signal, 5), devices.totals.add(signal, 5)), (0, 0), "{part}: {}", signal.name());
+            assert!(!machine.supplied().contains(signal), "{part}: {}", signal.name());
+        }
+        let grown = |signal: &Signal| thread.totals().get(*signal) != 0 || devices.totals.get(*signal) != 0;
+        assert_eq!(Signal::all().find(grown), None, "{part}");
+    }
+}
+
+#[test]
+fn a_machine_of_every_signal_counts_those_of_other_parts_beside_its_own() {
+    let machine = Builder::new("k8").unwrap().every_signal().build(Flags::new(1)).unwrap();
+    let thread = machine.thread(0).unwrap();
+    Signal::all().for_each(|signal| _ = thread.totals().add(signal, 1 + u64::from(signal.number())));
+    assert!(Signal::all().all(|signal| thread.totals().get(signal) == 1 + u64::from(signal.number())));
+    assert_eq!(machine.supplied(), SignalSet::ALL);
 }
 
 #[test]

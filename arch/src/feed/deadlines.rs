@@ -1,8 +1,11 @@
 //! When something becomes visible to the guest.
 
+use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::{Signal, SignalSet, Totals};
+use super::sections::Layout;
+use super::set::Bits;
+use super::{Signal, SignalSet, Totals, Vocabulary};
 use crate::atomic::AtomicU64;
 
 /// The signal that sets an embedder's pace, and what the embedder promises of the others.
@@ -92,7 +95,7 @@ impl Default for Pace {
     }
 }
 
-/// The total of each [`Signal`] at which the model must be serviced, one cell per signal in the order of [`Totals`].
+/// The total of each [`Signal`] at which the model must be serviced, one cell per signal that the part has, in the order of [`Totals`].
 ///
 /// A signal without a deadline holds [`Deadlines::NEVER`]. There are two ways to honour deadlines, and both are exact:
 ///
@@ -118,15 +121,38 @@ impl Default for Pace {
 /// ```
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Deadlines {
+pub struct Deadlines<C: ?Sized = [AtomicU64]> {
     horizon: AtomicU64,
     pace: Pace,
-    cells: [AtomicU64; Signal::COUNT],
-    /// The further of the two deadlines.
-    further: [AtomicU64; Signal::COUNT],
-    /// The signals whose deadline from elsewhere is the nearer one, one bit each.
-    wide_is_nearer: [AtomicU64; SignalSet::WORDS],
-    armed: [AtomicU64; SignalSet::WORDS],
+    layout: Layout,
+    /// A cell for each signal. Behind them are, for signals that a counter may count beyond its thread, the further of the two deadlines, and
+    /// one bit each, set where the deadline from elsewhere is the nearer one; and one bit for each signal that has a deadline.
+    cells: C,
+}
+
+impl Deadlines<[AtomicU64; Vocabulary::Every.deadline_cells()]> {
+    /// No deadline for any signal, for an embedder of this pace. Every signal may have one.
+    #[must_use]
+    pub const fn new(pace: Pace) -> Self {
+        Deadlines::of(Vocabulary::Every, pace)
+    }
+}
+
+impl<const CELLS: usize> Deadlines<[AtomicU64; CELLS]> {
+    /// No deadline for any signal of `vocabulary`, for an embedder of this pace. `CELLS` is its number of
+    /// [cells of deadlines](Vocabulary::deadline_cells).
+    #[must_use]
+    pub const fn of(vocabulary: Vocabulary, pace: Pace) -> Self {
+        let layout = vocabulary.layout();
+        let mut cells = [const { AtomicU64::new(Deadlines::NEVER) }; CELLS];
+        if let Some((_, mut bits)) = cells.split_at_mut_checked(layout.flags()) {
+            while let [word, others @ ..] = bits {
+                *word = AtomicU64::new(0);
+                bits = others;
+            }
+        }
+        Deadlines { horizon: AtomicU64::new(Deadlines::NEVER), pace, layout, cells }
+    }
 }
 
 impl Deadlines {
@@ -134,29 +160,16 @@ impl Deadlines {
     pub const NEVER: u64 = u64::MAX;
 
     /// The offset of the horizon, in bytes from the start: for generated code that compares with it.
-    pub const HORIZON_OFFSET: usize = core::mem::offset_of!(Deadlines, horizon);
+    pub const HORIZON_OFFSET: usize = core::mem::offset_of!(Deadlines<[AtomicU64; 0]>, horizon);
 
-    /// The offset of the deadlines, in bytes from the start: that of signal `n` is `8 * n` bytes further.
-    pub const CELLS_OFFSET: usize = core::mem::offset_of!(Deadlines, cells);
-
-    /// No deadline for any signal, for an embedder of this pace.
-    #[must_use]
-    pub const fn new(pace: Pace) -> Deadlines {
-        Deadlines {
-            horizon: AtomicU64::new(Deadlines::NEVER),
-            pace,
-            cells: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
-            further: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
-            wide_is_nearer: [const { AtomicU64::new(0) }; SignalSet::WORDS],
-            armed: [const { AtomicU64::new(0) }; SignalSet::WORDS],
-        }
-    }
+    /// The offset of the deadlines, in bytes from the start: they are in the order of [`Vocabulary::cell`], 8 bytes each.
+    pub const CELLS_OFFSET: usize = core::mem::offset_of!(Deadlines<[AtomicU64; 0]>, cells);
 
     /// The total of `signal` at which the model must be serviced.
     #[must_use]
     #[inline(always)]
     pub fn get(&self, signal: Signal) -> u64 {
-        read(&self.cells, signal)
+        self.find(signal).map_or(Self::NEVER, |(cell, _)| cell.load(Relaxed))
     }
 
     /// Whether the total of `signal` has reached its deadline.
@@ -201,9 +214,7 @@ impl Deadlines {
     #[must_use]
     #[inline]
     pub fn due_between(&self, totals: &Totals) -> bool {
-        let armed = self.armed.iter().zip(self.pace.between_blocks.words());
-        armed.clone().any(|(armed, between)| armed.load(Relaxed) & between != 0)
-            && self.armed().intersection(&self.pace.between_blocks).iter().any(|signal| self.reached(signal, totals))
+        self.pace.between_blocks.iter().any(|signal| self.reached(signal, totals))
     }
 
     /// [`due`](Self::due) for an embedder that already has the total of its pace, as [`Totals::add`] returned it: one comparison.
@@ -224,7 +235,7 @@ impl Deadlines {
     pub fn update_horizon(&self, totals: &Totals) -> bool {
         let pace = totals.get(self.pace.signal);
         let (mut horizon, mut reached) = (Self::NEVER, false);
-        for signal in self.armed().iter() {
+        for signal in self.armed() {
             let distance = self.distance(signal, totals);
             reached |= distance == 0;
             horizon = horizon.min(self.horizon_at(signal, distance, pace));
@@ -241,112 +252,153 @@ impl Deadlines {
         }
     }
 
-    fn armed(&self) -> SignalSet {
-        let mut words = [0; SignalSet::WORDS];
-        for (word, cell) in words.iter_mut().zip(&self.armed) {
-            *word = cell.load(Relaxed);
-        }
-        SignalSet::from_words(words)
+    /// The signals that have a deadline.
+    fn armed(&self) -> impl Iterator<Item = Signal> {
+        let words = self.cells.get(self.layout.armed()..).unwrap_or_default().iter().map(|word| word.load(Relaxed)).enumerate();
+        let cells = words.flat_map(|(index, word)| Bits(word).map(move |bit| index * 64 + bit));
+        cells.filter_map(|cell| self.layout.signal(cell))
     }
 
     /// Brings the thread's own deadline of `signal` down to `total`, if it is later.
     #[inline]
     pub fn lower_own(&self, signal: Signal, total: u64, totals: &Totals) {
-        if total < self.own(signal) {
-            self.set_own(signal, total, totals);
-        }
+        self.change(signal, Change::Lower, total, totals);
     }
 
     /// Sets the thread's own deadline of `signal`, whatever it was.
     #[inline]
     pub fn set_own(&self, signal: Signal, total: u64, totals: &Totals) {
-        if read(&self.further, signal) != Self::NEVER {
-            self.settle(signal, total, self.wide(signal), totals);
-        } else if self.get(signal) != total || self.is_wide_nearer(signal) {
-            self.settle_alone(signal, total, totals);
-        }
-    }
-
-    /// As [`set_own`](Self::set_own), where the signal has at most one of its two deadlines, which may be the wide one.
-    fn settle_alone(&self, signal: Signal, total: u64, totals: &Totals) {
-        if self.is_wide_nearer(signal) {
-            self.settle(signal, total, self.wide(signal), totals);
-            return;
-        }
-        write(&self.cells, signal, total);
-        mark(&self.armed, signal, total != Self::NEVER);
-        if total != Self::NEVER {
-            self.bring_near(signal, totals);
-        }
+        self.change(signal, Change::Own, total, totals);
     }
 
     /// The thread's own deadline of `signal`, for code that changes it.
     #[must_use]
-    #[inline]
     pub fn own(&self, signal: Signal) -> u64 {
-        read(if self.is_wide_nearer(signal) { &self.further } else { &self.cells }, signal)
+        self.both(signal).0
     }
 
-    fn is_wide_nearer(&self, signal: Signal) -> bool {
-        self.wide_is_nearer.get(signal.index() / 64).is_some_and(|word| word.load(Relaxed) >> (signal.index() % 64) & 1 == 1)
-    }
-
-    /// Sets the deadline of `signal` for counters elsewhere that cover this thread, whatever it was.
+    /// Sets the deadline of `signal` for counters elsewhere that cover this thread, whatever it was. A signal that no counter of the part
+    /// counts beyond its thread has none.
     pub fn set_wide(&self, signal: Signal, total: u64, totals: &Totals) {
-        self.settle(signal, self.own(signal), total, totals);
+        self.change(signal, Change::Wide, total, totals);
     }
 
     /// The deadline of `signal` for counters elsewhere that cover this thread, for code that changes it.
     #[must_use]
     pub fn wide(&self, signal: Signal) -> u64 {
-        read(if self.is_wide_nearer(signal) { &self.cells } else { &self.further }, signal)
+        self.both(signal).1
     }
 
-    /// Sets both deadlines. The nearer one is the signal's deadline, and may bring the horizon nearer.
-    fn settle(&self, signal: Signal, own: u64, wide: u64, totals: &Totals) {
-        let deadline = own.min(wide);
-        write(&self.cells, signal, deadline);
-        write(&self.further, signal, own.max(wide));
-        mark(&self.wide_is_nearer, signal, wide < own);
-        mark(&self.armed, signal, deadline != Self::NEVER);
-        self.bring_near(signal, totals);
+    /// The two deadlines of `signal`: the thread's own, and that of counters elsewhere.
+    fn both(&self, signal: Signal) -> (u64, u64) {
+        let Some((cell, number)) = self.find(signal) else { return (Self::NEVER, Self::NEVER) };
+        self.second(number).map_or((cell.load(Relaxed), Self::NEVER), |second| second.both(cell))
     }
 
-    /// Brings the horizon nearer if it is beyond the deadline of `signal`.
+    /// Changes one of the two deadlines. The nearer one is the signal's deadline, and may bring the horizon nearer.
+    fn change(&self, signal: Signal, change: Change, total: u64, totals: &Totals) {
+        let Some((cell, number)) = self.find(signal) else { return };
+        let second = self.second(number);
+        let before = second.as_ref().map_or((cell.load(Relaxed), Self::NEVER), |second| second.both(cell));
+        let (own, wide) = match change {
+            Change::Own => (total, before.1),
+            Change::Lower => (total.min(before.0), before.1),
+            Change::Wide => (before.0, total),
+        };
+        if (own, wide) == before {
+            return;
+        }
+        let mut deadline = own;
+        if let Some(second) = second {
+            second.further.store(own.max(wide), Relaxed);
+            mark(second.flags, second.number, wide < own);
+            deadline = own.min(wide);
+        }
+        cell.store(deadline, Relaxed);
+        if let Some(word) = self.cells.get(self.layout.armed() + number / 64) {
+            mark(word, number, deadline != Self::NEVER);
+        }
+        if deadline != Self::NEVER {
+            self.bring_near(signal, deadline, totals);
+        }
+    }
+
+    /// The cell of `signal`, and its number.
     #[inline]
-    fn bring_near(&self, signal: Signal, totals: &Totals) {
+    fn find(&self, signal: Signal) -> Option<(&AtomicU64, usize)> {
+        let number = self.layout.cell(signal)?;
+        Some((self.cells.get(number)?, number))
+    }
+
+    /// The second deadline of a cell, if a counter may count its signal beyond the thread.
+    #[inline]
+    fn second(&self, cell: usize) -> Option<Second<'_>> {
+        let number = self.layout.wide_number(cell)?;
+        let further = self.cells.get(self.layout.cells() + number)?;
+        Some(Second { number, further, flags: self.cells.get(self.layout.flags() + number / 64)? })
+    }
+
+    /// Brings the horizon nearer if it is beyond this deadline of `signal`.
+    #[inline]
+    fn bring_near(&self, signal: Signal, deadline: u64, totals: &Totals) {
         // The pace is read first: if another thread's totals grow meanwhile, the horizon is nearer than it must be, never further.
         let pace = totals.get(self.pace.signal);
-        let horizon = self.horizon_at(signal, self.distance(signal, totals), pace);
+        let horizon = pace.saturating_add(self.pace.until(signal, deadline.saturating_sub(totals.get(signal))));
         if horizon < self.horizon.load(Relaxed) {
             self.horizon.store(horizon, Relaxed);
         }
     }
 }
 
-impl Default for Deadlines {
+impl<const CELLS: usize> Deref for Deadlines<[AtomicU64; CELLS]> {
+    type Target = Deadlines;
+
+    #[inline(always)]
+    fn deref(&self) -> &Deadlines {
+        self
+    }
+}
+
+impl Default for Deadlines<[AtomicU64; Vocabulary::Every.deadline_cells()]> {
     fn default() -> Self {
         Deadlines::new(Pace::default())
     }
 }
 
-#[inline(always)]
-fn read(row: &[AtomicU64; Signal::COUNT], signal: Signal) -> u64 {
-    row.get(signal.index()).map_or(Deadlines::NEVER, |cell| cell.load(Relaxed))
+/// The deadline that is changed.
+#[derive(Clone, Copy)]
+enum Change {
+    /// The thread's own.
+    Own,
+    /// The thread's own, if it is later.
+    Lower,
+    /// That of counters elsewhere.
+    Wide,
 }
 
-fn write(row: &[AtomicU64; Signal::COUNT], signal: Signal, total: u64) {
-    if let Some(cell) = row.get(signal.index()) {
-        cell.store(total, Relaxed);
+/// The second deadline of a signal.
+struct Second<'a> {
+    number: usize,
+    /// The further deadline.
+    further: &'a AtomicU64,
+    /// The word with the bit that says whether the deadline from elsewhere is the nearer one.
+    flags: &'a AtomicU64,
+}
+
+impl Second<'_> {
+    /// Both deadlines: the thread's own, and that of counters elsewhere. The nearer one is in `cell`.
+    #[inline]
+    fn both(&self, cell: &AtomicU64) -> (u64, u64) {
+        let (nearer, further) = (cell.load(Relaxed), self.further.load(Relaxed));
+        if self.flags.load(Relaxed) >> (self.number % 64) & 1 == 1 { (further, nearer) } else { (nearer, further) }
     }
 }
 
-/// Sets or clears the bit of `signal`.
-fn mark(set: &[AtomicU64; SignalSet::WORDS], signal: Signal, holds: bool) {
-    if let Some(word) = set.get(signal.index() / 64) {
-        let (bits, bit) = (word.load(Relaxed), 1 << (signal.index() % 64));
-        word.store(if holds { bits | bit } else { bits & !bit }, Relaxed);
-    }
+/// Sets or clears bit `number % 64` of a word.
+#[inline]
+fn mark(word: &AtomicU64, number: usize, holds: bool) {
+    let (bits, bit) = (word.load(Relaxed), 1 << (number % 64));
+    word.store(if holds { bits | bit } else { bits & !bit }, Relaxed);
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ mod record;
 mod records;
 mod request;
 mod sample;
+mod sections;
 mod set;
 mod signal;
 mod supply;
@@ -44,10 +45,13 @@ pub use record::{Branch, BranchKind, DataSource, Fetch, Memory, Prediction, Reco
 pub use records::{Occasion, Records};
 pub use request::{HeldAs, Request, RequestKind, Snoop, Supplier};
 pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, Flush, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
+pub use sections::{Make, Section, Vocabulary};
 pub use set::SignalSet;
 pub use signal::{Kind, Signal, Unit};
 pub use supply::Supply;
 pub use totals::Totals;
+
+use crate::atomic::AtomicU64;
 
 /// What a counter covers: a hardware thread, or what is around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -115,23 +119,51 @@ pub trait Feed {
 /// thread.arm(Signal::Loads, Scope::Thread, 3, 10);
 /// assert_eq!(thread.deadlines.get(Signal::Loads), 13);
 /// ```
-#[derive(Debug, Default)]
-pub struct Lone {
+///
+/// It has every signal. Where memory is short, one [of a part](Lone::of) has the part's.
+#[derive(Debug)]
+pub struct Lone<const OWN: usize = { Vocabulary::Every.own_cells() }, const DEADLINES: usize = { Vocabulary::Every.deadline_cells() }> {
     /// The totals so far.
-    pub totals: Totals,
+    pub totals: Totals<[AtomicU64; OWN]>,
     /// When the model must be serviced.
-    pub deadlines: Deadlines,
+    pub deadlines: Deadlines<[AtomicU64; DEADLINES]>,
 }
 
 impl Lone {
-    /// A thread whose totals are zero and that has no deadline.
+    /// A thread that has every signal. Its totals are zero, and it has no deadline.
     #[must_use]
     pub const fn new() -> Lone {
-        Lone { totals: Totals::new(), deadlines: Deadlines::new(Pace::new(Signal::Cycles, 4)) }
+        Lone::of(Vocabulary::Every)
     }
 }
 
-impl Feed for Lone {
+impl Default for Lone {
+    fn default() -> Self {
+        Lone::new()
+    }
+}
+
+impl<const OWN: usize, const DEADLINES: usize> Lone<OWN, DEADLINES> {
+    /// A thread that has the signals of `vocabulary`. Its totals are zero, and it has no deadline.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::{Feed, Lone, Scope, Signal, Vocabulary};
+    ///
+    /// const K8: Vocabulary = Vocabulary::K8;
+    /// static THREAD: Lone<{ K8.own_cells() }, { K8.deadline_cells() }> = Lone::of(K8);
+    /// assert!(size_of_val(&THREAD) <= 4096);
+    /// THREAD.totals.add(Signal::DramPageHits, 1);
+    /// THREAD.totals.add(Signal::StallDecimalCycles, 1); // POWER9's
+    /// assert_eq!(THREAD.total(Signal::DramPageHits, Scope::Thread), 1);
+    /// assert_eq!(THREAD.total(Signal::StallDecimalCycles, Scope::Thread), 0);
+    /// ```
+    #[must_use]
+    pub const fn of(vocabulary: Vocabulary) -> Self {
+        Lone { totals: Totals::of(vocabulary), deadlines: Deadlines::of(vocabulary, Pace::new(Signal::Cycles, 4)) }
+    }
+}
+
+impl<const OWN: usize, const DEADLINES: usize> Feed for Lone<OWN, DEADLINES> {
     #[inline]
     fn total(&self, signal: Signal, _scope: Scope) -> u64 {
         self.totals.get(signal)

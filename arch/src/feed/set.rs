@@ -22,7 +22,7 @@ pub struct SignalSet {
 }
 
 impl SignalSet {
-    /// The set as words: signal `n` is bit `n % 64` of word `n / 64`.
+    /// The set as words: the signal whose [index](Signal::index) is `n` is bit `n % 64` of word `n / 64`.
     #[must_use]
     #[inline]
     pub fn words(&self) -> &[u64] {
@@ -30,11 +30,7 @@ impl SignalSet {
     }
 
     /// How many words of 64 bits hold a set.
-    pub(super) const WORDS: usize = Signal::COUNT.div_ceil(64);
-
-    pub(super) const fn from_words(words: [u64; Self::WORDS]) -> SignalSet {
-        SignalSet { words }
-    }
+    const WORDS: usize = Signal::COUNT.div_ceil(64);
 
     /// The set without a signal.
     pub const EMPTY: SignalSet = SignalSet { words: [0; SignalSet::WORDS] };
@@ -83,7 +79,7 @@ impl SignalSet {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// The signals of the set, in the order of their numbers.
+    /// The signals of the set, in the order of their [indices](Signal::index).
     pub fn iter(&self) -> impl Iterator<Item = Signal> + use<> {
         let words = self.words;
         words.into_iter().enumerate().flat_map(|(index, word)| Bits(word).map(move |bit| index * 64 + bit)).filter_map(Signal::from_index)
@@ -185,7 +181,8 @@ impl Default for SignalSet {
     }
 }
 
-struct Bits(u64);
+/// The numbers of the bits that are set.
+pub(super) struct Bits(pub(super) u64);
 
 impl Iterator for Bits {
     type Item = usize;

@@ -4,8 +4,13 @@
 //! serves every PMU, so an emulator reports its loads once, whatever counts them. An event of a PMU's catalogue names
 //! the signals that drive it. A signal that no counter needs costs nothing, because [`Demand`](super::Demand) leaves it out.
 //!
-//! The numbers are the layout of [`Totals`](super::Totals) and part of the ABI: a new signal goes at the end of the list.
+//! The vocabulary has [sections](Section): one that every part has, some that a few parts share, and each part's own. A signal has a cell
+//! in the totals of the parts that have its section, and in no others.
+//!
+//! The numbers are part of the ABI and of saved states: a new signal goes at the end of the list.
 
+use super::Section;
+use super::sections::INDICES;
 use crate::numbered::numbered;
 
 /// What a signal's total is made of.
@@ -43,11 +48,11 @@ impl Unit {
     }
 }
 
-numbered!(Signal, u16, "signal", |number| Signal::from_index(usize::from(number)), |signal| signal as u16, Signal::all());
+numbered!(Signal, u16, "signal", Signal::from_number, Signal::number, Signal::all());
 
 macro_rules! signals {
-    ($( $(#[doc = $doc:literal])+ $name:ident = $word:literal : $kind:ident $unit:ident $(resting $resting:literal)? ),+ $(,)?) => {
-        /// One quantity that an embedder reports, by the number of its cell in [`Totals`](super::Totals).
+    ($( $(#[doc = $doc:literal])+ $name:ident = $word:literal : $kind:ident $unit:ident $(resting $resting:literal)? in $section:ident ),+ $(,)?) => {
+        /// One quantity that an embedder reports. Its number never changes; the [`Vocabulary`](super::Vocabulary) of a part says where its cell is.
         ///
         /// ```
         /// use vm_pmu_arch::feed::{Kind, Signal};
@@ -61,7 +66,18 @@ macro_rules! signals {
         #[repr(u16)]
         #[non_exhaustive]
         pub enum Signal {
-            $( $(#[doc = $doc])+ $name, )+
+            $( $(#[doc = $doc])+ $name = INDICES[Number::$name as usize], )+
+        }
+
+        /// The numbers: the order of the list.
+        #[repr(u16)]
+        enum Number {
+            $( $name, )+
+        }
+
+        #[allow(non_upper_case_globals, reason = "named like the variants")]
+        mod index {
+            $( pub(super) const $name: usize = super::Signal::$name as usize; )+
         }
 
         /// Every signal, in the order of its number.
@@ -73,6 +89,38 @@ macro_rules! signals {
         ];
 
         impl Signal {
+            /// How many signals there are.
+            pub const COUNT: usize = [ $( Number::$name ),+ ].len();
+
+            /// The sections that the signals are in, in the order of their numbers.
+            pub(super) const SECTIONS: [Section; Signal::COUNT] = [ $( Section::$section ),+ ];
+
+            /// The signal with this index, if there is one.
+            #[must_use]
+            #[inline]
+            pub const fn from_index(index: usize) -> Option<Signal> {
+                match index {
+                    $( index::$name => Some(Signal::$name), )+
+                    _ => None,
+                }
+            }
+
+            /// The signal's number in the C interface and in saved states: it never changes.
+            #[must_use]
+            pub const fn number(self) -> u16 {
+                match self {
+                    $( Signal::$name => Number::$name as u16, )+
+                }
+            }
+
+            /// The section of the vocabulary that the signal is in, which says whose it is.
+            #[must_use]
+            pub const fn section(self) -> Section {
+                match self {
+                    $( Signal::$name => Section::$section, )+
+                }
+            }
+
             /// Whether the signal counts occurrences, cycles of a state, or a level.
             #[must_use]
             pub const fn kind(self) -> Kind {
@@ -109,37 +157,35 @@ struct Text {
 include!("vocabulary.rs");
 
 impl Signal {
-    /// How many signals there are: the length of [`Totals`](super::Totals) and [`Deadlines`](super::Deadlines).
-    pub const COUNT: usize = SIGNALS.len();
-
     /// Every signal, in the order of its number.
     pub fn all() -> impl ExactSizeIterator<Item = Signal> + Clone {
         SIGNALS.iter().copied()
     }
 
-    /// The signal's number: its cell in [`Totals`](super::Totals).
+    /// The signal with this number, if there is one.
+    #[must_use]
+    pub fn from_number(number: u16) -> Option<Signal> {
+        SIGNALS.get(usize::from(number)).copied()
+    }
+
+    /// The signal's place among all, below [`COUNT`](Signal::COUNT), for arrays in memory: those of a [section](Section) follow each other.
+    /// A later version may change it; what is kept has the [number](Signal::number).
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The signal with this number, if there is one.
-    #[must_use]
-    pub fn from_index(index: usize) -> Option<Signal> {
-        SIGNALS.get(index).copied()
-    }
-
     /// The signal's name in data and litmus files: its words joined by underscores.
     #[must_use]
     pub fn name(self) -> &'static str {
-        TEXTS.get(self.index()).map_or("", |text| text.name)
+        TEXTS.get(usize::from(self.number())).map_or("", |text| text.name)
     }
 
     /// The signal with this name, if there is one.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Signal> {
-        TEXTS.iter().position(|text| text.name == name).and_then(Signal::from_index)
+        TEXTS.iter().position(|text| text.name == name).and_then(|number| SIGNALS.get(number).copied())
     }
 
     /// Whether it is a clock: a state that holds in each of its cycles, so that its level need not be reported.
@@ -158,7 +204,7 @@ impl Signal {
     /// What the signal is, in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {
-        TEXTS.get(self.index()).map_or("", |text| text.summary).trim()
+        TEXTS.get(usize::from(self.number())).map_or("", |text| text.summary).trim()
     }
 }
 
@@ -170,10 +216,19 @@ mod tests {
 
     #[test]
     fn numbers_follow_the_order_of_the_list() {
-        for (index, signal) in SIGNALS.iter().enumerate() {
-            assert_eq!(signal.index(), index, "{}", signal.name());
-            assert_eq!(Signal::from_index(index), Some(*signal));
+        for (number, signal) in (0..).zip(Signal::all()) {
+            assert_eq!(signal.number(), number, "{}", signal.name());
+            assert_eq!(Signal::from_number(number), Some(signal));
         }
+        assert_eq!((Signal::Cycles.number(), Signal::DramPageHits.number(), Signal::COUNT), (0, 126, 1082));
+    }
+
+    #[test]
+    fn signals_of_a_section_follow_each_other() {
+        let signals: std::vec::Vec<_> = (0..).map_while(Signal::from_index).collect();
+        assert_eq!(signals.len(), Signal::COUNT);
+        assert!(signals.is_sorted_by_key(|signal| signal.section()));
+        assert!(signals.iter().enumerate().all(|(index, signal)| signal.index() == index));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub use unknown::UnknownPart;
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, SignalSet, Vocabulary};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shape};
 
 macro_rules! parts {
@@ -119,6 +119,22 @@ macro_rules! parts {
             pub fn catalogue(self) -> &'static Catalogue {
                 match self {
                     $( #[cfg(feature = $name)] Part::$variant(_) => &crate::event::$catalogue, )+
+                }
+            }
+
+            /// The signals that the part has.
+            ///
+            /// ```
+            /// use vm_pmu_arch::feed::Signal;
+            /// use vm_pmu_arch::registry::Part;
+            ///
+            /// let signals = Part::named("k8").unwrap().vocabulary();
+            /// assert!(signals.has(Signal::DramPageHits) && !signals.has(Signal::StallDecimalCycles));
+            /// ```
+            #[must_use]
+            pub const fn vocabulary(self) -> Vocabulary {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => Vocabulary::$variant, )+
                 }
             }
 

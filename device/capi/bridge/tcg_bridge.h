@@ -150,7 +150,7 @@ typedef struct TcgBridgeContext {
 typedef struct TcgBridgeCpu {
   /* The countdown. The host may put it where its generated code reaches it best: tcg_bridge_place(). */
   uint64_t *countdown;
-  /* The cells of its totals: that of signal n is totals[n]. */
+  /* The cells of its totals, 8 bytes each: that of a signal is number tcg_bridge_cell(). */
   uint64_t *totals;
   /* Not 0 when the host should check interrupts and translated blocks before it continues: tcg_bridge_poll_interrupt(). */
   uint64_t check_needed;
@@ -308,6 +308,8 @@ bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu);
  * Adds `amount` to a signal that blocks do not sum, demanded or not. Interrupts and exceptions are counted by tcg_bridge_taken() instead.
  */
 static inline void tcg_bridge_count(TcgBridgeCpu *cpu, uint32_t signal, uint64_t amount) { vm_pmu_add(&cpu->cells, signal, amount); }
+/* The number of a signal's cell in TcgBridgeCpu::totals, the same for all CPUs. Every signal has one that tcg_bridge_wants() returns true for. */
+static inline uint32_t tcg_bridge_cell(const TcgBridgeCpu *cpu, uint32_t signal) { return cpu->cells.cell_of_signal[signal]; }
 
 /* What translated code does at the entry of a block. Returns what tcg_bridge_slow() returns. */
 static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block);

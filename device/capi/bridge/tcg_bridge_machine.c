@@ -83,7 +83,7 @@ static const char *attach(TcgBridge *bridge, uint32_t number) {
   vm_pmu_cells(bridge->machine, number, &cpu->cells);
   vm_pmu_demand(bridge->machine, number, &cpu->demand);
   bridge->demands[number] = cpu->demand;
-  cpu->totals = cpu->cells.totals;
+  cpu->totals = cpu->cells.total_cells;
   if (bridge->paired_signal >= cpu->cells.signals) return "paired_signal is a number that no signal has";
   for (clock = 0; clock < bridge->clock_count; clock++) {
     if (bridge->clocks[clock] >= cpu->cells.signals) return "with_cycles has a number that no signal has";

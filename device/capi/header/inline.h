@@ -13,33 +13,53 @@
 #endif
 
 /**
- * Adds to the total of a signal, below VmPmuCells::signals, and returns the new total.
+ * Where the total of a signal, below VmPmuCells::signals, is; null if the part does not have the signal. Generated code has it as a constant,
+ * and an interpreter keeps it: then an addition is one load, one add and one store.
+ */
+static inline uint64_t *vm_pmu_total(const VmPmuCells *cells, uint32_t signal) {
+  uint16_t cell = cells->cell_of_signal[signal];
+  return cell == VM_PMU_NO_CELL ? 0 : cells->total_cells + cell;
+}
+
+/**
+ * Adds to the total of a signal, below VmPmuCells::signals, and returns the new total; 0 of a signal that the part does not have.
  */
 static inline uint64_t vm_pmu_add(const VmPmuCells *cells, uint32_t signal, uint64_t amount) {
-  uint64_t total = VM_PMU_LOAD(cells->totals + signal) + amount;
-  VM_PMU_STORE(cells->totals + signal, total);
+  uint64_t *cell = vm_pmu_total(cells, signal), total;
+  if (!cell) return 0;
+  total = VM_PMU_LOAD(cell) + amount;
+  VM_PMU_STORE(cell, total);
   return total;
+}
+
+/**
+ * The total of a signal at which vm_pmu_service() must be called; VM_PMU_NEVER if it has no deadline.
+ */
+static inline uint64_t vm_pmu_deadline(const VmPmuCells *cells, uint32_t signal) {
+  uint16_t cell = cells->cell_of_signal[signal];
+  return cell == VM_PMU_NO_CELL ? VM_PMU_NEVER : VM_PMU_LOAD(cells->deadline_cells + cell);
 }
 
 /**
  * Whether the total of a signal has reached its deadline. If so, call vm_pmu_service().
  */
 static inline bool vm_pmu_reached(const VmPmuCells *cells, uint32_t signal) {
-  return VM_PMU_LOAD(cells->totals + signal) >= VM_PMU_LOAD(cells->deadlines + signal);
+  const uint64_t *total = vm_pmu_total(cells, signal);
+  return total && VM_PMU_LOAD(total) >= vm_pmu_deadline(cells, signal);
 }
 
 /**
  * Whether the horizon has been reached: one comparison for any number of counted signals. If so, call vm_pmu_check().
  */
 static inline bool vm_pmu_due(const VmPmuCells *cells) {
-  return VM_PMU_LOAD(cells->totals + cells->pace) >= VM_PMU_LOAD(cells->horizon);
+  return VM_PMU_LOAD(cells->pace_total) >= VM_PMU_LOAD(cells->horizon);
 }
 
 /**
  * How far the pace may advance before the horizon. A translated block that adds less to the pace needs no comparison inside it.
  */
 static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
-  uint64_t total = VM_PMU_LOAD(cells->totals + cells->pace);
+  uint64_t total = VM_PMU_LOAD(cells->pace_total);
   uint64_t horizon = VM_PMU_LOAD(cells->horizon);
   return horizon > total ? horizon - total : 0;
 }

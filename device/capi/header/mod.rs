@@ -195,11 +195,18 @@ fn preface() -> String {
 /// A name for every signal, trait of an instruction and state of a line.
 fn numbers() -> Result<String, std::fmt::Error> {
     let mut text = String::from(
-        "/*\n * The signals: what an embedder reports, by the numbers of their cells. A later library may have more, and never renumbers those it has.\n */\n\
+        "/*\n * The signals: what an embedder reports. A later library may have more, and never renumbers those it has.\n * Behind each are the parts that have it. A part ignores the others.\n */\n\
          typedef enum VmPmuSignal {\n",
     );
     for signal in Signal::all() {
-        writeln!(text, "  VM_PMU_SIGNAL_{} = {}, // {}", signal.name().to_uppercase(), signal.index(), signal.summary())?;
+        writeln!(
+            text,
+            "  VM_PMU_SIGNAL_{} = {}, // [{}] {}",
+            signal.name().to_uppercase(),
+            signal.number(),
+            signal.section().word(),
+            signal.summary()
+        )?;
     }
     writeln!(text, "}} VmPmuSignal;")?;
     writeln!(text, "\n/*\n * VmPmuRecord::traits: what else an instruction was, and what befell it.\n */")?;

@@ -70,6 +70,9 @@
 // and problem state allow.
 #define VM_PMU_LINE_EVENT_BASED_BRANCH (1 << 1)
 
+// In VmPmuCells::cell_of_signal: the part does not have the signal, which is not counted.
+#define VM_PMU_NO_CELL UINT16_MAX
+
 // The deadline of a signal that has none.
 #define VM_PMU_NEVER UINT64_MAX
 
@@ -802,8 +805,9 @@ typedef struct {
 // Where the totals and deadlines of a thread, or of a package's devices, are.
 //
 // The pointers are valid until the machine is destroyed, and the same at every call: translated code may use them as constants. Cells are
-// consecutive 64-bit numbers in the host's byte order; that of signal n is 8 * n bytes from the first. A later library may have more
-// signals, and never moves the existing ones.
+// consecutive 64-bit numbers in the host's byte order, one for each signal that the part has. That of signal n is
+// total_cells[cell_of_signal[n]], which vm_pmu_total() finds. It is the same for all threads and devices of a machine, and another for another
+// part or in a later library.
 //
 // One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, it need not be atomic.
 // Other host threads may read totals, and may write deadlines and horizon: read those again every time, with a load of 64 bits. In C and
@@ -812,15 +816,19 @@ typedef struct {
   // sizeof(VmPmuCells).
   size_t size;
   // The totals, to which the embedder adds.
-  uint64_t *totals;
-  // The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where there is no deadline. Only to be read.
-  const uint64_t *deadlines;
+  uint64_t *total_cells;
+  // The totals at which vm_pmu_service() must be called, in the same order; VM_PMU_NEVER where there is no deadline. Only to be read.
+  const uint64_t *deadline_cells;
   // The total of the pace before which no deadline can come, as long as the embedder keeps to VmPmuOptions::pace_most. Only to be read.
   const uint64_t *horizon;
-  // How many cells there are of totals, and of deadlines.
+  // How many signals the library has.
   uint32_t signals;
   // The number of the signal that sets the pace.
   uint32_t pace;
+  // The cell of each signal, by the signal's number; VM_PMU_NO_CELL of a signal that the part does not have.
+  const uint16_t *cell_of_signal;
+  // The total of the pace. Only to be read.
+  const uint64_t *pace_total;
   // The two numbers whose sum vm_pmu_epoch() returns, of the thread and of its package: see vm_pmu_epoch_of(). Only to be read. This is
   // the first.
   const uint32_t *own_epoch;
@@ -1364,33 +1372,53 @@ VmPmuStatus vm_pmu_load(const VmPmuMachine *machine, const uint8_t *bytes, size_
 #endif
 
 /**
- * Adds to the total of a signal, below VmPmuCells::signals, and returns the new total.
+ * Where the total of a signal, below VmPmuCells::signals, is; null if the part does not have the signal. Generated code has it as a constant,
+ * and an interpreter keeps it: then an addition is one load, one add and one store.
+ */
+static inline uint64_t *vm_pmu_total(const VmPmuCells *cells, uint32_t signal) {
+  uint16_t cell = cells->cell_of_signal[signal];
+  return cell == VM_PMU_NO_CELL ? 0 : cells->total_cells + cell;
+}
+
+/**
+ * Adds to the total of a signal, below VmPmuCells::signals, and returns the new total; 0 of a signal that the part does not have.
  */
 static inline uint64_t vm_pmu_add(const VmPmuCells *cells, uint32_t signal, uint64_t amount) {
-  uint64_t total = VM_PMU_LOAD(cells->totals + signal) + amount;
-  VM_PMU_STORE(cells->totals + signal, total);
+  uint64_t *cell = vm_pmu_total(cells, signal), total;
+  if (!cell) return 0;
+  total = VM_PMU_LOAD(cell) + amount;
+  VM_PMU_STORE(cell, total);
   return total;
+}
+
+/**
+ * The total of a signal at which vm_pmu_service() must be called; VM_PMU_NEVER if it has no deadline.
+ */
+static inline uint64_t vm_pmu_deadline(const VmPmuCells *cells, uint32_t signal) {
+  uint16_t cell = cells->cell_of_signal[signal];
+  return cell == VM_PMU_NO_CELL ? VM_PMU_NEVER : VM_PMU_LOAD(cells->deadline_cells + cell);
 }
 
 /**
  * Whether the total of a signal has reached its deadline. If so, call vm_pmu_service().
  */
 static inline bool vm_pmu_reached(const VmPmuCells *cells, uint32_t signal) {
-  return VM_PMU_LOAD(cells->totals + signal) >= VM_PMU_LOAD(cells->deadlines + signal);
+  const uint64_t *total = vm_pmu_total(cells, signal);
+  return total && VM_PMU_LOAD(total) >= vm_pmu_deadline(cells, signal);
 }
 
 /**
  * Whether the horizon has been reached: one comparison for any number of counted signals. If so, call vm_pmu_check().
  */
 static inline bool vm_pmu_due(const VmPmuCells *cells) {
-  return VM_PMU_LOAD(cells->totals + cells->pace) >= VM_PMU_LOAD(cells->horizon);
+  return VM_PMU_LOAD(cells->pace_total) >= VM_PMU_LOAD(cells->horizon);
 }
 
 /**
  * How far the pace may advance before the horizon. A translated block that adds less to the pace needs no comparison inside it.
  */
 static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
-  uint64_t total = VM_PMU_LOAD(cells->totals + cells->pace);
+  uint64_t total = VM_PMU_LOAD(cells->pace_total);
   uint64_t horizon = VM_PMU_LOAD(cells->horizon);
   return horizon > total ? horizon - total : 0;
 }

@@ -1,8 +1,10 @@
 //! Totals and deadlines, for generated code.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
 use vm_pmu::arch::atomic::AtomicU64;
+use vm_pmu::arch::feed::Vocabulary;
 use vm_pmu::topology::Source;
 use vm_pmu::{Deadlines, Signal, Totals};
 
@@ -13,8 +15,9 @@ use crate::status::{VmPmuStatus, argument, guarded};
 /// Where the totals and deadlines of a thread, or of a package's devices, are.
 ///
 /// The pointers are valid until the machine is destroyed, and the same at every call: translated code may use them as constants. Cells are
-/// consecutive 64-bit numbers in the host's byte order; that of signal n is 8 * n bytes from the first. A later library may have more
-/// signals, and never moves the existing ones.
+/// consecutive 64-bit numbers in the host's byte order, one for each signal that the part has. That of signal n is
+/// total_cells[cell_of_signal[n]], which vm_pmu_total() finds. It is the same for all threads and devices of a machine, and another for another
+/// part or in a later library.
 ///
 /// One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, it need not be atomic.
 /// Other host threads may read totals, and may write deadlines and horizon: read those again every time, with a load of 64 bits. In C and
@@ -25,15 +28,19 @@ pub struct VmPmuCells {
     /// sizeof(VmPmuCells).
     pub size: usize,
     /// The totals, to which the embedder adds.
-    pub totals: *mut u64,
-    /// The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where there is no deadline. Only to be read.
-    pub deadlines: *const u64,
+    pub total_cells: *mut u64,
+    /// The totals at which vm_pmu_service() must be called, in the same order; VM_PMU_NEVER where there is no deadline. Only to be read.
+    pub deadline_cells: *const u64,
     /// The total of the pace before which no deadline can come, as long as the embedder keeps to VmPmuOptions::pace_most. Only to be read.
     pub horizon: *const u64,
-    /// How many cells there are of totals, and of deadlines.
+    /// How many signals the library has.
     pub signals: u32,
     /// The number of the signal that sets the pace.
     pub pace: u32,
+    /// The cell of each signal, by the signal's number; VM_PMU_NO_CELL of a signal that the part does not have.
+    pub cell_of_signal: *const u16,
+    /// The total of the pace. Only to be read.
+    pub pace_total: *const u64,
     /// The two numbers whose sum vm_pmu_epoch() returns, of the thread and of its package: see vm_pmu_epoch_of(). Only to be read. This is
     /// the first.
     pub own_epoch: *const u32,
@@ -49,39 +56,63 @@ pub struct VmPmuCells {
 // SAFETY: `repr(C)`, `size` first; integers and pointers.
 unsafe impl Growing for VmPmuCells {
     const NAME: &'static str = "VmPmuCells";
-    const FIRST: usize = std::mem::offset_of!(VmPmuCells, pace) + size_of::<u32>();
+    // All of it: a program that was compiled when cells were in the order of the signals has a smaller structure, and is refused.
+    const FIRST: usize = std::mem::offset_of!(VmPmuCells, contexts_add_up) + size_of::<*const u32>();
 }
+
+/// In VmPmuCells::cell_of_signal: the part does not have the signal, which is not counted.
+pub const VM_PMU_NO_CELL: u16 = u16::MAX;
 
 /// The deadline of a signal that has none.
 pub const VM_PMU_NEVER: u64 = u64::MAX;
 
 const _: () = {
     assert!(VM_PMU_NEVER == Deadlines::NEVER);
-    assert!(size_of::<Totals>() >= 8 * Signal::COUNT && align_of::<Totals>() >= 8);
-    assert!(Deadlines::CELLS_OFFSET.is_multiple_of(8) && Deadlines::HORIZON_OFFSET.is_multiple_of(8));
-    assert!(Deadlines::CELLS_OFFSET + 8 * Signal::COUNT <= size_of::<Deadlines>());
-    assert!(Signal::COUNT < u16::MAX as usize);
+    assert!(
+        Totals::CELLS_OFFSET.is_multiple_of(8) && Deadlines::CELLS_OFFSET.is_multiple_of(8) && Deadlines::HORIZON_OFFSET.is_multiple_of(8)
+    );
+    assert!(Signal::COUNT < VM_PMU_NO_CELL as usize);
 };
 
 /// For cells without their own epoch or context.
 static NOTHING: AtomicU32 = AtomicU32::new(0);
 static INSENSITIVE: AtomicU64 = AtomicU64::new(0);
 
+/// The cell of each signal in a vocabulary, by the signal's number.
+fn cell_of_signal(vocabulary: Vocabulary) -> &'static [u16] {
+    macro_rules! table {
+        ($($vocabulary:ident)+) => {
+            match vocabulary {
+                $( Vocabulary::$vocabulary => {
+                    static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
+                    &TABLE
+                } )+
+            }
+        };
+    }
+    let cell = |signal| vocabulary.cell(signal).and_then(|cell| u16::try_from(cell).ok()).unwrap_or(VM_PMU_NO_CELL);
+    table!(Every K8 Knl Power9 Itanium Montecito).get_or_init(|| Signal::all().map(cell).collect())
+}
+
 fn cells(
-    totals: &Totals,
-    deadlines: &Deadlines,
+    vocabulary: Vocabulary,
+    (totals, deadlines): (&Totals, &Deadlines),
     [own_epoch, package_epoch]: [&AtomicU32; 2],
     context: (&AtomicU64, &AtomicU32),
 ) -> VmPmuCells {
-    // All of a `Totals`, and the named parts of a `Deadlines`, are atomics of 64 bits: they may be written through a shared reference.
+    // Totals, deadlines and horizon are atomics of 64 bits: they may be written through a shared reference.
     let start = std::ptr::from_ref(deadlines).cast::<u8>();
+    let total_cells = std::ptr::from_ref(totals).cast::<u8>().wrapping_add(Totals::CELLS_OFFSET).cast::<u64>();
+    let pace = deadlines.pace().signal;
     VmPmuCells {
         size: size_of::<VmPmuCells>(),
-        totals: std::ptr::from_ref(totals).cast::<u64>().cast_mut(),
-        deadlines: start.wrapping_add(Deadlines::CELLS_OFFSET).cast::<u64>(),
+        total_cells: total_cells.cast_mut(),
+        deadline_cells: start.wrapping_add(Deadlines::CELLS_OFFSET).cast::<u64>(),
         horizon: start.wrapping_add(Deadlines::HORIZON_OFFSET).cast::<u64>(),
         signals: Signal::COUNT as u32,
-        pace: deadlines.pace().signal.index() as u32,
+        pace: pace.number().into(),
+        cell_of_signal: cell_of_signal(vocabulary).as_ptr(),
+        pace_total: total_cells.wrapping_add(vocabulary.cell(pace).unwrap_or(0)),
         own_epoch: own_epoch.as_ptr().cast_const(),
         package_epoch: package_epoch.as_ptr().cast_const(),
         sensitivity: context.0.as_ptr().cast_const(),
@@ -99,7 +130,8 @@ pub unsafe extern "C" fn vm_pmu_cells(machine: *const VmPmuMachine, thread: u32,
         // SAFETY: the caller's promise.
         unsafe {
             let thread = self::thread(machine, thread)?;
-            fill(cells, self::cells(thread.totals(), thread.deadlines(), thread.epochs(), (thread.sensitivity(), thread.contexts_add_up())))
+            let context = (thread.sensitivity(), thread.contexts_add_up());
+            fill(cells, self::cells(thread.part().vocabulary(), (thread.totals(), thread.deadlines()), thread.epochs(), context))
         }
     })
 }
@@ -199,7 +231,8 @@ pub unsafe extern "C" fn vm_pmu_device_cells(machine: *const VmPmuMachine, packa
         match (machine.devices(number), machine.device_epoch(number)) {
             // SAFETY: the caller's promise.
             (Some(Source { totals, deadlines, .. }), Some(epoch)) => unsafe {
-                fill(cells, self::cells(totals, deadlines, [&NOTHING, epoch], (&INSENSITIVE, &NOTHING)))
+                let vocabulary = machine.part().vocabulary();
+                fill(cells, self::cells(vocabulary, (totals, deadlines), [&NOTHING, epoch], (&INSENSITIVE, &NOTHING)))
             },
             _ => Err(crate::status::misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}"))),
         }

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use vm_pmu::arch::feed::{Demand, Records, SignalSet};
+use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, Guest, Host, NODES, PageTables, Walk};
 use vm_pmu::snapshot::CompanionSnapshot;
 use vm_pmu::topology::Machine;
@@ -628,7 +628,7 @@ pub unsafe extern "C" fn vm_pmu_companion_supplied(
     guarded(|| {
         // SAFETY: the caller's promise.
         let supplied = builder(unsafe { text(part, "the part's name") }?)?.clock(self::clock(clock)?).supplied();
-        let numbers = || supplied.iter().filter_map(|signal| u32::try_from(signal.index()).ok());
+        let numbers = || Signal::all().filter(|signal| supplied.contains(*signal)).map(|signal| u32::from(signal.number()));
         if capacity != 0 {
             writable(signals, "where the signals are to be written")?;
         }

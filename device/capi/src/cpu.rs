@@ -361,7 +361,7 @@ impl<'a> Listed<'a> {
 
     #[inline]
     fn iter(self) -> impl Iterator<Item = Signal> {
-        self.0.iter().filter_map(|number| Signal::from_index(usize::try_from(*number).ok()?))
+        self.0.iter().filter_map(|number| Signal::from_number(u16::try_from(*number).ok()?))
     }
 
     /// Calls `work` with them, without an allocation.

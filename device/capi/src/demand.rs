@@ -53,15 +53,18 @@ pub(crate) fn told(demand: &Demand) -> VmPmuDemand {
 
 fn words(set: &SignalSet) -> [u64; VM_PMU_SIGNAL_WORDS] {
     let mut words = [0; VM_PMU_SIGNAL_WORDS];
-    for (word, known) in words.iter_mut().zip(set.words()) {
-        *word = *known;
+    for number in set.iter().map(|signal| usize::from(signal.number())) {
+        if let Some(word) = words.get_mut(number / 64) {
+            *word |= 1 << (number % 64);
+        }
     }
     words
 }
 
 /// Whether `words` have the bit of `signal`.
 pub(crate) fn has(words: &[u64], signal: Signal) -> bool {
-    words.get(signal.index() / 64).is_some_and(|word| word >> (signal.index() % 64) & 1 == 1)
+    let number = usize::from(signal.number());
+    words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
 }
 
 /// Fills `demand` with what thread `thread` must report: what its own counters follow, and those of others in the whole package.

@@ -259,7 +259,7 @@ impl InterruptLine for Callbacks {
 
 /// The signal of this number.
 pub(crate) fn signal(number: u32) -> Result<Signal, Failure> {
-    usize::try_from(number).ok().and_then(Signal::from_index).ok_or_else(|| {
+    u16::try_from(number).ok().and_then(Signal::from_number).ok_or_else(|| {
         misuse(VmPmuStatus::ErrorRange, format!("there is no signal {number}: this library has {}, from 0 on", Signal::COUNT))
     })
 }

@@ -192,7 +192,7 @@ pub unsafe extern "C" fn vm_pmu_companion_take_places(
             let place = VmPmuPlace {
                 size: size_of::<VmPmuPlace>(),
                 amount,
-                signal: u32::try_from(signal.index()).unwrap_or(u32::MAX),
+                signal: signal.number().into(),
                 kind: kind as u32,
                 controller: controller.into(),
                 channel: channel.into(),

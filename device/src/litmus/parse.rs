@@ -485,7 +485,7 @@ fn fault(word: &str, dialect: &Dialect) -> Result<Fault, String> {
 }
 
 fn signal(name: &str) -> Result<Signal, String> {
-    Signal::from_name(name).ok_or_else(|| match nearest(name, (0..).map_while(Signal::from_index).map(Signal::name)) {
+    Signal::from_name(name).ok_or_else(|| match nearest(name, Signal::all().map(Signal::name)) {
         Some(near) => format!("no signal is called `{name}`: did you mean {near}?"),
         None => format!("no signal is called `{name}`: the book's chapter on signals lists them"),
     })

@@ -37,7 +37,7 @@ impl Known {
 
     /// The total of `signal` will have grown by `amount`, which is stated already.
     fn pass(&mut self, signal: Signal, amount: u64) {
-        if let Some(known) = self.0.get_mut(signal.index()) {
+        if let Some(known) = self.0.get_mut(usize::from(signal.number())) {
             *known = known.wrapping_add(amount);
         }
     }

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 use vm_pmu_arch::atomic::AtomicU64;
 #[cfg(feature = "knl")]
 use vm_pmu_arch::die::Die;
-use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
+use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply, Vocabulary};
 use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::registry::Part;
 
@@ -37,6 +37,7 @@ pub struct Builder {
     lenient: bool,
     pace: Pace,
     supply: Supply,
+    every_signal: bool,
     options: Options,
 }
 
@@ -52,7 +53,16 @@ impl Builder {
     /// A machine of one package with one thread of this part.
     #[must_use]
     pub fn of(part: Part) -> Builder {
-        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), supply: Supply::ALL, options: Options::default() }
+        Builder {
+            part,
+            packages: 1,
+            threads: 1,
+            lenient: false,
+            pace: Pace::default(),
+            supply: Supply::ALL,
+            every_signal: false,
+            options: Options::default(),
+        }
     }
 
     /// The part that the machine will be built of.
@@ -110,6 +120,30 @@ impl Builder {
         Builder { supply: Supply { signals, ..self.supply }, ..self }
     }
 
+    /// Gives the threads and the devices totals of every signal, not only of those that the part [has](Part::vocabulary). For a host that
+    /// reads what no counter of the part counts, such as what the companion of another part reports.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::Signal;
+    ///
+    /// let total = |builder: Builder| {
+    ///     let machine = builder.build(|_, _| {}).unwrap();
+    ///     machine.thread(0).unwrap().totals().add(Signal::StallDecimalCycles, 3) // POWER9's
+    /// };
+    /// let k8 = Builder::new("k8").unwrap();
+    /// assert_eq!((total(k8), total(k8.every_signal())), (0, 3));
+    /// ```
+    #[must_use]
+    pub fn every_signal(self) -> Builder {
+        Builder { every_signal: true, ..self }
+    }
+
+    /// The signals that a thread has totals of.
+    fn vocabulary(&self) -> Vocabulary {
+        if self.every_signal { Vocabulary::Every } else { self.part.vocabulary() }
+    }
+
     /// The kinds of records that the emulator, with its companion, ever reports; all of them by default. The model neither expects nor
     /// demands any other.
     #[must_use]
@@ -129,10 +163,11 @@ impl Builder {
         if let Some(lines) = line.threads().filter(|lines| *lines < threads) {
             return Err(BuildError::Lines { threads, lines });
         }
+        let vocabulary = self.vocabulary();
         let cores = (0..threads).map(|number| {
             let pmu = self.part.build();
             Core {
-                source: Source::new(self.pace),
+                source: Source::new(vocabulary, self.pace),
                 interest: Mutex::new(Interest::of(&pmu)),
                 pmu: Mutex::new(pmu),
                 package: number / self.threads,
@@ -144,7 +179,7 @@ impl Builder {
             }
         });
         let packages = (0..self.packages).map(|_| Package {
-            devices: Source::new(self.pace),
+            devices: Source::new(vocabulary, self.pace),
             arbiter: Arbiter::new(self.threads),
             common: Common::new(self.threads),
             extension: Options::of_package(self.part),
@@ -160,7 +195,7 @@ impl Builder {
         let paced = SignalSet::from_iter([Signal::Cycles, self.pace.signal]);
         let machine = Machine {
             part: self.part,
-            supply: Supply { signals: self.supply.signals.union(&paced), ..self.supply },
+            supply: Supply { signals: self.supply.signals.union(&paced).intersection(&vocabulary.signals()), ..self.supply },
             logged: Mutex::new(SignalSet::EMPTY),
             cores: cores.collect(),
             packages: packages.collect(),
@@ -193,6 +228,9 @@ impl Builder {
         }
         if self.lenient && !part.shape().shares_counters {
             return Err(BuildError::SharedCounters(part));
+        }
+        if !self.vocabulary().has(self.pace.signal) {
+            return Err(BuildError::Pace { part, signal: self.pace.signal });
         }
         self.options.check(part)
     }

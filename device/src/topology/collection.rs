@@ -304,7 +304,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// The totals of the core's threads.
     fn totals<'t>(&'t self) -> impl Fn(usize) -> Option<&'t Totals> {
-        |thread| self.members().get(thread).map(|core| &core.source.totals)
+        |thread| self.members().get(thread).map(|core| &*core.source.totals)
     }
 
     /// The engine has been started or stopped: updates the demand of the threads, and which of their states it follows.

@@ -54,7 +54,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use vm_pmu_arch::alert::{Alerts, Lines};
 use vm_pmu_arch::atomic::AtomicU64;
-use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
+use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Make, Pace, Records, Scope, SignalSet, Supply, Totals, Vocabulary};
 use vm_pmu_arch::lock::Mutex;
 use vm_pmu_arch::model::{Arbitration, LazyContexts, Model, Occurrence, PackageScope, Requests, SharedState, Tagging, UncoreInterrupts};
 use vm_pmu_arch::registry::{Part, Pmu, State};
@@ -72,16 +72,36 @@ use witness::{Call, Told};
 #[derive(Debug)]
 pub struct Source {
     /// The events so far.
-    pub totals: Totals,
+    pub totals: Box<Totals>,
     /// When to call [`Thread::service`] or [`Machine::service_devices`]. Only to be read: changing them needs a lock.
-    pub deadlines: Deadlines,
+    pub deadlines: Box<Deadlines>,
     /// Held while the deadlines are changed.
     changing: Mutex<()>,
 }
 
 impl Source {
-    fn new(pace: Pace) -> Source {
-        Source { totals: Totals::new(), deadlines: Deadlines::new(pace), changing: Mutex::new(()) }
+    fn new(vocabulary: Vocabulary, pace: Pace) -> Source {
+        vocabulary.make(Paced(pace))
+    }
+
+    /// How many bytes it has allocated.
+    fn allocated(&self) -> usize {
+        size_of_val(&*self.totals) + size_of_val(&*self.deadlines)
+    }
+}
+
+/// Makes a source of this pace.
+struct Paced(Pace);
+
+impl Make for Paced {
+    type Made = Source;
+
+    fn make<const OWN: usize, const DEADLINES: usize>(self, vocabulary: Vocabulary) -> Source {
+        Source {
+            totals: Box::new(Totals::<[AtomicU64; OWN]>::of(vocabulary)),
+            deadlines: Box::new(Deadlines::<[AtomicU64; DEADLINES]>::of(vocabulary, self.0)),
+            changing: Mutex::new(()),
+        }
     }
 }
 
@@ -175,7 +195,10 @@ impl Package {
     }
 
     fn footprint(&self) -> usize {
-        size_of_val(self) + self.arbiter.footprint() + self.extension.as_ref().map_or(0, |extension| extension.footprint())
+        size_of_val(self)
+            + self.devices.allocated()
+            + self.arbiter.footprint()
+            + self.extension.as_ref().map_or(0, |extension| extension.footprint())
     }
 }
 
@@ -285,6 +308,7 @@ impl<L: InterruptLine> Machine<L> {
     pub fn footprint(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.cores)
+            + self.cores.iter().map(|core| core.source.allocated()).sum::<usize>()
             + self.packages.iter().map(Package::footprint).sum::<usize>()
             + self.extension.as_ref().map_or(0, |extension| extension.footprint())
     }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use vm_pmu_arch::feed::Signal;
 use vm_pmu_arch::registry::Part;
 
 /// The most packages of a machine, and the most threads of a package.
@@ -42,6 +43,13 @@ pub enum BuildError {
     Frequencies(Part),
     /// `Builder::die` for a part without tiles.
     Die(Part),
+    /// The part does not have the signal of the [pace](super::Builder::pace), so no thread would ever reach its horizon.
+    Pace {
+        /// The part.
+        part: Part,
+        /// The signal.
+        signal: Signal,
+    },
     /// The interrupt line is for fewer threads than the machine has, so requests of the others would be lost: see
     /// [`InterruptLine::threads`](crate::irq::InterruptLine::threads).
     Lines {
@@ -78,6 +86,9 @@ impl fmt::Display for BuildError {
             BuildError::Die(part) => write!(formatter, "{} has no tiles: leave the die out", part.name()),
             BuildError::Frequencies(part) => {
                 write!(formatter, "{} has no boxes with clocks of their own: leave the frequencies out", part.name())
+            }
+            BuildError::Pace { part, signal } => {
+                write!(formatter, "{} has no signal {}: take cycles for the pace, or another that it has", part.name(), signal.name())
             }
             BuildError::Lines { threads, lines } => {
                 write!(formatter, "the interrupt line is for {lines} of {threads} threads: give it one line for each thread")

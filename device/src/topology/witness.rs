@@ -172,11 +172,11 @@ impl<L: InterruptLine> Sources for Machine<L> {
     }
 
     fn totals(&self, thread: usize) -> Option<&Totals> {
-        self.cores.get(thread).map(|core| &core.source.totals)
+        self.cores.get(thread).map(|core| &*core.source.totals)
     }
 
     fn device_totals(&self, package: usize) -> Option<&Totals> {
-        self.packages.get(package).map(|package| &package.devices.totals)
+        self.packages.get(package).map(|package| &*package.devices.totals)
     }
 }
 

@@ -61,9 +61,9 @@ fn cell(text: &str) -> String {
 
 fn signals() -> String {
     let mut page = String::from(
-        "# Signals\n\nWhat an emulator, or a companion model, can report. The number is the cell in `Totals`. *Event* signals count \
-         occurrences, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n\
-         | number | signal | kind | what it counts |\n| ---: | --- | --- | --- |\n",
+        "# Signals\n\nWhat an emulator, or a companion model, can report. A part has the signals of *every part* and its own; others are \
+         ignored. *Event* signals count occurrences, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n\
+         | number | signal | kind | of | what it counts |\n| ---: | --- | --- | --- | --- |\n",
     );
     for signal in Signal::all() {
         let kind = match signal.kind() {
@@ -71,7 +71,14 @@ fn signals() -> String {
             Kind::State => "state",
             Kind::Level => "level",
         };
-        let _ = writeln!(page, "| {} | `{}` | {kind} | {} |", signal.index(), signal.name(), cell(signal.summary()));
+        let _ = writeln!(
+            page,
+            "| {} | `{}` | {kind} | {} | {} |",
+            signal.number(),
+            signal.name(),
+            signal.section().word(),
+            cell(signal.summary())
+        );
     }
     page
 }

@@ -27,7 +27,7 @@ impl Totals {
     fn of(guest: &Guest, profile: &Profile) -> Totals {
         let lines = Lines::new(guest.cpus);
         let part = Part::named(guest.pmu).unwrap();
-        let pmus = topology::Builder::of(part).threads(guest.cpus).build(lines.clone()).unwrap();
+        let pmus = topology::Builder::of(part).threads(guest.cpus).every_signal().build(lines.clone()).unwrap();
         let companion = Builder::of(profile).threads(guest.cpus).clock(Clock::Companion).build();
         let attach = |index: usize| {
             let mut cpu = Cpu::new(pmus.thread(index).unwrap(), &lines);
@@ -45,7 +45,7 @@ impl Totals {
     /// The same of a guest of Montecito on Montecito.
     fn of_bundles(guest: &Guest) -> Totals {
         let lines = Lines::new(guest.cpus);
-        let pmus = topology::Builder::of(Part::named(guest.pmu).unwrap()).threads(guest.cpus).build(lines.clone()).unwrap();
+        let pmus = topology::Builder::of(Part::named(guest.pmu).unwrap()).threads(guest.cpus).every_signal().build(lines.clone()).unwrap();
         let companion = Builder::of(&parts::MONTECITO).threads(guest.cpus).clock(Clock::Companion).build();
         let attach = |index: usize| {
             let mut cpu = ia64::Cpu::new(pmus.thread(index).unwrap(), &lines, montecito::PERF_MON_INFO);
@@ -61,7 +61,7 @@ impl Totals {
     }
 
     fn get(&self, cpu: usize, signal: Signal) -> u64 {
-        self.0[cpu][signal.index()]
+        self.0[cpu][usize::from(signal.number())]
     }
 
     fn sum(&self, signals: &[Signal]) -> u64 {

@@ -12,11 +12,24 @@ mod driven {
     use core::hint::black_box;
 
     use vm_pmu_arch::access::Address;
-    use vm_pmu_arch::feed::{Context, Lone, Record, Signal};
+    use vm_pmu_arch::feed::{Context, Lone, Record, Signal, Vocabulary};
     use vm_pmu_arch::model::{LazyContexts, Model, Occurrence, Reset};
     use vm_pmu_arch::registry::{NAMES, Part, Pmu};
 
-    static THREAD: Lone = Lone::new();
+    /// The signals of the part.
+    const SIGNALS: Vocabulary = if cfg!(feature = "k8") {
+        Vocabulary::K8
+    } else if cfg!(feature = "knl") {
+        Vocabulary::Knl
+    } else if cfg!(feature = "power9") {
+        Vocabulary::Power9
+    } else if cfg!(feature = "itanium") {
+        Vocabulary::Itanium
+    } else {
+        Vocabulary::Montecito
+    };
+
+    static THREAD: Lone<{ SIGNALS.own_cells() }, { SIGNALS.deadline_cells() }> = Lone::of(SIGNALS);
 
     pub fn run() -> u64 {
         let Some(part) = NAMES.first().and_then(|name| Part::named(name)) else { return 0 };

@@ -2,7 +2,7 @@
 
 use super::{Ldbar, Posts, THREAD_EVENTS};
 use crate::event::Encoded;
-use crate::feed::{Signal, Totals};
+use crate::feed::{Signal, Totals, Vocabulary};
 use crate::model::Shared;
 use crate::power9::selection::holds;
 use crate::power9::{Msr, ThreadControl};
@@ -36,13 +36,21 @@ impl ThreadState {
     }
 }
 
+/// A number for each signal of a thread.
+type Cells = [u64; Vocabulary::Power9.cells()];
+
+/// The cell of each signal of a thread.
+fn cells() -> impl Iterator<Item = (Signal, usize)> {
+    Signal::all().filter_map(|signal| Some((signal, Vocabulary::Power9.cell(signal)?)))
+}
+
 /// By how much each signal of a thread has grown.
-struct Growth([u64; Signal::COUNT]);
+struct Growth(Cells);
 
 impl Growth {
     /// How often the event occurred.
     fn of(&self, event: Encoded) -> u64 {
-        let grown = |signal: &Signal| self.0.get(signal.index()).copied().unwrap_or(0);
+        let grown = |signal: &Signal| Vocabulary::Power9.cell(*signal).and_then(|cell| self.0.get(cell)).copied().unwrap_or(0);
         event.signals().iter().map(grown).fold(0, u64::saturating_add)
     }
 }
@@ -53,7 +61,7 @@ pub(super) struct Lane {
     /// The state that the thread is in; none while it is not followed.
     pub(super) state: Option<ThreadState>,
     /// The totals up to which it has been counted.
-    bases: [u64; Signal::COUNT],
+    bases: Cells,
     /// The memory that `owed` belongs to.
     pub(super) memory: u64,
     /// What is not yet in the thread's memory, in single events.
@@ -62,7 +70,7 @@ pub(super) struct Lane {
 
 impl Lane {
     pub(super) const fn new() -> Lane {
-        Lane { state: None, bases: [0; Signal::COUNT], memory: 0, owed: [0; THREAD_EVENTS] }
+        Lane { state: None, bases: [0; Vocabulary::Power9.cells()], memory: 0, owed: [0; THREAD_EVENTS] }
     }
 
     /// The thread is no longer followed.
@@ -89,20 +97,19 @@ impl Lane {
 
     /// What has happened so far is not counted.
     pub(super) fn skip(&mut self, totals: &Totals) {
-        for (base, signal) in self.bases.iter_mut().zip(Signal::all()) {
-            *base = totals.get(signal);
+        for (signal, cell) in cells() {
+            if let Some(base) = self.bases.get_mut(cell) {
+                *base = totals.get(signal);
+            }
         }
     }
 
     /// Counts up to now.
     pub(super) fn fold(&mut self, totals: &Totals, core: &mut [u64]) {
         let Some(state) = self.state else { return };
-        let mut growth = Growth([0; Signal::COUNT]);
-        for ((grown, base), signal) in growth.0.iter_mut().zip(&mut self.bases).zip(Signal::all()) {
-            let total = totals.get(signal);
-            *grown = total.wrapping_sub(*base);
-            *base = total;
-        }
+        let mut growth = Growth(self.bases);
+        self.skip(totals);
+        growth.0.iter_mut().zip(self.bases).for_each(|(grown, base)| *grown = base.wrapping_sub(*grown));
         count(Posts::Core, core, &state, &growth);
         if state.ldbar.accumulates() {
             count(Posts::Thread, &mut self.owed, &state, &growth);

@@ -74,10 +74,14 @@ impl Memory for Recorder {
     }
 }
 
+fn totals(threads: &[Lone; THREADS], thread: usize) -> Option<&Totals> {
+    Some(&threads.get(thread)?.totals)
+}
+
 /// A core whose engine runs, with memory of its own, and its threads.
 struct Core {
     collection: Collection,
-    totals: [Totals; THREADS],
+    threads: [Lone; THREADS],
     memory: Recorder,
 }
 
@@ -87,35 +91,35 @@ impl Core {
         let mut collection = Collection::new();
         collection.init(CORE_MEMORY, &|_| None);
         collection.start();
-        let mut core = Core { collection, totals: core::array::from_fn(|_| Totals::new()), memory: Recorder::default() };
+        let mut core = Core { collection, threads: core::array::from_fn(|_| Lone::new()), memory: Recorder::default() };
         (0..THREADS).for_each(|thread| core.follow(thread, HYPERVISOR));
         core
     }
 
     fn follow(&mut self, thread: usize, state: ThreadState) {
-        self.collection.follow(thread, state, &self.totals[thread]);
+        self.collection.follow(thread, state, &self.threads[thread].totals);
     }
 
     fn retire(&self, thread: usize, instructions: u64) {
-        self.totals[thread].add(Signal::InstructionsRetired, instructions);
+        self.threads[thread].totals.add(Signal::InstructionsRetired, instructions);
     }
 
     fn post(&mut self) -> Passed<u64> {
-        self.collection.post(&|thread| self.totals.get(thread), &self.memory)
+        self.collection.post(&|thread| totals(&self.threads, thread), &self.memory)
     }
 
     fn init(&mut self, address: u64) {
-        self.collection.init(address, &|thread| self.totals.get(thread));
+        self.collection.init(address, &|thread| totals(&self.threads, thread));
     }
 
     fn stop(&mut self) {
-        self.collection.stop(&|thread| self.totals.get(thread));
+        self.collection.stop(&|thread| totals(&self.threads, thread));
     }
 
     /// Replaces the collection by one that was saved and restored.
     fn restore(&mut self) {
-        let saved = self.collection.state(&|thread| self.totals.get(thread));
-        self.collection = Collection::from_state(&saved, &|thread| self.totals.get(thread));
+        let saved = self.collection.state(&|thread| totals(&self.threads, thread));
+        self.collection = Collection::from_state(&saved, &|thread| totals(&self.threads, thread));
     }
 }
 
@@ -176,7 +180,7 @@ fn the_cells_of_a_core_add_up_its_threads() {
     let mut core = Core::new();
     for thread in 0..4 {
         core.retire(thread, 128);
-        core.totals[thread].add(Signal::Cycles, 1024);
+        core.threads[thread].totals.add(Signal::Cycles, 1024);
     }
     core.post();
     assert_eq!((core.memory.core(INST), core.memory.core(PCYC)), (1, 8));
@@ -354,7 +358,7 @@ fn postings_come_at_their_interval_and_late_ones_are_one() {
     core.collection.set_interval(1000);
     core.retire(0, 512);
     let pass = |core: &mut Core, cycles| {
-        let passed = core.collection.advance(cycles, &|thread| core.totals.get(thread), &core.memory);
+        let passed = core.collection.advance(cycles, &|thread| totals(&core.threads, thread), &core.memory);
         (passed.slots, passed.late, core.collection.until_posting())
     };
     assert_eq!(pass(&mut core, 999), (0, 0, 1));
@@ -435,8 +439,8 @@ fn run(steps: &[Step], parts: u64, between: impl Fn(usize, &mut Core)) -> BTreeM
         match *step {
             Step::Retire(thread, amount) => in_parts(amount).for_each(|amount| core.retire(thread, amount)),
             Step::Stall(thread, amount) => in_parts(amount).for_each(|amount| {
-                core.totals[thread].add(Signal::Cycles, amount);
-                core.totals[thread].add(Signal::StallCycles, amount);
+                core.threads[thread].totals.add(Signal::Cycles, amount);
+                core.threads[thread].totals.add(Signal::StallCycles, amount);
             }),
             Step::Follow(thread, state) => core.follow(thread, state),
         }
@@ -479,7 +483,7 @@ proptest! {
         core.collection.start();
         core.follow(0, with_memory(PROBLEM, ldbar));
         for signal in Signal::all() {
-            core.totals[0].add(signal, amount);
+            core.threads[0].totals.add(signal, amount);
         }
         core.post();
         let within = |start: u64, address: u64| address.wrapping_sub(start & 0x0003_FFFF_FFFF_E000) < 0x2000;

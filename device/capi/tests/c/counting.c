@@ -49,8 +49,8 @@ static void counts_to_an_overflow(void) {
   }
   EXPECT(apic.thread == 1 && apic.counter == 0);
 
-  /* As translated code does it: the cell of signal n is 8 * n bytes from the start. */
-  *(uint64_t *)((char *)cells.totals + 8 * RETIRED) += 5;
+  /* As translated code does it: the address of a total is a constant. */
+  *vm_pmu_total(&cells, RETIRED) += 5;
   EXPECT_OK(vm_pmu_read(machine, 1, RDPMC, 0, &value));
   EXPECT(value == 5);
   EXPECT_OK(vm_pmu_machine_destroy(machine));

@@ -36,7 +36,7 @@ static void waits_for_nothing_else(void) {
   EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x00520041)); /* data cache misses, OS, INT, EN */
   EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
-  EXPECT(demand.idle && cells.deadlines[MISSES] == UINT64_MAX);
+  EXPECT(demand.idle && vm_pmu_deadline(&cells, MISSES) == VM_PMU_NEVER);
   EXPECT_OK(vm_pmu_unsupplied(machine, 0, signals));
   EXPECT(has(signals, MISSES) && !has(signals, RETIRED));
   EXPECT(vm_pmu_unsupplied(machine, 1, signals) == VM_PMU_STATUS_ERROR_RANGE);

@@ -1,5 +1,7 @@
 //! Lines that devices put into the third level of POWER9, and conflicts of fetches in the second level.
 
+use alloc::boxed::Box;
+
 use vm_pmu_arch::feed::{Signal, Totals};
 use vm_pmu_arch::power9::spr;
 
@@ -13,8 +15,8 @@ fn line(number: u64) -> u64 {
 }
 
 /// Performs a device operation on `size` bytes from line `number` on, attached to chip 0.
-fn device(sampling: &Sampling, number: u64, size: u64, operation: DeviceOperation) -> (u64, Totals) {
-    let totals = Totals::new();
+fn device(sampling: &Sampling, number: u64, size: u64, operation: DeviceOperation) -> (u64, Box<Totals>) {
+    let totals: Box<Totals> = Box::new(Totals::new());
     let request = DeviceRequest { physical: line(number), size, operation, ..DeviceRequest::default() };
     (sampling.companion.device(&request, &totals, &everything()), totals)
 }
@@ -77,7 +79,7 @@ fn a_line_that_a_cache_takes_is_not_written_to_memory() {
     let sampling = counting(INJECTED, 4);
     let mut thread = Thread::new(&sampling);
     thread.load(line(0), false);
-    let written = |(modified, totals): (u64, Totals)| (modified, totals.get(Signal::MemoryWrites));
+    let written = |(modified, totals): (u64, Box<Totals>)| (modified, totals.get(Signal::MemoryWrites));
     assert_eq!(written(device(&sampling, 0, 128, DeviceOperation::Inject)), (0, 0));
     // The third level now has it modified, and takes it again.
     assert_eq!(written(device(&sampling, 0, 128, DeviceOperation::Inject)), (1, 0));

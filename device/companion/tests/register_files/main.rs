@@ -25,7 +25,7 @@ struct Rig {
 impl Rig {
     fn new(part: &str, packages: usize, threads: usize) -> Rig {
         let line: fn(usize, u32) = |_, _| {};
-        Rig { machine: vm_pmu::Builder::new(part).unwrap().packages(packages).threads(threads).build(line).unwrap() }
+        Rig { machine: vm_pmu::Builder::new(part).unwrap().every_signal().packages(packages).threads(threads).build(line).unwrap() }
     }
 
     fn run(&self, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {

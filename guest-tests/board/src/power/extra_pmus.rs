@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::arch::access::Address;
-use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
+use vm_pmu::arch::atomic::AtomicU64;
+use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, SignalSet, Totals, Vocabulary};
 use vm_pmu::arch::model::{Model, Shared, SharedState};
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, State, spr};
@@ -25,7 +26,7 @@ pub struct ExtraPmus {
 #[derive(Debug)]
 struct Unit {
     pmu: Power9,
-    deadlines: Deadlines,
+    deadlines: Deadlines<[AtomicU64; Vocabulary::Power9.deadline_cells()]>,
     held: [u32; COUNTERS],
     counts: [u64; COUNTERS],
 }
@@ -68,7 +69,7 @@ impl ExtraPmus {
         let shared = Shared { thread: number as u8, threads: threads as u8, ..Shared::ALONE };
         let unit = |encoding: &Encoding| {
             let mut pmu = Power9::new(Revision::default());
-            let deadlines = Deadlines::new(PACE);
+            let deadlines = Deadlines::of(Vocabulary::Power9, PACE);
             let feed = View { totals, deadlines: &deadlines };
             pmu.set_shared(shared, &feed);
             // A new PMU is in hypervisor state, where all of these can be written.
@@ -127,7 +128,7 @@ impl ExtraPmus {
     /// Continues from the saved state of as many PMUs, on a thread whose totals are `totals`.
     pub fn restore(&mut self, states: &[ExtraPmuState], totals: &Totals) {
         for (unit, state) in self.units.iter_mut().zip(states) {
-            unit.deadlines = Deadlines::new(PACE);
+            unit.deadlines = Deadlines::of(Vocabulary::Power9, PACE);
             unit.pmu = Power9::from_state(&state.pmu, &View { totals, deadlines: &unit.deadlines });
             (unit.held, unit.counts) = (state.held, state.counts);
         }

@@ -112,8 +112,8 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
 {
     TCGv_ptr totals;
     TCGv_i64 total;
-
     TcgBridge *bridge;
+    uint32_t cell;
 
     if (!db->pmu_takes) {
         return;
@@ -125,12 +125,13 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     if (db->pmu_shape && tcg_bridge_follows(bridge, signal)) {
         return;      /* the companion counts it */
     }
+    cell = tcg_bridge_cell(tcg_ctx->cpu->pmu, signal);
     totals = tcg_temp_new_ptr();
     total = tcg_temp_new_i64();
     tcg_gen_ld_ptr(totals, tcg_env, AT(pmu_totals));
-    tcg_gen_ld_i64(total, totals, 8 * signal);
+    tcg_gen_ld_i64(total, totals, 8 * cell);
     tcg_gen_addi_i64(total, total, 1);
-    tcg_gen_st_i64(total, totals, 8 * signal);
+    tcg_gen_st_i64(total, totals, 8 * cell);
 }
 
 /* In a block that ends at a deadline: the first load and the first store of an instruction are reported with it. */

@@ -68,7 +68,7 @@ static CPUState *cpu_of(uint32_t number)
 static uint64_t elapsed_ticks(CPUState *cs, bool followed)
 {
     uint64_t now = cpu_ppc_load_tbl(cpu_env(cs));
-    uint64_t elapsed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
+    uint64_t elapsed = now - cs->pmu_time_base - *vm_pmu_total(&cs->pmu->cells, VM_PMU_SIGNAL_TIME_BASE_TICKS);
 
     if (!followed || (int64_t)elapsed < 0 || elapsed > 1ull << 40) {
         cs->pmu_time_base += elapsed;      /* ticks were not followed, or the guest has written it */
@@ -117,7 +117,7 @@ static uint64_t time_base(CPUState *cs)
 
     cs->pmu_ticks = vm_pmu_wants(&cs->pmu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
     if (cs->pmu_ticks) {
-        cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += elapsed_ticks(cs, ticked);
+        *vm_pmu_total(&cs->pmu->cells, VM_PMU_SIGNAL_TIME_BASE_TICKS) += elapsed_ticks(cs, ticked);
         arm_tick(cs);
     }
     return cs->pmu_time_base;

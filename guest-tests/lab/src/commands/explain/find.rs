@@ -334,7 +334,7 @@ pub(super) fn signal(places: &[Place], word: &str) -> Option<Meaning> {
     let (drives, litmus): (Vec<_>, Vec<_>) = places.iter().map(|place| place.driven(signal)).unzip();
     Some(Meaning::Signal(SignalMeaning {
         name: signal.name(),
-        number: signal.index(),
+        number: signal.number().into(),
         summary: signal.summary(),
         of: match signal.kind() {
             Kind::Event => "event",
