@@ -127,7 +127,7 @@ impl Countdown {
     ///
     /// // Two cycles an instruction, at four ticks of the reference clock each.
     /// let countdown = Countdown::with([(Signal::Cycles, 2), (Signal::ReferenceCycles, 8)]);
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
+    /// let machine = Builder::new("knl").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// assert_eq!(countdown.refill(pmu, 5), 5);
     /// assert!(countdown.enter(Countdown::takes(5, 0)));

@@ -180,7 +180,7 @@ pub unsafe extern "C" fn vm_pmu_signal_named(name: *const c_char, number: *mut u
         let found = Signal::from_name(name);
         let found = found.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("there is no signal \"{name}\"")))?;
         // SAFETY: the caller's promise.
-        unsafe { put(number, found as u32, "where the number is to be written") }
+        unsafe { put(number, found.number().into(), "where the number is to be written") }
     })
 }
 

@@ -109,8 +109,9 @@ pub unsafe extern "C" fn vm_pmu_follow_levels(companion: *const VmPmuCompanion, 
         let follower = whole.follower(thread)?;
         let mut words = [0; VM_PMU_SIGNAL_WORDS];
         for state in Signal::all().filter(|signal| follower.holds(*signal) == Some(true)) {
-            if let Some(word) = words.get_mut(state.index() / 64) {
-                *word |= 1 << (state.index() % 64);
+            let number = usize::from(state.number());
+            if let Some(word) = words.get_mut(number / 64) {
+                *word |= 1 << (number % 64);
             }
         }
         let what = "where the states that hold are to be written";

@@ -18,7 +18,7 @@ use vm_pmu_arch::feed::{NestedStep, Request, Signal, Totals};
 /// let load = Access { address: 0x8000, physical: 0x8000, size: 8, ..Access::default() };
 /// follower.execute(&Instruction { accesses: &[load], ..Instruction::default() }, &mut Untranslated(12));
 /// let totals = Totals::new();
-/// follower.deliver(&totals, &[], |_| {});
+/// follower.deliver(&*totals, &[], |_| {});
 /// assert_eq!(totals.get(Signal::DataCacheMisses), 1);
 /// ```
 pub trait Pmu {

@@ -67,7 +67,7 @@ impl<L: InterruptLine> Machine<L> {
         drop(self.unseat());
         let (signals, records) = (self.supplied(), self.supplied_records());
         let beginning = Beginning {
-            supplies: (signals != SignalSet::ALL).then_some(signals),
+            supplies: Some(signals).filter(|signals| ![SignalSet::ALL, self.part().vocabulary().signals()].contains(signals)),
             supplies_records: Some(records).filter(|records| *records != Records::ALL),
             is_recording: true,
             frequencies: self.untile().map(|boxes| boxes.frequencies()).filter(|frequencies| *frequencies != Frequencies::default()),

@@ -28,7 +28,7 @@ impl Follower<'_> {
     /// interrupts, that hold in all of these cycles.
     ///
     /// When called after each instruction, this is exact to the cycle. When called after several, their events are reported as one step.
-    pub fn deliver(&mut self, thread: &impl Pmu, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
+    pub fn deliver(&mut self, thread: &(impl Pmu + ?Sized), held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let passed = if self.pipelined { self.play_pipeline(thread, held) } else { 0 };
         self.outcome.cycles = self.pipelined.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
         if self.counts_idle {
@@ -68,7 +68,7 @@ impl Follower<'_> {
 
     /// Reports the requests that left the core's caches to the PMU. All events are in the totals by then, so every deadline is compared,
     /// including the embedder's.
-    fn report_requests(&mut self, thread: &impl Pmu) {
+    fn report_requests(&mut self, thread: &(impl Pmu + ?Sized)) {
         self.requests.all().iter().for_each(|request| thread.request(request));
         self.requests.clear();
         if self.demand.signals().iter().any(|signal| thread.reached(signal)) {
@@ -76,14 +76,14 @@ impl Follower<'_> {
         }
     }
 
-    fn report_nested(&mut self, thread: &impl Pmu) {
+    fn report_nested(&mut self, thread: &(impl Pmu + ?Sized)) {
         let Some(steps) = self.nested.as_mut().filter(|steps| !steps.is_empty()) else { return };
         steps.all().for_each(|step| thread.nested(step));
         steps.clear();
     }
 
     /// Adds the cycles of the pipeline. Cycles with the same states are added together.
-    fn play_pipeline(&mut self, thread: &impl Pmu, held: &[Signal]) -> u64 {
+    fn play_pipeline(&mut self, thread: &(impl Pmu + ?Sized), held: &[Signal]) -> u64 {
         let mut passed = 0;
         let Some(pipeline) = &mut self.pipeline else { return 0 };
         while let Some((cycles, states)) = pipeline.next() {

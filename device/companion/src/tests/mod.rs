@@ -19,6 +19,7 @@ mod stalls;
 mod streams;
 mod threads;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::{BranchKind, Demand, Records, Signal, SignalSet, Totals};
@@ -30,20 +31,24 @@ use streams::{Noise, Tables, everything, follow, load, store};
 
 /// The totals of a machine's threads and of the devices of its packages.
 struct Rig {
-    threads: Vec<Totals>,
-    devices: Vec<Totals>,
+    threads: Vec<Box<Totals>>,
+    devices: Vec<Box<Totals>>,
+}
+
+fn totals() -> Box<Totals> {
+    Box::new(Totals::new())
 }
 
 impl Rig {
     /// Returns a package of so many threads.
     fn new(threads: usize) -> Rig {
-        Rig { threads: (0..threads).map(|_| Totals::new()).collect(), devices: Vec::from([Totals::new()]) }
+        Rig { threads: (0..threads).map(|_| totals()).collect(), devices: Vec::from([totals()]) }
     }
 
     /// Returns packages of one thread each.
     fn packages(packages: usize) -> Rig {
-        let totals = || (0..packages).map(|_| Totals::new()).collect();
-        Rig { threads: totals(), devices: totals() }
+        let of_packages = || (0..packages).map(|_| totals()).collect();
+        Rig { threads: of_packages(), devices: of_packages() }
     }
 
     fn run(&self, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
@@ -52,7 +57,7 @@ impl Rig {
     }
 
     fn deliver(&self, follower: &mut Follower<'_>) {
-        follower.deliver(&self.threads[follower.number()], &[], |_| {});
+        follower.deliver(&*self.threads[follower.number()], &[], |_| {});
     }
 
     fn get(&self, thread: usize, signal: Signal) -> u64 {

@@ -1,7 +1,5 @@
 //! Lines that devices put into the third level of POWER9, and conflicts of fetches in the second level.
 
-use alloc::boxed::Box;
-
 use vm_pmu_arch::feed::{Signal, Totals};
 use vm_pmu_arch::power9::spr;
 

@@ -40,13 +40,13 @@ impl PageTables for Pair {
 
 /// A PMU that keeps the steps that it takes.
 struct Recorder {
-    totals: Totals,
+    totals: Box<Totals>,
     steps: RefCell<Vec<NestedStep>>,
 }
 
 impl Recorder {
     fn new() -> Recorder {
-        Recorder { totals: Totals::new(), steps: RefCell::default() }
+        Recorder { totals: Box::new(Totals::new()), steps: RefCell::default() }
     }
 }
 
