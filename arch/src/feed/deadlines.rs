@@ -3,7 +3,7 @@
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::sections::Layout;
+use super::cells::Layout;
 use super::set::Bits;
 use super::{Signal, SignalSet, Totals, Vocabulary};
 use crate::atomic::AtomicU64;

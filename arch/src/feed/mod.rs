@@ -23,6 +23,7 @@
 //! An embedder that advances a thread by many cycles without events, all in the same states, can [promise](Feed::steady) so. What the cycles
 //! count then follows from one of them, and they are one step up to the next overflow.
 
+mod cells;
 mod context;
 mod deadlines;
 mod demand;
@@ -31,12 +32,13 @@ mod record;
 mod records;
 mod request;
 mod sample;
-mod sections;
+mod section;
 mod set;
 mod signal;
 mod supply;
 mod totals;
 
+pub use cells::{Make, Vocabulary};
 pub use context::Context;
 pub use deadlines::{Deadlines, Pace};
 pub use demand::Demand;
@@ -45,7 +47,7 @@ pub use record::{Branch, BranchKind, DataSource, Fetch, Memory, Prediction, Reco
 pub use records::{Occasion, Records};
 pub use request::{HeldAs, Request, RequestKind, Snoop, Supplier};
 pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, Flush, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
-pub use sections::{Make, Section, Vocabulary};
+pub use section::Section;
 pub use set::SignalSet;
 pub use signal::{Kind, Signal, Unit};
 pub use supply::Supply;

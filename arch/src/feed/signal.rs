@@ -10,7 +10,7 @@
 //! The numbers are part of the ABI and of saved states: a new signal goes at the end of the list.
 
 use super::Section;
-use super::sections::INDICES;
+use super::section::indices;
 use crate::numbered::numbered;
 
 /// What a signal's total is made of.
@@ -68,6 +68,9 @@ macro_rules! signals {
         pub enum Signal {
             $( $(#[doc = $doc])+ $name = INDICES[Number::$name as usize], )+
         }
+
+        /// The index of each signal, in the order of their numbers.
+        const INDICES: [u16; Signal::COUNT] = indices(&Signal::SECTIONS);
 
         /// The numbers: the order of the list.
         #[repr(u16)]

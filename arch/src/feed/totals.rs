@@ -3,7 +3,7 @@
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::sections::{COMMON, Layout};
+use super::cells::{COMMON, Layout};
 use super::{Signal, Vocabulary};
 use crate::atomic::AtomicU64;
 

@@ -1,107 +1,31 @@
-//! The sections of the vocabulary, and the cells of a part's signals.
+//! The cells of a part's signals.
 
-use super::{Signal, SignalSet};
+use super::{Section, Signal, SignalSet};
 
-/// A section of the vocabulary: the signals that the same parts have.
-///
-/// The order is that of the signals' [indices](Signal::index). A part has the common section and some that follow each other, so that one
-/// subtraction finds a cell, and one comparison whether there is one. What parts share that are no neighbours in this order is common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Section {
-    /// Several instruction set architectures share them, and every part has them.
-    Common,
-    /// Knights Landing has them.
-    Knl,
-    /// Knights Landing and the K8 share them.
-    X86,
-    /// A thread of the K8 has them.
-    K8,
-    /// The K8's northbridge has them: its counters count them in the whole package.
-    Northbridge,
-    /// Commands between caches that the K8's northbridge and POWER9 count.
-    Coherence,
-    /// POWER9 has them.
-    Power9,
-    /// Itanium has them.
-    Itanium,
-    /// Itanium and Montecito share them.
-    Ia64,
-    /// Montecito has them.
-    Montecito,
-    /// No event of a part counts them.
-    Uncounted,
+/// The index of the first signal of `section`.
+const fn start(section: Section) -> usize {
+    let mut start = 0;
+    let mut number = 0;
+    while number < Signal::COUNT {
+        start += ((Signal::SECTIONS[number] as usize) < section as usize) as usize;
+        number += 1;
+    }
+    start
 }
 
-/// The number of sections.
-const SECTIONS: usize = Section::Uncounted as usize + 1;
-
-impl Section {
-    /// The parts that have the section's signals.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Section::Common => "every part",
-            Section::Knl => "Knights Landing",
-            Section::X86 => "K8, Knights Landing",
-            Section::K8 | Section::Northbridge => "K8",
-            Section::Coherence => "K8, POWER9",
-            Section::Power9 => "POWER9",
-            Section::Itanium => "Itanium",
-            Section::Ia64 => "Itanium, Montecito",
-            Section::Montecito => "Montecito",
-            Section::Uncounted => "no part",
-        }
+/// The index behind the last signal of `section`.
+const fn end(section: Section) -> usize {
+    let mut end = start(section);
+    let mut number = 0;
+    while number < Signal::COUNT {
+        end += (Signal::SECTIONS[number] as usize == section as usize) as usize;
+        number += 1;
     }
-
-    /// The index of its first signal.
-    const fn start(self) -> usize {
-        let mut start = 0;
-        let mut index = 0;
-        while index < Signal::COUNT {
-            start += ((Signal::SECTIONS[index] as usize) < self as usize) as usize;
-            index += 1;
-        }
-        start
-    }
-
-    /// The index behind its last signal.
-    const fn end(self) -> usize {
-        let mut end = self.start();
-        let mut index = 0;
-        while index < Signal::COUNT {
-            end += (Signal::SECTIONS[index] as usize == self as usize) as usize;
-            index += 1;
-        }
-        end
-    }
+    end
 }
-
-/// The index of each signal, in the order of their numbers: those of a section follow each other.
-pub(super) const INDICES: [u16; Signal::COUNT] = {
-    let mut next = [0; SECTIONS];
-    let mut index = 0;
-    while index < Signal::COUNT {
-        let mut section = Signal::SECTIONS[index] as usize + 1;
-        while section < SECTIONS {
-            next[section] += 1;
-            section += 1;
-        }
-        index += 1;
-    }
-    let mut indices = [0; Signal::COUNT];
-    let mut index = 0;
-    while index < Signal::COUNT {
-        let section = Signal::SECTIONS[index] as usize;
-        indices[index] = next[section];
-        next[section] += 1;
-        index += 1;
-    }
-    indices
-};
 
 /// How many signals every part has: their cells come first.
-pub(super) const COMMON: usize = const { Section::Common.end() };
+pub(super) const COMMON: usize = const { end(Section::Common) };
 
 /// The signals of a part: the common ones, those that it shares with some, and its own.
 ///
@@ -136,11 +60,11 @@ impl Vocabulary {
     const fn indices(self) -> (usize, usize, Option<usize>) {
         match self {
             Vocabulary::Every => (COMMON, Signal::COUNT, None),
-            Vocabulary::K8 => (Section::X86.start(), Section::Coherence.end(), Some(Section::Northbridge.start())),
-            Vocabulary::Knl => (Section::Knl.start(), Section::X86.end(), None),
-            Vocabulary::Power9 => (Section::Coherence.start(), Section::Power9.end(), Some(Section::Power9.end())),
-            Vocabulary::Itanium => (Section::Itanium.start(), Section::Ia64.end(), None),
-            Vocabulary::Montecito => (Section::Ia64.start(), Section::Montecito.end(), None),
+            Vocabulary::K8 => (start(Section::X86), end(Section::Coherence), Some(start(Section::Northbridge))),
+            Vocabulary::Knl => (start(Section::Knl), end(Section::X86), None),
+            Vocabulary::Power9 => (start(Section::Coherence), end(Section::Power9), Some(end(Section::Power9))),
+            Vocabulary::Itanium => (start(Section::Itanium), end(Section::Ia64), None),
+            Vocabulary::Montecito => (start(Section::Ia64), end(Section::Montecito), None),
         }
     }
 
