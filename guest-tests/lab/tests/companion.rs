@@ -186,7 +186,7 @@ fn every_cycle_of_the_first_itanium_is_in_one_sum() {
     let mut all = [0; 6];
     for guest in vm_pmu_guests::of("itanium") {
         let lines = Lines::new(1);
-        let pmus = topology::Builder::of(part).threads(1).build(lines.clone()).unwrap();
+        let pmus = topology::Builder::of(part).threads(1).every_signal().build(lines.clone()).unwrap();
         let companion = Builder::new("itanium").unwrap().clock(Clock::Companion).build();
         let attach = |index: usize| {
             let mut cpu = vm_pmu_board::ia64::Cpu::new(pmus.thread(index).unwrap(), &lines, vm_pmu::arch::itanium::PERF_MON_INFO);
