@@ -110,7 +110,7 @@ impl Memory for Cells {
 
 /// Does to a core's collection whatever can be done to one.
 fn collection() -> u64 {
-    let totals = |thread: usize| (thread == black_box(0)).then_some(&THREAD.totals);
+    let totals = |thread: usize| (thread == black_box(0)).then_some(&*THREAD.totals);
     let mut core = Collection::new();
     core.init(black_box(0), &totals);
     core.set_interval(black_box(0));
