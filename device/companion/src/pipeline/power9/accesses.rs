@@ -1,7 +1,8 @@
 //! Loads and stores in the load/store slices.
 
 use super::machines::{Asking, PASS};
-use super::reasons::{Phases, Reason};
+use super::paths::Path;
+use super::reasons::Reason;
 use super::shared::{ENTRIES, first_entry};
 use super::signals::{
     FALSE_STORE_HITS, LOAD_HITS, LOAD_MISSES, MISALIGNED_LOADS, MISALIGNED_STORES, PREFETCH_TRANSLATION_MISSES, STORE_REJECTS,
@@ -36,14 +37,14 @@ const MISS_ENTRIES: u8 = 4;
 
 /// Returns the slice of an address (PP24).
 #[inline]
-pub(super) fn slice_of(touch: &Touch) -> usize {
+fn slice_of(touch: &Touch) -> usize {
     (touch.address >> 3) as usize % SLICES
 }
 
 /// Counts an access by its slice.
 #[inline]
-pub(super) fn count_slice(touch: &Touch, tally: &mut Tally) {
-    let (loads, stores) = (touch.loads(), touch.stores());
+fn count_slice<P: Path>(touch: &Touch, tally: &mut Tally) {
+    let (loads, stores) = (P::loads(touch), P::stores(touch));
     if touch.translation == 0 {
         count_in_slice(touch, &TRANSLATION_HITS, tally);
     } else if !loads && !stores {
@@ -69,37 +70,39 @@ fn count_in_slice(touch: &Touch, signals: &[Signal; SLICES], tally: &mut Tally) 
 
 impl Power9Pipeline {
     /// Performs the accesses of an instruction. Without any, it passes through the load/store unit.
-    pub(super) fn access(&mut self, executed: &Executed<'_>, times: &mut StageTimes, phases: &mut Phases, tally: &mut Tally) {
-        let touches = executed.found.touches();
-        times.sourced = self.ready(executed.operation.addresses).max(times.dispatched + 1);
+    #[inline(always)]
+    pub(super) fn access<P: Path>(&mut self, executed: &Executed<'_>, thread: usize, times: &mut StageTimes, tally: &mut Tally) {
+        let Executed { instruction, operation, touches, .. } = *executed;
+        let sourced = self.ready(times.dispatched + 1, operation.addresses);
         // PP25: it is not issued without an entry.
         let recirculation = touches.first().map_or(0, |touch| self.shared.recirculation_room(slice_of(touch)));
-        times.recirculated = times.sourced.max(recirculation);
-        times.issued = self.shared.ports.take_cycle(ADDRESSES + times.slice, times.recirculated);
-        if touches.is_empty() || executed.instruction.class == Class::Paste {
-            times.finished = self.pass_through(executed, times.issued, phases);
+        let recirculated = sourced.max(recirculation);
+        let issued = self.shared.ports.take_cycle(ADDRESSES + times.slice, recirculated);
+        if times.issued == times.dispatched {
+            self.issued(times, sourced, recirculated, issued);
+        }
+        if !P::QUIET && (touches.is_empty() || instruction.class == Class::Paste) {
+            times.finished = self.pass_through::<P>(executed, issued);
             return;
         }
-        let mut finished = 0;
-        for ((at, place), touch) in (times.issued..).zip(1..).zip(touches) {
-            count_slice(touch, tally);
-            if self.predicts {
+        for ((at, place), touch) in (issued..).zip(1..).zip(touches) {
+            count_slice::<P>(touch, tally);
+            if !P::QUIET && self.predicts {
                 self.predict_way(touch, tally);
             }
-            if touch.walked {
+            if !P::QUIET && touch.walked {
                 self.account.hold(Power9State::DataWalk as usize, u64::from(touch.translation));
                 self.walk(place, at, touch.translation);
             }
-            let done = if executed.instruction.class == Class::CompareExchange {
-                self.store_conditional(touch, at, phases)
-            } else if touch.stores() {
-                self.store(touch, executed.operation, at, times, phases, tally)
+            let done = if !P::QUIET && instruction.class == Class::CompareExchange {
+                self.store_conditional::<P>(touch, at)
+            } else if P::stores(touch) {
+                self.store::<P>(touch, operation, at, times, tally)
             } else {
-                self.load_data(touch, at, executed.thread, phases, tally)
+                self.load_data::<P>(touch, at, thread, tally)
             };
-            finished = done.max(finished);
+            times.finished = done.max(times.finished);
         }
-        times.finished = finished;
     }
 
     /// PP92: looks up the predicted data cache way of a load.
@@ -113,7 +116,7 @@ impl Power9Pipeline {
     }
 
     /// PP36: executes an instruction that moves no register data. Some wait for the answer of the second level.
-    fn pass_through(&mut self, executed: &Executed<'_>, issued: u64, phases: &mut Phases) -> u64 {
+    fn pass_through<P: Path>(&mut self, executed: &Executed<'_>, issued: u64) -> u64 {
         let passed = issued + PASS;
         let finished = match executed.instruction.class {
             Class::MemoryRegister => issued + REGISTER,
@@ -126,29 +129,30 @@ impl Power9Pipeline {
         if executed.instruction.class == Class::TransactionEnd {
             self.hold(Power9State::TransactionEndPending, passed, finished);
         }
-        phases.push(executed.row.reason, finished);
+        self.phase::<P>(executed.row.reason, finished);
         finished
     }
 
     /// PP24, PP28: launches the access into its slice, and translates it. Returns when the translation is known.
-    fn launch(&mut self, touch: &Touch, at: u64, phases: &mut Phases, tally: &mut Tally) -> u64 {
+    #[inline(always)]
+    fn launch<P: Path>(&mut self, touch: &Touch, at: u64, tally: &mut Tally) -> u64 {
         let launched = self.shared.ports.take_cycle(ACCESSES + slice_of(touch), at);
-        phases.push(Reason::AddressArbitration, launched);
+        self.phase::<P>(Reason::AddressArbitration, launched);
         if touch.translation == 0 {
             return launched;
         }
         tally.add(Signal::RejectsTranslation, 1);
         let begin = launched.max(self.shared.translations.room());
-        phases.push(Reason::TranslationQueueFull, begin);
+        self.phase::<P>(Reason::TranslationQueueFull, begin);
         let translated = begin + u64::from(touch.translation);
         self.shared.translations.take(translated + 1);
-        phases.push(Reason::Translation, translated);
+        self.phase::<P>(Reason::Translation, translated);
         translated
     }
 
     /// Returns the extra cycles of an access that crosses slices.
     #[inline]
-    pub(super) fn split(touch: &Touch) -> u64 {
+    fn split(touch: &Touch) -> u64 {
         match (touch.misaligned, slice_of(touch) == SLICES - 1) {
             (false, _) => 0,
             (true, false) => SPLIT,
@@ -157,13 +161,14 @@ impl Power9Pipeline {
     }
 
     /// PP26: gives a load an entry of its slice until it has finished and another queue takes it.
-    fn load_data(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
+    #[inline(always)]
+    fn load_data<P: Path>(&mut self, touch: &Touch, at: u64, thread: usize, tally: &mut Tally) -> u64 {
         let slice = slice_of(touch);
         let at = at.max(self.shared.recirculation_room(slice));
         let entered = at.max(self.shared.loads.get(slice).map_or(0, |queue| queue.room()));
-        phases.push(Reason::LoadQueueFull, entered);
+        self.phase::<P>(Reason::LoadQueueFull, entered);
         self.shared.recirculate(slice, at, entered);
-        let finished = self.read(touch, entered, thread, phases, tally);
+        let finished = self.read::<P>(touch, entered, thread, tally);
         let until = finished.max(self.shared.finished_room(slice)) + 1;
         if let Some(queue) = self.shared.loads.get_mut(slice) {
             queue.take(until);
@@ -175,35 +180,36 @@ impl Power9Pipeline {
     }
 
     /// Returns when the data of a load with an entry are present.
-    fn read(&mut self, touch: &Touch, at: u64, thread: usize, phases: &mut Phases, tally: &mut Tally) -> u64 {
-        let mut launched = self.launch(touch, at, phases, tally);
-        if !touch.loads() {
+    #[inline(always)]
+    fn read<P: Path>(&mut self, touch: &Touch, at: u64, thread: usize, tally: &mut Tally) -> u64 {
+        let mut launched = self.launch::<P>(touch, at, tally);
+        if !P::loads(touch) {
             // A prefetch is done when it has been sent. A prefetch for a store brings no line into the first level.
             let fills = touch.missed && touch.kind != AccessKind::PrefetchStore;
             tally.add(Signal::SoftwarePrefetchFills, u64::from(fills));
             tally.add(Signal::SoftwarePrefetchFillsFromMemory, u64::from(fills && matches!(touch.source, Source::Memory | Source::Remote)));
-            phases.push(Reason::LoadStoreOther, launched + PASS);
+            self.phase::<P>(Reason::LoadStoreOther, launched + PASS);
             return launched + PASS;
         }
         if touch.locked {
             // PP34: the reservation is kept at the second level, one at a time.
             let here = launched.max(self.reserving) + u64::from(touch.latency).max(SECOND_LEVEL);
             self.reserving = here;
-            phases.push(Reason::LoadReserve, here);
+            self.phase::<P>(Reason::LoadReserve, here);
             return here;
         }
-        let agreeing = self.agreeing_store(touch, launched);
+        let agreeing = if P::QUIET { None } else { self.agreeing_store(touch, launched) };
         if let Some(store) = agreeing.filter(|store| Self::meets(store, touch)) {
             // PP31: the load forwards the bytes of a store, or waits until the second level has them.
             let covered = store.holds(touch.address, touch.size);
             let from = if covered { store.ready + FORWARD } else { store.written };
             tally.add(Signal::RejectsStoreData, u64::from(from > launched));
-            phases.push(Reason::StoreDataWait, from);
+            self.phase::<P>(Reason::StoreDataWait, from);
             launched = launched.max(from);
             if covered {
                 tally.add(Signal::LoadsForwarded, 1);
                 self.life.traits |= Traits::STORE_FORWARDED;
-                phases.push(Reason::Forward, launched + PASS);
+                self.phase::<P>(Reason::Forward, launched + PASS);
                 return launched + PASS;
             }
         } else if agreeing.is_some() {
@@ -227,8 +233,8 @@ impl Power9Pipeline {
             pass = if conflict.is_some() { Reason::MissConflict } else { Reason::of_miss(source) };
             let entered = here.max(self.shared.misses.room());
             tally.add(Signal::RejectsMissQueue, u64::from(entered > here));
-            phases.push(pass, here);
-            phases.push(Reason::MissQueueFull, entered);
+            self.phase::<P>(pass, here);
+            self.phase::<P>(Reason::MissQueueFull, entered);
             let alone = u64::from(touch.latency).max(PASS) - PASS + 1;
             let latency = match (conflict, coming) {
                 // PP37: it waits until the second level has the line for the earlier request, and then takes the second level's latency.
@@ -258,9 +264,9 @@ impl Power9Pipeline {
                 self.life.miss(entered, here, true);
             }
         }
-        phases.push(pass, here);
+        self.phase::<P>(pass, here);
         let split = Self::split(touch);
-        phases.push(Reason::SplitLoad, here + split);
+        self.phase::<P>(Reason::SplitLoad, here + split);
         here + split
     }
 
@@ -286,20 +292,13 @@ impl Power9Pipeline {
     }
 
     /// PP27: executes a store, which finishes when its address and its data have entered its queue.
-    pub(super) fn store(
-        &mut self,
-        touch: &Touch,
-        operation: &Operation<'_>,
-        at: u64,
-        times: &mut StageTimes,
-        phases: &mut Phases,
-        tally: &mut Tally,
-    ) -> u64 {
+    #[inline]
+    fn store<P: Path>(&mut self, touch: &Touch, operation: &Operation<'_>, at: u64, times: &mut StageTimes, tally: &mut Tally) -> u64 {
         let slice = slice_of(touch);
         let at = at.max(self.shared.recirculation_room(slice));
         let room = self.shared.store_queues.get(slice).map_or(0, |queue| queue.room());
         let mut address = at.max(room);
-        phases.push(Reason::StoreQueueFull, address);
+        self.phase::<P>(Reason::StoreQueueFull, address);
         self.shared.recirculate(slice, at, address);
         // A rejected store is tried again.
         self.shared.stores_issued += 1 + u64::from(address > at);
@@ -308,39 +307,41 @@ impl Power9Pipeline {
         if touch.translation != 0 {
             count_in_slice(touch, &STORE_REJECTS, tally);
             address += u64::from(touch.translation);
-            phases.push(Reason::Translation, address);
+            self.phase::<P>(Reason::Translation, address);
             address = self.shared.ports.take_cycle(ACCESSES + slice, address);
-            phases.push(Reason::StoreRelaunch, address);
+            self.phase::<P>(Reason::StoreRelaunch, address);
         }
         let delay = if touch.size > 8 { STORE_VECTOR } else { STORE_DATA };
-        times.data = self.ready(operation.reads).max(address + delay);
+        times.data = self.ready(address + delay, operation.reads);
         let ready = (address + PASS).max(times.data + STORE_FINISH) + Self::split(touch);
-        phases.push(Reason::StoreData, ready - PASS);
-        phases.push(Reason::StoreFinish, ready);
+        self.phase::<P>(Reason::StoreData, ready - PASS);
+        self.phase::<P>(Reason::StoreFinish, ready);
         let finished = self.shared.ports.take_cycle(FINISHES + slice, ready);
-        phases.push(Reason::StoreFinishArbitration, finished);
+        self.phase::<P>(Reason::StoreFinishArbitration, finished);
         finished
     }
 
     /// PP34: executes a store-conditional. It is sent when everything before it has completed, and the second level answers.
-    fn store_conditional(&mut self, touch: &Touch, at: u64, phases: &mut Phases) -> u64 {
+    fn store_conditional<P: Path>(&mut self, touch: &Touch, at: u64) -> u64 {
         let done = at.max(self.completed + 1) + u64::from(touch.latency).max(SECOND_LEVEL);
-        phases.push(Reason::StoreConditional, done);
+        self.phase::<P>(Reason::StoreConditional, done);
         done
     }
 
-    /// Queues up what an instruction that completes in cycle `completed` leaves behind: finished loads until then (PP26), stores, and
-    /// operations without data that go to the second level (PP27, PP36).
-    pub(super) fn leave(&mut self, executed: &Executed<'_>, times: &StageTimes, completed: u64, tally: &mut Tally) {
-        for touch in executed.found.touches() {
-            let slice = slice_of(touch);
-            if touch.stores() {
-                self.write(touch, times, completed, executed.thread, tally);
+    /// Queues up what an instruction that has completed leaves behind: finished loads until then (PP26), stores, and operations without
+    /// data that go to the second level (PP27, PP36).
+    #[inline]
+    pub(super) fn leave<P: Path>(&mut self, executed: &Executed<'_>, times: &StageTimes, thread: usize, tally: &mut Tally) {
+        let completed = self.completed;
+        for touch in executed.touches {
+            if P::stores(touch) {
+                self.write(touch, *times, completed, thread, tally);
             } else {
-                self.shared.finish_load(slice, times.finished, completed + 1);
+                self.shared.finish_load(slice_of(touch), times.finished, completed + 1);
             }
         }
         let from = match executed.instruction.class {
+            _ if P::QUIET => return,
             Class::Fence | Class::LightFence | Class::DeviceFence => times.finished,
             Class::TranslationInvalidation | Class::SegmentInvalidation | Class::Paste | Class::TransactionEnd | Class::CacheBlock => {
                 completed
@@ -355,7 +356,7 @@ impl Power9Pipeline {
         }
     }
 
-    pub(super) fn write(&mut self, touch: &Touch, times: &StageTimes, completed: u64, thread: usize, tally: &mut Tally) {
+    fn write(&mut self, touch: &Touch, times: StageTimes, completed: u64, thread: usize, tally: &mut Tally) {
         let slice = slice_of(touch);
         let shared = &mut self.shared;
         let sent = shared.send(completed);

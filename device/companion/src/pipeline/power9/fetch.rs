@@ -2,21 +2,26 @@
 
 use super::reasons::Reason;
 use super::signals::Power9State;
-use super::{BLOCK, BLOCK_BITS, FRONT_END, LINE_BITS, Power9Pipeline, Power9Share, REFETCH, StageTimes, TAKEN, Turned};
+use super::{BLOCK, BLOCK_BITS, FRONT_END, LINE_BITS, Power9Pipeline, REFETCH, TAKEN, Turned};
 use crate::instruction::{Class, Instruction};
 use crate::pipeline::{Continuation, Findings};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
 impl Power9Pipeline {
-    /// PP1 to PP6: fetches the block that the instruction lies in.
-    pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Findings, share: Power9Share, tally: &mut Tally) {
-        let block = instruction.address >> BLOCK_BITS;
-        if instruction.length == 0 || self.block == Some(block) {
-            return;
+    /// Fetches the block that the instruction lies in, unless it is the last fetched. The thread has a `share` of the instruction buffer.
+    #[inline]
+    pub(super) fn fetch(&mut self, instruction: &Instruction<'_>, found: &Findings, share: usize, tally: &mut Tally) {
+        let block = Some(instruction.address >> BLOCK_BITS);
+        if self.block != block && instruction.length != 0 {
+            self.block = block;
+            self.fetch_block(instruction, found, share, tally);
         }
-        self.block = Some(block);
-        let room = self.buffer.room_within(BLOCK, share.buffer) + FRONT_END;
+    }
+
+    /// PP1 to PP6: fetches the block that the instruction lies in.
+    fn fetch_block(&mut self, instruction: &Instruction<'_>, found: &Findings, share: usize, tally: &mut Tally) {
+        let room = self.buffer.room_within(BLOCK, share) + FRONT_END;
         self.hold(Power9State::BufferFull, self.fetched + 1, room);
         self.account.hold(Power9State::CodeWalk as usize, u64::from(found.walk));
         self.walk(0, self.fetched, found.walk);
@@ -42,10 +47,11 @@ impl Power9Pipeline {
         }
     }
 
-    /// PP4, PP5, PP7, PP8: redirects the fetcher.
-    pub(super) fn turn(&mut self, instruction: &Instruction<'_>, continuation: Continuation, times: &StageTimes, completed: u64) {
+    /// PP4, PP5, PP7, PP8: redirects the fetcher after an instruction that has finished in cycle `finished`.
+    pub(super) fn turn(&mut self, instruction: &Instruction<'_>, continuation: Continuation, finished: u64) {
+        let completed = self.completed;
         let flush = match continuation {
-            Continuation::Sequential => (instruction.class == Class::Serializing).then_some(times.finished + REFETCH),
+            Continuation::Sequential => (instruction.class == Class::Serializing).then_some(finished + REFETCH),
             Continuation::Taken | Continuation::Resteered(_) => {
                 self.block = None;
                 self.turned = Turned::Prediction;
@@ -57,17 +63,17 @@ impl Power9Pipeline {
             Continuation::Mispredicted => {
                 self.front = Reason::EmptyMisprediction;
                 self.turned = Turned::Misprediction;
-                Some(times.finished + REFETCH)
+                Some(finished + REFETCH)
             }
             Continuation::Restarted => Some(completed + REFETCH),
             Continuation::Far if instruction.class == Class::Exception => None,
-            Continuation::Far => Some(times.finished + REFETCH),
+            Continuation::Far => Some(finished + REFETCH),
         };
         // An exception's handler begins when it has completed.
         let flush = if instruction.class == Class::Exception { Some(completed + 1) } else { flush };
         if let Some(at) = flush {
             if !matches!(continuation, Continuation::Mispredicted) {
-                self.hold(Power9State::FetchStopped, times.dispatched, times.finished);
+                self.hold(Power9State::FetchStopped, self.group.at, finished);
             }
             self.restart = at;
             self.fetched = at - 1;

@@ -40,8 +40,8 @@ impl Wary {
 impl Power9Pipeline {
     /// Returns when and why a dispatched instruction is flushed and dispatched again, if it is.
     pub(super) fn flushed(&mut self, executed: &Executed<'_>, times: &StageTimes, tally: &mut Tally) -> Option<(u64, Flush)> {
-        let launch = self.ready(executed.operation.addresses).max(times.dispatched + 1);
-        for touch in executed.found.touches().iter().filter(|touch| touch.loads()) {
+        let launch = self.ready(times.dispatched + 1, executed.operation.addresses);
+        for touch in executed.touches.iter().filter(|touch| touch.loads()) {
             if touch.uncached {
                 // It is first tried as if it were cacheable.
                 tally.add(Signal::LoadStoreFlushes, 1);
@@ -80,9 +80,9 @@ impl Power9Pipeline {
 
     /// PP35: whether another thread of the core stored to a line that the instruction had loaded while an older barrier was pending.
     pub(super) fn is_overtaken(&self, executed: &Executed<'_>, times: &StageTimes, completed: u64, threads: &Threads<'_>) -> bool {
-        let loads = || executed.found.touches().iter().filter(|touch| touch.loads());
+        let loads = || executed.touches.iter().filter(|touch| touch.loads());
         executed.instruction.class != Class::Fence
             && threads.are_several()
-            && loads().any(|touch| self.shared.is_stored(touch.line, times.finished, completed, executed.thread))
+            && loads().any(|touch| self.shared.is_stored(touch.line, times.finished, completed, threads.number()))
     }
 }

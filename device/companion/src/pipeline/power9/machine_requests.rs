@@ -6,6 +6,12 @@ use crate::pipeline::{Findings, Source};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
 
+/// Whether lines have left the caches, were requested by the prefetcher, snooped by others, or put into the third level.
+#[inline]
+pub(super) fn moves_lines(found: &Findings) -> bool {
+    found.castouts != (0, 0) || found.snooped != (0, 0) || found.injected != 0 || found.prefetched != 0
+}
+
 impl Power9Pipeline {
     /// Handles the lines that an instruction evicted from the caches, those that it made the prefetcher request, and those that others have
     /// snooped or put into the third level since.

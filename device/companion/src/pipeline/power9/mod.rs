@@ -2,7 +2,6 @@
 //! are in `docs/notes/pipelines-power9.md`. Conflicts in the second level with other cores (PP37) are not modelled.
 
 mod accesses;
-mod beside;
 mod dispatch;
 mod fetch;
 mod flushes;
@@ -11,13 +10,12 @@ mod machine_requests;
 mod machines;
 mod occupancy;
 mod outcome;
-mod plain;
+mod paths;
 mod progress;
 mod reasons;
 mod rows;
 mod saved;
 mod shared;
-mod short;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -28,7 +26,7 @@ mod way_prediction;
 use vm_pmu_arch::feed::Signal;
 
 use super::sharing::Threads;
-use super::{Continuation, Findings, boxed};
+use super::{Continuation, Findings, Touch, boxed};
 use crate::instruction::{Class, Elements, Instruction, Operation, Register};
 use crate::pipeline::resources::account::ManyStates;
 use crate::pipeline::resources::memory::Stores;
@@ -39,9 +37,11 @@ use crate::tally::Tally;
 use alloc::boxed::Box;
 use dispatch::{DispatchGroup, DispatchHold};
 use flushes::Wary;
+use machine_requests::moves_lines;
 use outcome::InstructionStages;
+use paths::Path;
 pub(super) use reasons::REASONS;
-use reasons::{Phases, Reason};
+use reasons::Reason;
 use rows::{Power9Row, Power9Unit};
 pub(super) use shared::SharedUnits as Shared;
 use shared::SharedUnits;
@@ -112,14 +112,43 @@ impl Turned {
     const ALL: [Turned; 3] = [Turned::Nothing, Turned::Prediction, Turned::Misprediction];
 }
 
-/// An instruction that is being executed, by thread `thread` of the core.
+/// An instruction that is being executed.
 #[derive(Clone, Copy, Debug)]
 struct Executed<'a> {
     instruction: &'a Instruction<'a>,
     operation: &'a Operation<'a>,
     row: Power9Row,
     found: &'a Findings,
-    thread: usize,
+    touches: &'a [Touch],
+    continuation: Continuation,
+}
+
+impl<'a> Executed<'a> {
+    /// Returns an instruction of path `P` and what was found of it.
+    #[inline]
+    fn new<P: Path>(
+        instruction: &'a Instruction<'a>,
+        found: &'a Findings,
+        touches: &'a [Touch],
+        continuation: Continuation,
+    ) -> Executed<'a> {
+        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
+        let row = P::ROW.unwrap_or_else(|| rows::of(instruction));
+        // Of the instructions of a path of their own, only branches continue elsewhere.
+        let turns = P::ROW.is_none_or(|row| row.unit == Power9Unit::Branch);
+        let continuation = if turns { continuation } else { Continuation::Sequential };
+        Executed { instruction, operation, row, found, touches, continuation }
+    }
+
+    #[inline]
+    fn loads<P: Path>(&self) -> bool {
+        self.touches.iter().any(P::loads)
+    }
+
+    #[inline]
+    fn stores<P: Path>(&self) -> bool {
+        self.touches.iter().any(P::stores)
+    }
 }
 
 /// The pipeline of a thread.
@@ -168,7 +197,7 @@ pub(super) struct Power9Pipeline {
     pub(super) told: bool,
     /// Whether way prediction misses are counted (PP92).
     pub(super) predicts: bool,
-    /// Whether instructions that only compute may take the [fast path](Power9Pipeline::execute_plain).
+    /// Whether instructions may take a fast path: see [`Path`].
     pub(super) quiet: bool,
     /// The first cycle in which queues and units have not been counted, and the cycles of the core in which the thread was absent.
     counted: u64,
@@ -193,6 +222,7 @@ struct Power9Share {
 
 impl Power9Share {
     /// Returns the share of one thread if `threads` run.
+    #[inline]
     fn of(threads: usize) -> Power9Share {
         let parts = match threads {
             0 | 1 => 1,
@@ -213,11 +243,10 @@ struct StageTimes {
     slice: usize,
     /// Issue of the data of its last store.
     data: u64,
-    /// The cycle in which it could be issued if its port were free.
-    sourced: u64,
-    /// The cycle in which, in addition, the recirculation queue has room for it.
-    recirculated: u64,
+    /// Issue of its operation; the cycle of its dispatch until then.
     issued: u64,
+    /// The first cycle that has no reason yet at its issue.
+    owned: u64,
     finished: u64,
     /// The cycle in which its last store has a queue entry.
     entered: u64,
@@ -298,17 +327,12 @@ impl Power9Pipeline {
         self.stores.shift(cycles);
     }
 
-    /// Executes an instruction.
-    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, threads: &mut Threads<'_>, tally: &mut Tally) {
-        self.exchange(threads);
-        if self.watches && !self.shared.watch.active {
-            self.shared.watch.start(self.group.at);
-            self.counted = self.group.at;
+    /// Swaps the shared state of the core's threads with that of this thread, if there are several threads.
+    #[inline]
+    fn exchange(&mut self, threads: &mut Threads<'_>) {
+        if let Some(shared) = threads.shared::<SharedUnits>() {
+            core::mem::swap(&mut self.shared, shared);
         }
-        self.step(instruction, found, threads, tally);
-        self.count_stores(tally);
-        self.exchange(threads);
-        self.quiet = self.is_quiet();
     }
 
     /// Lets time pass up to the dispatch cycle `at`.
@@ -334,73 +358,97 @@ impl Power9Pipeline {
         for (from, until) in [(from, until.min(absent.0.max(from))), (from.max(absent.1.min(until)), until)] {
             // Both are the whole range if the thread was never absent in it.
             if from < until {
-                shared.watch.held(thread, from, until, |state, cycles| account.hold(state as usize, cycles));
+                shared.watch.held(thread, from, until, |state, cycles| account.hold(state, cycles));
             }
         }
         self.counted = until;
     }
 
-    fn step(&mut self, instruction: &Instruction<'_>, found: &Findings, threads: &mut Threads<'_>, tally: &mut Tally) {
-        let row = rows::of(instruction);
-        let operation = instruction.operation.as_ref().unwrap_or(&UNKNOWN);
-        let share = Power9Share::of(threads.count());
+    /// Executes an instruction of path `P`.
+    #[inline(always)]
+    fn step<P: Path>(&mut self, executed: &Executed<'_>, threads: &mut Threads<'_>, tally: &mut Tally) {
+        let Executed { instruction, ref row, found, .. } = *executed;
+        let (loads, stores) = (executed.loads::<P>(), executed.stores::<P>());
+        let (share, thread) = if P::ALONE { (Power9Share::of(1), 0) } else { (Power9Share::of(threads.count()), threads.number()) };
         self.second_walker = 0;
-        self.fetch(instruction, found, share, tally);
-        let loads = found.touches().iter().any(super::Touch::loads);
-        let stores = found.touches().iter().any(super::Touch::stores);
-        let executed = Executed { instruction, operation, row, found, thread: threads.number() };
-        let mut times = self.dispatch(&executed, share, threads, tally);
-        let flushed = if loads { self.flushed(&executed, &times, tally) } else { None };
-        if let Some((at, _)) = flushed {
-            self.front = Reason::Empty;
-            self.refetch(at);
-            times = self.dispatch(&executed, share, threads, tally);
+        self.fetch(instruction, found, share.buffer, tally);
+        let mut times = self.dispatch::<P>(executed, share, threads, tally);
+        let mut flushed = None;
+        if !P::QUIET && loads {
+            flushed = self.flushed(executed, &times, tally);
+            if let Some((at, _)) = flushed {
+                self.front = Reason::Empty;
+                self.refetch(at);
+                times = self.dispatch::<P>(executed, share, threads, tally);
+            }
         }
-        if self.told {
+        if !P::QUIET && self.told {
             self.life = InstructionStages::begin(self.fetched, times.dispatched);
             self.life.flush = flushed.map_or(Flush::None, |(_, cause)| cause);
         }
-        let mut phases = Phases::new();
+        let unowned = self.unowned;
+        if self.unowned < times.dispatched {
+            self.own_dispatch(times.held.ready, &times.held.reasons(), times.dispatched, tally);
+        }
+        times.owned = self.unowned;
+        let computes = !matches!(row.unit, Power9Unit::Memory | Power9Unit::None);
+        if computes && !loads {
+            self.issue::<P>(executed, loads, &mut times);
+        }
         if loads || stores || row.unit == Power9Unit::Memory {
-            self.access(&executed, &mut times, &mut phases, tally);
+            self.access::<P>(executed, thread, &mut times, tally);
         }
-        if row.unit != Power9Unit::Memory && row.unit != Power9Unit::None {
-            self.issue(&row, operation, loads, &mut times, &mut phases);
+        if computes && loads {
+            self.issue::<P>(executed, loads, &mut times);
         }
-        if let Some(queue) = self.shared.queues.get_mut(times.slice).filter(|_| !matches!(row.unit, Power9Unit::None | Power9Unit::Branch))
-        {
-            queue.take(times.issued + 1);
-            self.shared.watch.take(WatchedQueue::Issue, times.dispatched, times.issued + 1);
+        match row.unit {
+            Power9Unit::None => self.own_until(Reason::DispatchFinish, times.finished),
+            Power9Unit::Memory => {}
+            _ => self.phase::<P>(row.reason, times.finished),
         }
-        if row.unit == Power9Unit::Branch {
-            self.shared.branches.take(times.issued + 1);
+        self.own_until(Reason::Finish, times.finished + 1);
+        match row.unit {
+            Power9Unit::None => {}
+            Power9Unit::Branch => self.shared.branches.take(times.issued + 1),
+            _ => {
+                if let Some(queue) = self.shared.queues.get_mut(times.slice) {
+                    queue.take(times.issued + 1);
+                }
+                if !P::QUIET {
+                    self.shared.watch.take(WatchedQueue::Issue, times.dispatched, times.issued + 1);
+                }
+            }
         }
-        if found.castouts != (0, 0) || found.snooped != (0, 0) || found.injected != 0 || found.prefetched != 0 {
+        if !P::QUIET && moves_lines(found) {
             self.follow_lines(found, &times, tally);
         }
-        if self.told {
-            self.record(&row, found, &times, &phases);
+        if !P::QUIET && self.told {
+            self.record(executed, &times, unowned);
         }
-        self.own(&times, &phases, threads, tally);
-        self.complete(&executed, &times, threads, tally);
-        if threads.are_several() {
+        if !P::ALONE && threads.are_several() {
+            self.shared.progress.stalls(thread, times.owned, times.finished);
+        }
+        self.complete::<P>(executed, &times, threads, tally);
+        if !P::ALONE && threads.are_several() {
             if instruction.class != Class::Exception {
-                self.shared.progress.completes(threads.number(), self.completed);
+                self.shared.progress.completes(thread, self.completed);
             }
-            tally.add(Signal::InstructionsOtherThreadsStalled, self.shared.progress.take(threads.number()));
+            tally.add(Signal::InstructionsOtherThreadsStalled, self.shared.progress.take(thread));
+        }
+        if !P::ALONE || stores {
+            tally.add(Signal::StoresIssued, self.shared.stores_issued.saturating_sub(self.stores_seen));
+            self.stores_seen = self.shared.stores_issued;
         }
     }
 
-    /// PP19 to PP22: issues an operation that is not an access.
-    fn issue(&mut self, row: &Power9Row, operation: &Operation<'_>, loads: bool, times: &mut StageTimes, phases: &mut Phases) {
+    /// PP19 to PP22: issues an operation that is not an access, or that needs the data of one that loads.
+    #[inline]
+    fn issue<P: Path>(&mut self, executed: &Executed<'_>, loads: bool, times: &mut StageTimes) {
+        let Executed { operation, ref row, .. } = *executed;
         let slice = times.slice;
-        let mut sources = self.ready(operation.reads).max(times.dispatched + 1);
-        if loads {
-            // Its data are present when the access has finished.
-            sources = sources.max(times.finished);
-        } else {
-            sources = sources.max(self.ready(operation.addresses));
-        }
+        let mut sources = self.ready(times.dispatched + 1, operation.reads);
+        // The data of an access are present when it has finished.
+        sources = if loads { sources.max(times.finished) } else { self.ready(sources, operation.addresses) };
         let pair = slice & !1;
         let keeps = u64::from(row.keeps);
         let shared = &mut self.shared;
@@ -416,19 +464,20 @@ impl Power9Pipeline {
             Power9Unit::Crypto => shared.take_all(&[(slice, 1), (CRYPTO, 1)], sources),
             Power9Unit::Slice | Power9Unit::None | Power9Unit::Memory => shared.ports.take_cycle(slice, sources),
         };
-        if let Some(units) = row.reason.units() {
+        if !P::QUIET
+            && let Some(units) = row.reason.units()
+        {
             // PP51: a unit is busy when it takes an operation, and while it is kept.
             let both = matches!(row.unit, Power9Unit::Pair | Power9Unit::Divider);
             (0..=u8::from(both)).for_each(|_| shared.watch.take(units, at, at + keeps));
         }
         if loads {
-            phases.push(row.reason, at);
+            self.phase::<P>(row.reason, at);
         } else {
-            (times.sourced, times.recirculated, times.issued) = (sources, sources, at);
+            self.issued(times, sources, sources, at);
         }
         // A store of the same instruction may finish later.
         times.finished = times.finished.max(at + u64::from(row.latency));
-        phases.push(row.reason, times.finished);
     }
 
     /// Assigns a walk that is due in cycle `at` to a walker. It is for the code of the instruction (place 0), or for its access at another
@@ -438,56 +487,66 @@ impl Power9Pipeline {
         self.second_walker |= u32::from(second) << (place & 31);
     }
 
-    fn ready(&self, registers: &[Register]) -> u64 {
-        self.registers.ready(registers.iter().map(|register| place(*register)))
+    /// Returns when all of these registers are ready, `earliest` or later.
+    #[inline]
+    fn ready(&self, earliest: u64, registers: &[Register]) -> u64 {
+        registers.iter().fold(earliest, |ready, register| ready.max(self.registers.at(place(*register))))
     }
 
-    /// PP57, PP58: fills in the record of the instruction up to its finish. Everything before it has its reasons.
-    fn record(&mut self, row: &Power9Row, found: &Findings, times: &StageTimes, phases: &Phases) {
-        let life = &mut self.life;
-        life.issued = (row.unit != Power9Unit::None).then_some(times.issued);
-        life.next_to_finish = self.unowned.saturating_sub(1).max(times.dispatched);
+    /// PP57, PP58: fills in the record of the instruction up to its finish. Cycle `unowned` was the first without a reason before it.
+    fn record(&mut self, executed: &Executed<'_>, times: &StageTimes, unowned: u64) {
+        let (life, unit) = (&mut self.life, executed.row.unit);
+        life.issued = (unit != Power9Unit::None).then_some(times.issued);
+        life.next_to_finish = unowned.saturating_sub(1).max(times.dispatched);
         life.finished = times.finished;
         life.next_to_complete = self.completed.max(times.dispatched);
-        life.stall = times.finished.saturating_sub(self.unowned.max(times.issued));
-        life.kind = phases.last(times.finished);
-        life.mispredicted = found.continuation == Continuation::Mispredicted;
+        life.stall = times.finished.saturating_sub(unowned.max(times.issued));
+        life.mispredicted = executed.continuation == Continuation::Mispredicted;
         life.traits.set(Traits::AFTER_EMPTY, self.completed == 0 || times.dispatched > self.completed + 1);
-        life.traits.set(Traits::DECIMAL, row.unit == Power9Unit::Decimal);
+        life.traits.set(Traits::DECIMAL, unit == Power9Unit::Decimal);
     }
 
-    /// PP42 to PP48: gives the instruction the cycles after everything before it has finished, up to its own finish.
-    fn own(&mut self, times: &StageTimes, phases: &Phases, threads: &Threads<'_>, tally: &mut Tally) {
-        if times.finished < self.unowned {
-            return;
+    /// PP42 to PP48: gives the instruction the cycles before its dispatch after everything before it has finished.
+    #[inline(never)]
+    fn own_dispatch(&mut self, ready: u64, held: &[(Reason, u64)], dispatched: u64, tally: &mut Tally) {
+        if self.completed != 0 {
+            self.own_completion(dispatched.min(self.completed + 1));
         }
-        if self.unowned < times.dispatched {
-            let in_flight = times.dispatched.min(self.completed + 1);
-            if self.completed != 0 {
-                self.own_completion(in_flight);
-            }
-            if self.stalled && self.unowned < times.dispatched {
-                tally.add(Signal::StallsEndedEmpty, 1);
-            }
-            self.own_until(self.front, times.held.ready.min(times.dispatched));
-            for (reason, until) in times.held.reasons() {
-                self.own_until(reason, until.min(times.dispatched));
-            }
-            self.own_until(Reason::Empty, times.dispatched);
+        if self.stalled && self.unowned < dispatched {
+            tally.add(Signal::StallsEndedEmpty, 1);
         }
-        if self.unowned < times.issued {
-            self.own_until(Reason::HeldOther, times.sourced.min(times.issued));
-            self.own_until(Reason::HeldRecirculation, times.recirculated.min(times.issued));
-            self.own_until(Reason::HeldArbitration, times.issued);
+        self.own_until(self.front, ready.min(dispatched));
+        for (reason, until) in held {
+            self.own_until(*reason, dispatched.min(*until));
         }
-        if threads.are_several() {
-            self.shared.progress.stalls(threads.number(), self.unowned, times.finished);
+        self.own_until(Reason::Empty, dispatched);
+    }
+
+    /// Gives the instruction the cycles before its issue in cycle `issued`. It could have been issued in cycle `sourced` if its port had
+    /// been free, and in cycle `recirculated` if, in addition, the recirculation queue had had room for it.
+    #[inline(never)]
+    fn own_issue(&mut self, sourced: u64, recirculated: u64, issued: u64) {
+        self.own_until(Reason::HeldOther, sourced);
+        self.own_until(Reason::HeldRecirculation, recirculated);
+        self.own_until(Reason::HeldArbitration, issued);
+    }
+
+    /// Records the issue of the operation, likewise.
+    #[inline(always)]
+    fn issued(&mut self, times: &mut StageTimes, sourced: u64, recirculated: u64, issued: u64) {
+        if self.unowned < issued {
+            self.own_issue(sourced, recirculated, issued);
         }
-        for (reason, until) in phases.all() {
-            self.own_until(reason, until.min(times.finished));
+        (times.issued, times.owned) = (issued, self.unowned);
+    }
+
+    /// Gives `reason` to the cycles of the execution up to `until` that have none.
+    #[inline]
+    fn phase<P: Path>(&mut self, reason: Reason, until: u64) {
+        if !P::QUIET {
+            self.life.phase(reason, until);
         }
-        self.own_until(Reason::DispatchFinish, times.finished);
-        self.own_until(Reason::Finish, times.finished + 1);
+        self.own_until(reason, until);
     }
 
     /// PP41: gives reasons to the cycles before `until` in which everything has finished and not all has completed.
@@ -509,60 +568,67 @@ impl Power9Pipeline {
         }
     }
 
-    /// PP41: returns the cause that keeps an instruction from completing.
-    fn blocked(&self, executed: &Executed<'_>, threads: &Threads<'_>) -> Blocked {
-        let from = self.unowned;
-        let blocked = |reason, cycles| Blocked { reason, until: from + cycles, last: reason };
-        match executed.instruction.class {
-            Class::Exception => Blocked { last: Reason::OldestFlush, ..blocked(Reason::BlockedException, EXCEPTION + 1) },
+    /// PP41: returns the reason for which an instruction does not complete, and for how many cycles, if its class gives one.
+    fn blocked(&self, class: Class) -> Option<(Reason, u64)> {
+        let barrier = self.stores.written + SECOND_LEVEL;
+        match class {
+            Class::Exception => Some((Reason::BlockedException, EXCEPTION + 1)),
             // PP35: the second level has taken the stores, and answers.
-            Class::Fence if self.stores.written >= from => blocked(Reason::BlockedBarrier, self.stores.written + SECOND_LEVEL - from),
-            Class::StatusWrite => blocked(Reason::BlockedStatusWrite, SHORT_WAIT),
-            Class::NestedTransactionBegin => blocked(Reason::BlockedNestedBegin, SHORT_WAIT),
-            Class::NestedTransactionEnd => blocked(Reason::BlockedNestedEnd, SHORT_WAIT),
-            _ if threads.are_several() && self.shared.is_flushed(from, executed.thread) => blocked(Reason::BlockedFlush, 1),
-            _ => blocked(Reason::AllFinished, 0),
+            Class::Fence if self.stores.written >= self.unowned => Some((Reason::BlockedBarrier, barrier - self.unowned)),
+            Class::StatusWrite => Some((Reason::BlockedStatusWrite, SHORT_WAIT)),
+            Class::NestedTransactionBegin => Some((Reason::BlockedNestedBegin, SHORT_WAIT)),
+            Class::NestedTransactionEnd => Some((Reason::BlockedNestedEnd, SHORT_WAIT)),
+            _ => None,
         }
     }
 
     /// PP40, PP41: completes the instruction, sets when its results are ready, and redirects the fetcher.
-    fn complete(&mut self, executed: &Executed<'_>, times: &StageTimes, threads: &Threads<'_>, tally: &mut Tally) {
-        let Executed { instruction, operation, row, found, thread } = *executed;
-        let mut blocked = self.blocked(executed, threads);
+    #[inline(always)]
+    fn complete<P: Path>(&mut self, executed: &Executed<'_>, times: &StageTimes, threads: &Threads<'_>, tally: &mut Tally) {
+        let Executed { instruction, operation, ref row, continuation, .. } = *executed;
+        let (class, thread) = (instruction.class, if P::ALONE { 0 } else { threads.number() });
+        let special = if P::QUIET { None } else { self.blocked(class) };
+        let flushed = !P::ALONE && threads.are_several() && self.shared.is_flushed(self.unowned, thread);
+        let (reason, cycles) = special.unwrap_or(if flushed { (Reason::BlockedFlush, 1) } else { (Reason::AllFinished, 0) });
+        let until = self.unowned + cycles;
         // The cause that blocks an older instruction blocks this one too.
-        if self.blocked.until > blocked.until {
-            blocked = self.blocked;
+        if until >= self.blocked.until {
+            let last = if reason == Reason::BlockedException { Reason::OldestFlush } else { reason };
+            self.blocked = Blocked { reason, until, last };
         }
-        let overtaken = blocked.reason == Reason::BlockedBarrier && self.is_overtaken(executed, times, blocked.until, threads);
+        let overtaken =
+            !P::QUIET && self.blocked.reason == Reason::BlockedBarrier && self.is_overtaken(executed, times, self.blocked.until, threads);
         if overtaken {
             tally.add(Signal::LoadStoreFlushesNext, 1);
             tally.add(Signal::LoadStoreFlushes, 1);
-            blocked = Blocked { until: blocked.until + 1, last: Reason::BlockedFlushNext, ..blocked };
+            self.blocked.until += 1;
+            self.blocked.last = Reason::BlockedFlushNext;
         }
-        tally.add(Signal::OldestFlushes, u64::from(instruction.class == Class::Exception));
-        self.blocked = blocked;
-        let completed = self.completed.max(blocked.until - 1 + COMPLETION);
+        let completed = self.completed.max(self.blocked.until - 1 + COMPLETION);
         self.completed = completed;
-        self.life.completed = completed;
         for _ in 0..row.operations {
             self.window.take(completed + 1);
         }
-        self.leave(executed, times, completed, tally);
-        match instruction.class {
-            Class::TransactionEnd => self.ended = completed,
-            Class::TranslationInvalidation => self.invalidated = times.finished,
-            _ => {}
+        self.leave::<P>(executed, times, thread, tally);
+        if !P::QUIET {
+            self.life.completed = completed;
+            tally.add(Signal::OldestFlushes, u64::from(class == Class::Exception));
+            match class {
+                Class::TransactionEnd => self.ended = completed,
+                Class::TranslationInvalidation => self.invalidated = times.finished,
+                _ => {}
+            }
+            self.behind_invalidation = class == Class::TranslationInvalidation;
         }
-        self.behind_invalidation = instruction.class == Class::TranslationInvalidation;
         let writes = operation.writes;
-        // A load writes its data first; an update form writes the base too.
-        let based = writes.len() > 1 || !found.touches().iter().any(super::Touch::loads);
+        // A load writes its data first; an update form writes the base too. After two cycles, both are ready.
+        let based = times.finished != times.issued + 2 && (writes.len() > 1 || !executed.loads::<P>());
         for register in writes {
             self.shared.history.take_in_order(completed + 1);
-            let moves = based && register.0 != ANY && operation.addresses.contains(register);
+            let moves = based && operation.addresses.contains(register);
             let ready = match (register.0 == ANY, moves) {
                 // As if through the shortest operation, whatever this one is.
-                (true, _) => self.ready(&[Register(ANY)]).max(times.dispatched + 1) + 2,
+                (true, _) => self.registers.at(ANY).max(times.dispatched + 1) + 2,
                 // The base of an update form is updated in parallel with the access.
                 (_, true) => times.issued + 2,
                 _ => times.finished,
@@ -571,8 +637,10 @@ impl Power9Pipeline {
         }
         self.buffer.take(times.dispatched + 1);
         self.front = Reason::Empty;
-        self.turn(instruction, found.continuation, times, completed);
-        if found.continuation == Continuation::Mispredicted {
+        if !P::QUIET || continuation != Continuation::Sequential {
+            self.turn(instruction, continuation, times.finished);
+        }
+        if continuation == Continuation::Mispredicted {
             self.shared.flush(times.finished, thread);
         }
         if overtaken {

@@ -44,8 +44,9 @@ pub(super) struct InstructionStages {
     pub(super) drained: Option<u64>,
     /// Cycles after its issue in which it was the oldest unfinished instruction.
     pub(super) stall: u64,
-    /// The reason of its last phase.
-    pub(super) kind: Option<Reason>,
+    /// The reason of its last phase, and the cycle up to which it lasts.
+    kind: Option<Reason>,
+    until: u64,
     pub(super) mispredicted: bool,
     /// Whether a load waited until the second level had its line for a store (PP37).
     pub(super) behind_store: bool,
@@ -63,6 +64,14 @@ impl InstructionStages {
             decoded: ready.min(dispatched).saturating_sub(DECODED_BEFORE_DISPATCH),
             dispatched,
             ..InstructionStages::default()
+        }
+    }
+
+    /// Records a phase with `reason` up to cycle `until`.
+    #[inline]
+    pub(super) fn phase(&mut self, reason: Reason, until: u64) {
+        if until > self.until {
+            (self.kind, self.until) = (Some(reason), until);
         }
     }
 

@@ -67,7 +67,9 @@ const fn restricted(latency: u8, reason: Reason) -> Power9Row {
 }
 
 pub(super) const FIXED: Power9Row = row(Power9Unit::Slice, 2, Reason::Fixed);
-const MEMORY: Power9Row = row(Power9Unit::Memory, 4, Reason::LoadStoreOther);
+pub(super) const BRANCH: Power9Row = Power9Row { place: DispatchPlace::Branch, ..row(Power9Unit::Branch, 2, Reason::Branch) };
+pub(super) const MEMORY: Power9Row = row(Power9Unit::Memory, 4, Reason::LoadStoreOther);
+pub(super) const STORE: Power9Row = Power9Row { place: DispatchPlace::Restricted, ..MEMORY };
 
 /// Selects the row of a floating-point operation: scalar, vector or quad precision.
 fn float(width: u8, packed: bool, scalar: Power9Row, vector: Power9Row, quad: Power9Row) -> Power9Row {
@@ -87,11 +89,9 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Power9Row {
     let plain = || float(width, packed, restricted(7, Reason::Float), vector_float, quad);
     match instruction.class {
         Class::Nop => row(Power9Unit::None, 1, Reason::DispatchFinish),
-        Class::Branch | Class::Call | Class::Return => {
-            Power9Row { place: DispatchPlace::Branch, ..row(Power9Unit::Branch, 2, Reason::Branch) }
-        }
+        Class::Branch | Class::Call | Class::Return => BRANCH,
         Class::Load | Class::Fence | Class::Serializing => MEMORY,
-        Class::Store => Power9Row { place: DispatchPlace::Restricted, ..MEMORY },
+        Class::Store => STORE,
         Class::LightFence | Class::TransactionBegin | Class::NestedTransactionBegin | Class::NestedTransactionEnd | Class::CacheBlock => {
             MEMORY
         }
@@ -157,6 +157,23 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Power9Row {
     }
 }
 
+/// Whether the row of an instruction of `class` is [`FIXED`], whatever its width.
+#[inline]
+pub(super) fn is_fixed(class: Class) -> bool {
+    matches!(
+        class,
+        Class::Simple
+            | Class::Shift
+            | Class::Address
+            | Class::AddressScaled
+            | Class::Extend
+            | Class::ConditionalMove
+            | Class::AddWithCarry
+            | Class::ToVector
+            | Class::FromVector
+    )
+}
+
 /// Returns the row of a move to or from a special register, renamed (which name registers on both sides) or not, or of an operation that
 /// only reaches the load/store unit.
 fn system(instruction: &Instruction<'_>) -> Power9Row {
@@ -177,5 +194,18 @@ pub(super) fn synchronizes(instruction: &Instruction<'_>) -> bool {
         (Class::Serializing | Class::Exception | Class::TranslationInvalidation, _) => true,
         (Class::System, Some(operation)) => !operation.reads.is_empty() && operation.writes.is_empty(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_classes_of_one_fixed_point_operation_are_known_by_themselves() {
+        for class in Class::ALL {
+            let row = of(&Instruction { class, ..Instruction::default() });
+            assert_eq!(is_fixed(class), row == FIXED, "{class:?}");
+        }
     }
 }

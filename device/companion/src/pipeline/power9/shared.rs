@@ -113,25 +113,22 @@ impl SharedUnits {
         }
     }
 
-    /// Returns the slice of a superslice that takes the next operation.
+    /// Returns the slice of a superslice that takes the next operation, and gives the turn to the other.
     #[inline]
-    pub(super) fn slice(&self, superslice: usize) -> usize {
-        2 * superslice + usize::from(self.turn.get(superslice).is_some_and(|turn| *turn != 0))
-    }
-
-    /// Gives the turn to the other slice of a superslice.
-    #[inline]
-    pub(super) fn turn_slice(&mut self, superslice: usize) {
-        if let Some(turn) = self.turn.get_mut(superslice) {
-            *turn ^= 1;
-        }
-    }
-
-    /// Returns the slice of a superslice that takes the next operation, and passes on the turn.
     pub(super) fn next_slice(&mut self, superslice: usize) -> usize {
-        let slice = self.slice(superslice);
-        self.turn_slice(superslice);
+        let Some(turn) = self.turn.get_mut(superslice) else { return 0 };
+        let slice = 2 * superslice + usize::from(*turn);
+        *turn ^= 1;
         slice
+    }
+
+    /// Returns the first cycle in which an issue queue has room, or one up to `ready` in which one has: mostly that of the slice of
+    /// `superslice` which takes the next operation.
+    #[inline]
+    pub(super) fn issue_room(&self, superslice: usize, ready: u64) -> u64 {
+        let slice = 2 * superslice + usize::from(self.turn.get(superslice).is_some_and(|turn| *turn != 0));
+        let own = self.queues.get(slice).map_or(0, |queue| queue.room());
+        if own <= ready { own } else { self.queues.iter().fold(own, |first, queue| first.min(queue.room())) }
     }
 
     /// Takes several ports, each for its cycles, from the first cycle in which all are free, `earliest` or later. Returns that cycle.
@@ -154,7 +151,7 @@ impl SharedUnits {
     }
 
     /// Keeps an access in the recirculation queue of its slice from cycle `from` to cycle `at`, in which it goes on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn recirculate(&mut self, slice: usize, from: u64, at: u64) {
         if let Some(queue) = self.recirculation.get_mut(slice & 1) {
             queue.take(at + 1);
@@ -165,16 +162,6 @@ impl SharedUnits {
     /// Returns the first cycle in which there is room for a finished load of a slice (PP26).
     pub(super) fn finished_room(&self, slice: usize) -> u64 {
         self.finished.get(slice / 2).map_or(0, |queue| queue.room())
-    }
-
-    /// Keeps the entry of a load of a slice, which is not watched, until the load has finished and another queue takes it (PP26).
-    #[inline]
-    pub(super) fn keep_load(&mut self, slice: usize, finished: u64) {
-        let until = finished.max(self.finished_room(slice)) + 1;
-        if let Some(queue) = self.loads.get_mut(slice) {
-            queue.take(until);
-        }
-        first_entry(&mut self.load_entry, slice, ENTRIES);
     }
 
     /// Queues a load that finished in cycle `at` and completes before cycle `until`.
@@ -270,44 +257,27 @@ impl SharedUnits {
     }
 
     pub(in crate::pipeline) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
-        for turn in &mut self.turn {
-            *turn = small(reader, 1)?;
-        }
-        for queue in &mut self.queues {
-            queue.load(reader, now)?;
-        }
+        self.turn.iter_mut().try_for_each(|turn| small(reader, 1).map(|value| *turn = value))?;
+        self.queues.iter_mut().try_for_each(|queue| queue.load(reader, now))?;
         self.branches.load(reader, now)?;
         self.history.load(reader, now)?;
         self.ports.load(reader, now)?;
-        for queue in &mut self.store_queues {
-            queue.load(reader, now)?;
-        }
+        self.store_queues.iter_mut().try_for_each(|queue| queue.load(reader, now))?;
         self.second_queue.load(reader, now)?;
-        self.sent = time(reader, now)?;
-        self.taken = time(reader, now)?;
+        let times =
+            |cells: &mut [u64], reader: &mut Reader<'_>| cells.iter_mut().try_for_each(|at| time(reader, now).map(|value| *at = value));
+        (self.sent, self.taken) = (time(reader, now)?, time(reader, now)?);
         self.misses.load(reader, now)?;
-        for source in &mut self.misses.tags {
-            *source = pick(&Source::ALL, reader)?;
-        }
+        self.misses.tags.iter_mut().try_for_each(|tag| pick(&Source::ALL, reader).map(|source| *tag = source))?;
         self.translations.load(reader, now)?;
         self.written_lines.load(reader, now)?;
-        for since in &mut self.written_lines.tags {
-            *since = time(reader, now)?;
-        }
+        times(&mut self.written_lines.tags, reader)?;
         self.fetched_lines.load(reader, now)?;
-        for since in &mut self.fetched_lines.tags {
-            *since = time(reader, now)?;
-        }
+        times(&mut self.fetched_lines.tags, reader)?;
         self.ways.load(reader)?;
-        for queue in &mut self.recirculation {
-            queue.load(reader, now)?;
-        }
-        for queue in &mut self.loads {
-            queue.load(reader, now)?;
-        }
-        for queue in &mut self.finished {
-            queue.load(reader, now)?;
-        }
+        self.recirculation.iter_mut().try_for_each(|queue| queue.load(reader, now))?;
+        self.loads.iter_mut().try_for_each(|queue| queue.load(reader, now))?;
+        self.finished.iter_mut().try_for_each(|queue| queue.load(reader, now))?;
         for count in [&mut self.store_entry, &mut self.load_entry, &mut self.miss_entry] {
             *count = small(reader, 15)?;
         }
@@ -322,9 +292,7 @@ impl SharedUnits {
         self.next_flush = usize::from(small(reader, REMEMBERED - 1)?);
         self.watch.load(reader, now)?;
         self.machines.load(reader, now)?;
-        for until in &mut self.walkers.until {
-            *until = time(reader, now)?;
-        }
+        times(&mut self.walkers.until, reader)?;
         self.progress.load(reader, now)
     }
 }

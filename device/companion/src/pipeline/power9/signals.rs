@@ -4,85 +4,100 @@ use vm_pmu_arch::feed::Signal;
 
 use super::reasons::Reason;
 
-/// States of a cycle that are known before completion, in the order of [`STATES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Power9State {
-    /// A decoded instruction waits, and none is dispatched.
-    DispatchHeld,
-    /// Dispatch is held: issue queues are full.
-    HeldIssueQueue,
-    /// Dispatch is held: the history buffer is full.
-    HeldHistory,
-    /// Dispatch is held: all instructions before have to complete.
-    HeldSynchronization,
-    /// Decode waits for the completion table.
-    WindowFull,
-    /// Decode waits for the effective address table.
-    TargetsFull,
-    /// Fetch waits for the instruction buffer.
-    BufferFull,
-    /// Fetch waits for an instruction that flushes those after it.
-    FetchStopped,
-    /// Dispatch has no instruction to take.
-    Starved,
-    /// A table walk for data is in progress.
-    DataWalk,
-    /// A table walk for code is in progress.
-    CodeWalk,
-    /// Dispatch is held: an invalidation of translations has not been answered.
-    HeldInvalidation,
-    /// Dispatch is held: the previous transaction has not ended.
-    HeldTransaction,
-    /// The end of a transaction waits for its answer.
-    TransactionEndPending,
-    // Watched queues and units: see `watch`.
-    IssueQueueLow,
-    IssueQueueHigh,
-    Recirculation0To3,
-    Recirculation4To6,
-    Recirculation7To9,
-    Recirculation10To12,
-    SecondRecirculation0To3,
-    SecondRecirculation4To6,
-    SecondRecirculation7To9,
-    SecondRecirculation10To12,
-    StoreQueueFull,
-    StoreQueueSliceEmpty,
-    LoadStoreEmpty,
-    MissQueueFull,
-    SecondStoreQueueFull,
-    FinishedLoads0Full,
-    FinishedLoads1Full,
-    FixedAllBusy,
-    FixedIdle,
-    FixedBusy,
-    FloatAllBusy,
-    DecimalBusy,
-    BarrierQueued,
-    SecondReadFirst,
-    SecondReadSample,
-    SecondCastoutFirst,
-    SecondCastoutSample,
-    ThirdReadFirst,
-    ThirdReadSample,
-    ThirdPrefetchFirst,
-    ThirdPrefetchSample,
-    ThirdCastoutFirst,
-    ThirdCastSample,
-    SecondSnoopFirst,
-    SecondSnoopSample,
-    ThirdSnoopFirst,
-    ThirdSnoopSample,
-    MissQueueEmpty,
-    StoreQueueEntry,
-    LoadQueueEntry,
-    MissQueueEntry,
-    ThirdInjectFirst,
-    ThirdInjectSample,
+macro_rules! states {
+    ($( $(#[$doc:meta])* $state:ident = $signal:ident; )+) => {
+        /// States of a cycle that are known before completion, in the order of [`STATES`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        #[allow(dead_code, reason = "those of queues and units are found by their numbers")]
+        pub(super) enum Power9State {
+            $( $(#[$doc])* $state, )+
+        }
+
+        /// The signals of the states, in order.
+        pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [$( Signal::$signal ),+];
+
+        /// Number of states.
+        pub(super) const STATE_COUNT: usize = [$( Signal::$signal ),+].len();
+    };
 }
 
-pub(super) const STATE_COUNT: usize = Power9State::ThirdInjectSample as usize + 1;
+states! {
+/// States of a cycle that are known before completion, in the order of [`STATES`].
+    /// A decoded instruction waits, and none is dispatched.
+    DispatchHeld = DispatchStallCycles;
+    /// Dispatch is held: issue queues are full.
+    HeldIssueQueue = DispatchHeldIssueQueueCycles;
+    /// Dispatch is held: the history buffer is full.
+    HeldHistory = DispatchHeldHistoryCycles;
+    /// Dispatch is held: all instructions before have to complete.
+    HeldSynchronization = DispatchStallSerializationCycles;
+    /// Decode waits for the completion table.
+    WindowFull = DecodeHeldWindowCycles;
+    /// Decode waits for the effective address table.
+    TargetsFull = BranchTableFullCycles;
+    /// Fetch waits for the instruction buffer.
+    BufferFull = FetchBufferFullCycles;
+    /// Fetch waits for an instruction that flushes those after it.
+    FetchStopped = FetchStoppedCycles;
+    /// Dispatch has no instruction to take.
+    Starved = DecoderEmptyCycles;
+    /// A table walk for data is in progress.
+    DataWalk = DataWalkCycles;
+    /// A table walk for code is in progress.
+    CodeWalk = InstructionWalkCycles;
+    /// Dispatch is held: an invalidation of translations has not been answered.
+    HeldInvalidation = DispatchHeldInvalidationCycles;
+    /// Dispatch is held: the previous transaction has not ended.
+    HeldTransaction = DispatchHeldTransactionCycles;
+    /// The end of a transaction waits for its answer.
+    TransactionEndPending = TransactionEndPendingCycles;
+    // Watched queues and units: see `watch`.
+    IssueQueueLow = IssueQueueLowCycles;
+    IssueQueueHigh = IssueQueueHighCycles;
+    Recirculation0To3 = RecirculationQueue0To3Cycles;
+    Recirculation4To6 = RecirculationQueue4To6Cycles;
+    Recirculation7To9 = RecirculationQueue7To9Cycles;
+    Recirculation10To12 = RecirculationQueue10To12Cycles;
+    SecondRecirculation0To3 = SecondRecirculationQueue0To3Cycles;
+    SecondRecirculation4To6 = SecondRecirculationQueue4To6Cycles;
+    SecondRecirculation7To9 = SecondRecirculationQueue7To9Cycles;
+    SecondRecirculation10To12 = SecondRecirculationQueue10To12Cycles;
+    StoreQueueFull = StoreQueueFullCycles;
+    StoreQueueSliceEmpty = StoreQueueSliceEmptyCycles;
+    LoadStoreEmpty = LoadStoreEmptyCycles;
+    MissQueueFull = MissQueueFullCycles;
+    SecondStoreQueueFull = SecondStoreQueueFullCycles;
+    FinishedLoads0Full = FinishedLoadQueue0FullCycles;
+    FinishedLoads1Full = FinishedLoadQueue1FullCycles;
+    FixedAllBusy = FixedUnitsAllBusyCycles;
+    FixedIdle = FixedUnitsIdleCycles;
+    FixedBusy = FixedUnitsBusyCycles;
+    FloatAllBusy = FloatUnitsAllBusyCycles;
+    DecimalBusy = DecimalUnitBusyCycles;
+    BarrierQueued = BarrierQueuedCycles;
+    SecondReadFirst = SecondReadMachine0Cycles;
+    SecondReadSample = SecondReadMachineSampleCycles;
+    SecondCastoutFirst = SecondCastoutMachine0Cycles;
+    SecondCastoutSample = SecondCastoutMachineSampleCycles;
+    ThirdReadFirst = ThirdReadMachine0Cycles;
+    ThirdReadSample = ThirdReadMachineSampleCycles;
+    ThirdPrefetchFirst = ThirdPrefetchMachine0Cycles;
+    ThirdPrefetchSample = ThirdPrefetchMachineSampleCycles;
+    ThirdCastoutFirst = ThirdCastoutMachine0Cycles;
+    ThirdCastSample = ThirdCastMachineSampleCycles;
+    SecondSnoopFirst = SecondSnoopMachine0Cycles;
+    SecondSnoopSample = SecondSnoopMachineSampleCycles;
+    ThirdSnoopFirst = ThirdSnoopMachine0Cycles;
+    ThirdSnoopSample = ThirdSnoopMachineSampleCycles;
+    MissQueueEmpty = MissQueueEmptyCycles;
+    StoreQueueEntry = StoreQueueEntryCycles;
+    LoadQueueEntry = LoadQueueEntryCycles;
+    MissQueueEntry = MissQueueEntryCycles;
+    ThirdInjectFirst = ThirdInjectMachine0Cycles;
+    ThirdInjectSample = ThirdInjectMachineSampleCycles;
+}
+
 /// The states of queues and units, one bit each.
 const WATCHED: u64 = (1 << STATE_COUNT) - (1 << Power9State::IssueQueueLow as usize);
 
@@ -90,67 +105,6 @@ const WATCHED: u64 = (1 << STATE_COUNT) - (1 << Power9State::IssueQueueLow as us
 pub(in crate::pipeline) fn is_watched(states: u64) -> bool {
     states & WATCHED != 0
 }
-
-/// The signals of the states, in order.
-pub(in crate::pipeline) const STATES: [Signal; STATE_COUNT] = [
-    Signal::DispatchStallCycles,
-    Signal::DispatchHeldIssueQueueCycles,
-    Signal::DispatchHeldHistoryCycles,
-    Signal::DispatchStallSerializationCycles,
-    Signal::DecodeHeldWindowCycles,
-    Signal::BranchTableFullCycles,
-    Signal::FetchBufferFullCycles,
-    Signal::FetchStoppedCycles,
-    Signal::DecoderEmptyCycles,
-    Signal::DataWalkCycles,
-    Signal::InstructionWalkCycles,
-    Signal::DispatchHeldInvalidationCycles,
-    Signal::DispatchHeldTransactionCycles,
-    Signal::TransactionEndPendingCycles,
-    Signal::IssueQueueLowCycles,
-    Signal::IssueQueueHighCycles,
-    Signal::RecirculationQueue0To3Cycles,
-    Signal::RecirculationQueue4To6Cycles,
-    Signal::RecirculationQueue7To9Cycles,
-    Signal::RecirculationQueue10To12Cycles,
-    Signal::SecondRecirculationQueue0To3Cycles,
-    Signal::SecondRecirculationQueue4To6Cycles,
-    Signal::SecondRecirculationQueue7To9Cycles,
-    Signal::SecondRecirculationQueue10To12Cycles,
-    Signal::StoreQueueFullCycles,
-    Signal::StoreQueueSliceEmptyCycles,
-    Signal::LoadStoreEmptyCycles,
-    Signal::MissQueueFullCycles,
-    Signal::SecondStoreQueueFullCycles,
-    Signal::FinishedLoadQueue0FullCycles,
-    Signal::FinishedLoadQueue1FullCycles,
-    Signal::FixedUnitsAllBusyCycles,
-    Signal::FixedUnitsIdleCycles,
-    Signal::FixedUnitsBusyCycles,
-    Signal::FloatUnitsAllBusyCycles,
-    Signal::DecimalUnitBusyCycles,
-    Signal::BarrierQueuedCycles,
-    Signal::SecondReadMachine0Cycles,
-    Signal::SecondReadMachineSampleCycles,
-    Signal::SecondCastoutMachine0Cycles,
-    Signal::SecondCastoutMachineSampleCycles,
-    Signal::ThirdReadMachine0Cycles,
-    Signal::ThirdReadMachineSampleCycles,
-    Signal::ThirdPrefetchMachine0Cycles,
-    Signal::ThirdPrefetchMachineSampleCycles,
-    Signal::ThirdCastoutMachine0Cycles,
-    Signal::ThirdCastMachineSampleCycles,
-    Signal::SecondSnoopMachine0Cycles,
-    Signal::SecondSnoopMachineSampleCycles,
-    Signal::ThirdSnoopMachine0Cycles,
-    Signal::ThirdSnoopMachineSampleCycles,
-    Signal::MissQueueEmptyCycles,
-    Signal::StoreQueueEntryCycles,
-    Signal::LoadQueueEntryCycles,
-    Signal::MissQueueEntryCycles,
-    Signal::ThirdInjectMachine0Cycles,
-    Signal::ThirdInjectMachineSampleCycles,
-];
 
 /// The events that the pipeline counts.
 pub(in crate::pipeline) const EVENTS: [Signal; 75] = [

@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 
 use super::occupancy::{Occupancy, WORD};
+use super::signals::STATE_COUNT;
 use super::{Power9State, SLICES};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::pipeline::resources::saving::time;
@@ -97,60 +98,20 @@ pub(super) enum Own {
 
 const OWN: usize = Own::MissEntry as usize + 1;
 
-/// The states of the whole core, and those of a thread, in the order of their bits.
-pub(super) const CORE_STATES: [Power9State; 39] = [
-    Power9State::IssueQueueLow,
-    Power9State::IssueQueueHigh,
-    Power9State::Recirculation0To3,
-    Power9State::Recirculation4To6,
-    Power9State::Recirculation7To9,
-    Power9State::Recirculation10To12,
-    Power9State::SecondRecirculation0To3,
-    Power9State::SecondRecirculation4To6,
-    Power9State::SecondRecirculation7To9,
-    Power9State::SecondRecirculation10To12,
-    Power9State::StoreQueueFull,
-    Power9State::StoreQueueSliceEmpty,
-    Power9State::LoadStoreEmpty,
-    Power9State::MissQueueFull,
-    Power9State::SecondStoreQueueFull,
-    Power9State::FinishedLoads0Full,
-    Power9State::FinishedLoads1Full,
-    Power9State::FixedAllBusy,
-    Power9State::FixedIdle,
-    Power9State::FixedBusy,
-    Power9State::FloatAllBusy,
-    Power9State::DecimalBusy,
-    Power9State::BarrierQueued,
-    Power9State::SecondReadFirst,
-    Power9State::SecondReadSample,
-    Power9State::SecondCastoutFirst,
-    Power9State::SecondCastoutSample,
-    Power9State::ThirdReadFirst,
-    Power9State::ThirdReadSample,
-    Power9State::ThirdPrefetchFirst,
-    Power9State::ThirdPrefetchSample,
-    Power9State::ThirdCastoutFirst,
-    Power9State::ThirdCastSample,
-    Power9State::SecondSnoopFirst,
-    Power9State::SecondSnoopSample,
-    Power9State::ThirdSnoopFirst,
-    Power9State::ThirdSnoopSample,
-    Power9State::ThirdInjectFirst,
-    Power9State::ThirdInjectSample,
-];
-pub(super) const OWN_STATES: [Power9State; OWN] =
-    [Power9State::MissQueueEmpty, Power9State::StoreQueueEntry, Power9State::LoadQueueEntry, Power9State::MissQueueEntry];
+/// The first state of the whole core, and the first of a thread. Those of the core lie on both sides of a thread's.
+const CORE_FIRST: usize = Power9State::IssueQueueLow as usize;
+const OWN_FIRST: usize = Power9State::MissQueueEmpty as usize;
+const CORE: usize = STATE_COUNT - CORE_FIRST - OWN;
 
 /// The states in 64 cycles, one bit per cycle.
 #[derive(Clone, Copy, Debug)]
 struct Word {
-    core: [u64; CORE_STATES.len()],
+    core: [u64; CORE],
     own: [[u64; OWN]; THREADS],
 }
 
 impl Word {
-    const NONE: Word = Word { core: [0; CORE_STATES.len()], own: [[0; OWN]; THREADS] };
+    const NONE: Word = Word { core: [0; CORE], own: [[0; OWN]; THREADS] };
 }
 
 /// The queues and units of a core.
@@ -295,8 +256,8 @@ impl Watch {
         self.begin
     }
 
-    /// Passes to `each`, for each state that `thread` sees, the number of counted cycles from `from` up to `until` in which it holds.
-    pub(super) fn held(&self, thread: usize, from: u64, until: u64, mut each: impl FnMut(Power9State, u64)) {
+    /// Passes to `each`, for each number of a state that `thread` sees, the number of counted cycles from `from` up to `until` in which it holds.
+    pub(super) fn held(&self, thread: usize, from: u64, until: u64, mut each: impl FnMut(usize, u64)) {
         let mut at = from.max(self.begin.saturating_sub(HISTORY as u64 * WORD));
         let until = until.min(self.begin);
         while at < until {
@@ -304,8 +265,8 @@ impl Watch {
             let mask = u64::MAX >> (WORD - (next - at)) << (at % WORD);
             if let Some(word) = self.history.get((at / WORD) as usize % HISTORY) {
                 let own = word.own.get(thread).map_or(&[] as &[u64], |own| own);
-                let states = CORE_STATES.iter().zip(&word.core).chain(OWN_STATES.iter().zip(own));
-                states.for_each(|(state, bits)| each(*state, u64::from((bits & mask).count_ones())));
+                let core = (CORE_FIRST..OWN_FIRST).chain(OWN_FIRST + OWN..STATE_COUNT).zip(&word.core);
+                core.chain((OWN_FIRST..).zip(own)).for_each(|(state, bits)| each(state, u64::from((bits & mask).count_ones())));
             }
             at = next;
         }

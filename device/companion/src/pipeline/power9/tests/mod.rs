@@ -516,3 +516,15 @@ fn a_pipeline_goes_on_where_it_was_saved() {
     };
     assert_eq!(run(None), run(Some(203)));
 }
+
+#[test]
+fn each_cycle_of_many_accesses_has_the_reason_of_its_access() {
+    let mut bench = Bench::new();
+    let first = *bench.touch(0x1000, AccessKind::Load);
+    // All are in the slice of the first, one a cycle.
+    bench.found.touches = core::array::from_fn(|number| Touch { address: first.address + 32 * number as u64, ..first });
+    bench.found.count = 8;
+    bench.run(&instruction(Class::Load, Operation { addresses: &[Register(FREE)], writes: &[Register(1)], ..Operation::default() }));
+    // Issued at 1, the last is launched at 8.
+    bench.finish().expect(15, &[(HeldOther, 1), (Reason::LoadFinish, 7 + 4), (Finish, 1), (AllFinished, 2)]);
+}
