@@ -1,4 +1,5 @@
-//! What is logged: who did what to which register, and of warnings no more than a host can bear.
+//! What is logged: who did what to which register, what is counted in vain, and of warnings no more than a host can bear. A program of its own,
+//! as a logger is for the whole process.
 
 use std::cell::RefCell;
 use std::sync::{Once, OnceLock};
@@ -8,7 +9,7 @@ use vm_pmu::arch::montecito::Pmc;
 use vm_pmu::arch::power9::spr;
 use vm_pmu::irq::{TriggerLine, Unconnected};
 use vm_pmu::topology::{Builder, Machine};
-use vm_pmu::{Context, Signal};
+use vm_pmu::{Context, Signal, SignalSet};
 use vm_superio::Trigger;
 
 thread_local! {
@@ -132,6 +133,28 @@ fn an_overflow_of_power_is_traced_with_the_name_of_the_counter() {
     cpu.mtspr(spr::MMCR0, 0x0400_4000).unwrap();
     let lines = overflow(&power9);
     assert!(says(&lines, Level::Trace, "thread 0: PMC5 overflowed"), "{lines:?}");
+}
+
+#[test]
+fn each_signal_that_is_counted_in_vain_is_logged_once_a_machine() {
+    let supplied = SignalSet::only(Signal::InstructionsRetired);
+    let machine = Builder::new("k8").unwrap().threads(2).supplies(supplied).build(Unconnected).unwrap();
+    let lines = logged(|| {
+        for (thread, select) in [(0, 0x0042_00C0), (0, 0x0042_0041), (0, 0x0042_00CF), (1, 0x0042_0041), (1, 0x0042_00C1)] {
+            machine.thread(thread).unwrap().wrmsr(0xC001_0000, select).unwrap();
+        }
+    });
+    let told: Vec<_> = lines.iter().filter(|(level, _)| *level <= Level::Debug).map(|(_, line)| line.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            // Retired instructions add up exceptions and interrupts.
+            "thread 0 counts exceptions_taken, which is not supplied",
+            "thread 0 counts interrupts_taken, which is not supplied",
+            "thread 0 counts data_cache_misses, which is not supplied",
+            "thread 1 counts micro_ops_retired, which is not supplied",
+        ]
+    );
 }
 
 /// Takes nothing.
