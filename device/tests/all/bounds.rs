@@ -44,17 +44,17 @@ fn programmed(run: impl Fn(&Machine<Asked>, Thread<'_, Asked>)) {
             // Retired instructions, clocks, edges of an empty decoder, and clocks below a mask: OS, INT, EN.
             "k8" => {
                 for (number, select) in (0..).zip([0x0052_00C0, 0x0052_0076, 0x0056_00D0, 0x02D2_00D0]) {
-                    thread.wrmsr(0xC001_0004 + number, 0u64.wrapping_sub(100)).unwrap();
-                    thread.wrmsr(0xC001_0000 + number, select).unwrap();
+                    thread.x86().wrmsr(0xC001_0004 + number, 0u64.wrapping_sub(100)).unwrap();
+                    thread.x86().wrmsr(0xC001_0000 + number, select).unwrap();
                 }
             }
             "knl" => {
                 for (number, select) in [(0, 0x0053_00C0), (1, 0x0257_003C)] {
-                    thread.wrmsr(0x4C1 + number, (1 << 40) - 100).unwrap();
-                    thread.wrmsr(0x186 + number, select).unwrap();
+                    thread.x86().wrmsr(0x4C1 + number, (1 << 40) - 100).unwrap();
+                    thread.x86().wrmsr(0x186 + number, select).unwrap();
                 }
-                thread.wrmsr(0x38D, 0xBBB).unwrap();
-                thread.wrmsr(0x38F, 0x7_0000_0003).unwrap();
+                thread.x86().wrmsr(0x38D, 0xBBB).unwrap();
+                thread.x86().wrmsr(0x38F, 0x7_0000_0003).unwrap();
             }
             "power9" => {
                 thread.set_context(Context::power(0, 1));
@@ -77,27 +77,27 @@ fn programmed(run: impl Fn(&Machine<Asked>, Thread<'_, Asked>)) {
 /// PMC1 counts clocks, and each later one the overflows of the one before; all are about to overflow, and alert.
 fn chain(thread: &Thread<'_, Asked>) {
     for pmc in 0..4 {
-        thread.mtspr(spr::PMC1 + pmc, 0xFFFF_FFFF).unwrap();
+        thread.power().mtspr(spr::PMC1 + pmc, 0xFFFF_FFFF).unwrap();
     }
     // PMxSEL: 1Eh and 10h three times.
-    thread.mtspr(spr::MMCR1, 0x1E10_1010).unwrap();
-    thread.mtspr(spr::MMCR0, 0x0400_C000).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0x1E10_1010).unwrap();
+    thread.power().mtspr(spr::MMCR0, 0x0400_C000).unwrap();
 }
 
 /// All that a guest reads of a thread's counters.
 fn read_all(machine: &Machine<Asked>, thread: &Thread<'_, Asked>) {
     for number in 0..6 {
         match machine.part().name() {
-            "k8" => drop(thread.rdmsr(0xC001_0004 + number)),
-            "knl" => drop(thread.rdpmc(number & 1 | (number & 4) << 28)),
-            "power9" => drop(thread.mfspr(spr::PMC1 + number as u16)),
+            "k8" => drop(thread.x86().rdmsr(0xC001_0004 + number)),
+            "knl" => drop(thread.x86().rdpmc(number & 1 | (number & 4) << 28)),
+            "power9" => drop(thread.power().mfspr(spr::PMC1 + number as u16)),
             _ => drop(thread.read(Address::Pmd(4 + number as u8))),
         }
     }
 }
 
 fn counters(thread: &Thread<'_, Asked>) -> [u64; 4] {
-    [0, 1, 2, 3].map(|pmc| thread.mfspr(spr::PMC1 + pmc).unwrap())
+    [0, 1, 2, 3].map(|pmc| thread.power().mfspr(spr::PMC1 + pmc).unwrap())
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_ring_of_counters_moves_nothing_by_itself() {
     thread.set_context(Context::power(0, 1));
     chain(&thread);
     // PMC1 counts the overflows of PMC4, and so on: 10h in all of them.
-    thread.mtspr(spr::MMCR1, 0x1010_1010).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0x1010_1010).unwrap();
     thread.advance(1 << 40, &[Signal::Cycles]);
     assert_eq!(counters(&thread), [0xFFFF_FFFF; 4]);
 }
@@ -184,10 +184,10 @@ fn register_writes_leave_nothing_behind_that_grows() {
     let machine = machine("k8", 2);
     let thread = machine.thread(0).unwrap();
     let write = |round: u64| {
-        thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(1000)).unwrap();
+        thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(1000)).unwrap();
         // INT and E, and the event: one of two of the core, or one of the northbridge.
         let event = [0xC0, 0x76, 0xE0][(round % 3) as usize];
-        thread.wrmsr(0xC001_0000, 0x0042_0000 | (round & 5) << 18 | event).unwrap();
+        thread.x86().wrmsr(0xC001_0000, 0x0042_0000 | (round & 5) << 18 | event).unwrap();
     };
     let after = |rounds: u64| {
         (0..rounds).for_each(write);
@@ -203,7 +203,7 @@ fn register_writes_leave_nothing_behind_that_grows() {
 fn a_shared_counter_passes_from_thread_to_thread_of_a_large_package() {
     let machine = machine("k8", 500);
     let northbridge = 0x0042_00E0;
-    let write = |number: usize, value: u64| machine.thread(number).unwrap().wrmsr(0xC001_0000, value).unwrap();
+    let write = |number: usize, value: u64| machine.thread(number).unwrap().x86().wrmsr(0xC001_0000, value).unwrap();
     (0..500).for_each(|number| write(number, northbridge));
     // Each release makes the next thread its holder.
     for number in 0..500 {
@@ -219,14 +219,14 @@ fn a_flood_of_requests_is_counted_one_by_one() {
     let machine = machine("knl", 8);
     let thread = machine.thread(0).unwrap();
     // MSR_OFFCORE_RESP0: any request, any response; IA32_PERFEVTSEL0: OFFCORE_RESPONSE, OS, USR, EN.
-    thread.wrmsr(0x1A6, 0x1_8000).unwrap();
-    thread.wrmsr(0x186, 0x0043_01B7).unwrap();
-    thread.wrmsr(0x38F, 1).unwrap();
+    thread.x86().wrmsr(0x1A6, 0x1_8000).unwrap();
+    thread.x86().wrmsr(0x186, 0x0043_01B7).unwrap();
+    thread.x86().wrmsr(0x38F, 1).unwrap();
     let other = machine.thread(7).unwrap();
     for _ in 0..20_000 {
         other.request(&Request { latency: u32::MAX, physical: u64::MAX, ..Request::of(RequestKind::DataRead) });
     }
-    assert_eq!(thread.rdpmc(0), Ok(20_000));
+    assert_eq!(thread.x86().rdpmc(0), Ok(20_000));
 }
 
 #[test]

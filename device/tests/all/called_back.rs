@@ -140,8 +140,8 @@ fn an_interrupt_request_and_notice_that_it_was_late_may_call_the_machine() {
     ends(|| {
         let machine = build("k8", 2);
         let cpu = machine.thread(0).unwrap();
-        cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).unwrap();
-        cpu.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
+        cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).unwrap();
+        cpu.x86().wrmsr(0xC001_0000, 0x0052_0076).unwrap();
         cpu.totals().add(Signal::Cycles, 10);
         cpu.service();
         assert_eq!((machine.line().raised.load(Relaxed), machine.line().late.load(Relaxed)), (1, 1));
@@ -154,7 +154,7 @@ fn a_level_may_call_the_machine() {
         let machine = build("power9", 4);
         let cpu = machine.thread(0).unwrap();
         // PMAO: the line is raised by the write alone.
-        cpu.mtspr(spr::MMCR0, 1 << 7).unwrap();
+        cpu.power().mtspr(spr::MMCR0, 1 << 7).unwrap();
         assert!(machine.line().levels.load(Relaxed) != 0);
     });
 }
@@ -170,8 +170,8 @@ fn a_pin_may_call_the_machine() {
         pmc.set_es(0x08);
         pmc.set_ism(0b10);
         pmc.set_ev(true);
-        cpu.mov_to_pmd(4, (1 << 47) - 1).unwrap();
-        cpu.mov_to_pmc(4, pmc.bits()).unwrap();
+        cpu.ia64().mov_to_pmd(4, (1 << 47) - 1).unwrap();
+        cpu.ia64().mov_to_pmc(4, pmc.bits()).unwrap();
         cpu.totals().add(Signal::InstructionsRetired, 1);
         cpu.service();
         assert_eq!(machine.line().pins.load(Relaxed), 1);
@@ -184,9 +184,9 @@ fn an_interrupt_of_the_untile_may_call_the_machine() {
         let machine = build("knl", 8);
         let cpu = machine.thread(0).unwrap();
         // Tile 0; CHA 3's clock in counter 2, with ov_en, one before its wrap.
-        cpu.wrmsr(0x700, 0b1).unwrap();
-        cpu.wrmsr(0xE00 + 36 + 10, (1 << 48) - 1).unwrap();
-        cpu.wrmsr(0xE00 + 36 + 3, 0x0050_0000).unwrap();
+        cpu.x86().wrmsr(0x700, 0b1).unwrap();
+        cpu.x86().wrmsr(0xE00 + 36 + 10, (1 << 48) - 1).unwrap();
+        cpu.x86().wrmsr(0xE00 + 36 + 3, 0x0050_0000).unwrap();
         machine.untile().unwrap().tick(Domain::Uclk, 1);
         assert_eq!(machine.line().raised.load(Relaxed), 8);
     });
@@ -235,7 +235,7 @@ fn what_tells_levels_may_call_the_machine() {
         let machine = build("k8", 1);
         let cpu = machine.thread(0).unwrap();
         // Edges of event D0h, an empty decoder: E, OS, EN.
-        cpu.wrmsr(0xC001_0000, 0x0046_00D0).unwrap();
+        cpu.x86().wrmsr(0xC001_0000, 0x0046_00D0).unwrap();
         let asked = Cell::new(0);
         cpu.supply_levels(|_state| {
             asked.set(asked.get() + 1);

@@ -57,7 +57,7 @@ impl<'a> System<'a> {
         pmc.set_umask(u8::try_from(entry.umask.unwrap_or(0)).unwrap());
         pmc.set_ism(0b10);
         pmc.set_mesi(0b1111);
-        machine.thread(0).unwrap().mov_to_pmc(4, pmc.bits()).unwrap();
+        machine.thread(0).unwrap().ia64().mov_to_pmc(4, pmc.bits()).unwrap();
         let mut followers: Vec<_> = (0..machine.threads()).map(|number| companion.follower(number).unwrap()).collect();
         for follower in &mut followers {
             follower.sync(&machine.thread(follower.number()).unwrap().demand());
@@ -94,7 +94,7 @@ impl<'a> System<'a> {
     }
 
     fn count(&self) -> u64 {
-        self.machine.thread(0).unwrap().mov_from_pmd(4).unwrap()
+        self.machine.thread(0).unwrap().ia64().mov_from_pmd(4).unwrap()
     }
 }
 

@@ -119,12 +119,12 @@ fn a_thread_that_writes_ldbar_posts_from_there_on() {
     start(&machine);
     let cpu = machine.thread(1).unwrap();
     retire(&machine, 1, 512);
-    cpu.mtspr(spr::LDBAR, ENABLE | THREAD).unwrap();
+    cpu.power().mtspr(spr::LDBAR, ENABLE | THREAD).unwrap();
     enter(&machine, 1, PR, 0);
     retire(&machine, 1, 1024);
     enter(&machine, 1, HV, 0);
     post(&machine, &memory);
-    cpu.mtspr(spr::LDBAR, 0).unwrap();
+    cpu.power().mtspr(spr::LDBAR, 0).unwrap();
     enter(&machine, 1, PR, 0);
     retire(&machine, 1, 512);
     post(&machine, &memory);
@@ -136,7 +136,7 @@ fn a_reset_ends_what_ldbar_began() {
     let (machine, memory) = (machine(1, 1), Cells::default());
     start(&machine);
     let cpu = machine.thread(0).unwrap();
-    cpu.mtspr(spr::LDBAR, ENABLE | THREAD).unwrap();
+    cpu.power().mtspr(spr::LDBAR, ENABLE | THREAD).unwrap();
     enter(&machine, 0, PR, 0);
     retire(&machine, 0, 512);
     post(&machine, &memory);
@@ -232,7 +232,7 @@ fn threads_report_what_is_posted_while_the_engine_runs() {
 fn a_machine_restored_in_the_middle_posts_what_the_other_would_have() {
     let (machine, memory) = (machine(1, 2), Cells::default());
     start(&machine);
-    machine.thread(1).unwrap().mtspr(spr::LDBAR, ENABLE | THREAD).unwrap();
+    machine.thread(1).unwrap().power().mtspr(spr::LDBAR, ENABLE | THREAD).unwrap();
     enter(&machine, 1, PR, 0);
     retire(&machine, 1, 700);
     let (threads, core) = (machine.states(), machine.collection(0).unwrap().state());

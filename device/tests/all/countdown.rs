@@ -69,7 +69,7 @@ fn k8() -> Part {
         // Instructions with exceptions, cycles, branches, data cache accesses; the latter in one cycle or more. USR, OS or both; INT, EN.
         let selects = [0xC0, 0x76, 0xC2, 0x40, 0x0100_0040].map(|event| [0x51, 0x52, 0x53].map(|flags| flags << 16 | event));
         for (number, choice) in (0..).zip(choice) {
-            cpu.wrmsr(0xC001_0000 + number, selects[choice % 5][choice / 5 % 3]).unwrap();
+            cpu.x86().wrmsr(0xC001_0000 + number, selects[choice % 5][choice / 5 % 3]).unwrap();
         }
     }
     Part {
@@ -78,8 +78,8 @@ fn k8() -> Part {
         loads: Signal::DataCacheAccesses,
         levels: [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0)),
         program,
-        read: |cpu, counter| cpu.rdmsr(0xC001_0004 + counter as u32).unwrap(),
-        write: |cpu, counter, events| cpu.wrmsr(0xC001_0004 + counter as u32, 0u64.wrapping_sub(events)).unwrap(),
+        read: |cpu, counter| cpu.x86().rdmsr(0xC001_0004 + counter as u32).unwrap(),
+        write: |cpu, counter, events| cpu.x86().wrmsr(0xC001_0004 + counter as u32, 0u64.wrapping_sub(events)).unwrap(),
     }
 }
 
@@ -89,11 +89,11 @@ fn knl() -> Part {
         // Instructions, cycles, branches, loads; USR, OS or both; INT, EN.
         let selects = [0xC0, 0x3C, 0xC4, 0x4004].map(|event| [0x51, 0x52, 0x53].map(|flags| flags << 16 | event));
         for (number, choice) in (0..).zip(&choice[..2]) {
-            cpu.wrmsr(0x186 + number, selects[choice % 4][choice / 4 % 3]).unwrap();
+            cpu.x86().wrmsr(0x186 + number, selects[choice % 4][choice / 4 % 3]).unwrap();
         }
         // The second fixed counter: at levels 0, above it, or all, with its interrupt.
-        cpu.wrmsr(0x38D, (8 | (1 + choice[2] as u64 % 3)) << 4).unwrap();
-        cpu.wrmsr(0x38F, 1 << 33 | 3).unwrap();
+        cpu.x86().wrmsr(0x38D, (8 | (1 + choice[2] as u64 % 3)) << 4).unwrap();
+        cpu.x86().wrmsr(0x38F, 1 << 33 | 3).unwrap();
     }
     fn address(counter: usize) -> u32 {
         [0xC1, 0xC2, 0x30A][counter]
@@ -104,12 +104,12 @@ fn knl() -> Part {
         loads: Signal::Loads,
         levels: [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0)),
         program,
-        read: |cpu, counter| cpu.rdmsr(address(counter)).unwrap(),
+        read: |cpu, counter| cpu.x86().rdmsr(address(counter)).unwrap(),
         write: |cpu, counter, events| {
             // A thread's counters take 32 bits and their sign, the fixed ones all 40.
             let width = if counter == 2 { (1 << 40) - 1 } else { u64::from(u32::MAX) };
-            cpu.wrmsr(address(counter), 0u64.wrapping_sub(events) & width).unwrap();
-            cpu.wrmsr(0x390, 1 << 33 | 3).unwrap();
+            cpu.x86().wrmsr(address(counter), 0u64.wrapping_sub(events) & width).unwrap();
+            cpu.x86().wrmsr(0x390, 1 << 33 | 3).unwrap();
         },
     }
 }
@@ -121,14 +121,14 @@ fn power9() -> Part {
     fn program(cpu: Cpu<'_>, choice: [usize; COUNTERS]) {
         // PMC1: cycles or loads; PMC2: instructions or taken branches.
         let (first, second) = ([0x1E, 0xFC][choice[0] % 2], [0x02, 0xFA][choice[1] % 2]);
-        cpu.mtspr(spr::MMCR1, first << 24 | second << 16).unwrap();
+        cpu.power().mtspr(spr::MMCR1, first << 24 | second << 16).unwrap();
         // MMCR2 freezes each by itself, in privileged or in problem state.
         let freezes = (0..).zip(choice).map(|(counter, choice)| match (counter, choice / 2 % 3) {
             (2, which) => (which as u64) << (62 - 9 * 4),
             (counter, which) => (which as u64) << (62 - 9 * counter),
         });
-        cpu.mtspr(spr::MMCR2, freezes.sum()).unwrap();
-        cpu.mtspr(spr::MMCR0, ALERTING).unwrap();
+        cpu.power().mtspr(spr::MMCR2, freezes.sum()).unwrap();
+        cpu.power().mtspr(spr::MMCR0, ALERTING).unwrap();
     }
     fn register(counter: usize) -> u16 {
         spr::PMC1 + [0, 1, 4][counter]
@@ -140,10 +140,10 @@ fn power9() -> Part {
         // Privileged and problem state, with the run latch on.
         levels: [0, 1 << 14].map(|msr| Context::power(msr, 1)),
         program,
-        read: |cpu, counter| cpu.mfspr(register(counter)).unwrap(),
+        read: |cpu, counter| cpu.power().mfspr(register(counter)).unwrap(),
         write: |cpu, counter, events| {
-            cpu.mtspr(register(counter), 0x8000_0000 - events).unwrap();
-            cpu.mtspr(spr::MMCR0, ALERTING).unwrap();
+            cpu.power().mtspr(register(counter), 0x8000_0000 - events).unwrap();
+            cpu.power().mtspr(spr::MMCR0, ALERTING).unwrap();
         },
     }
 }

@@ -88,7 +88,7 @@ fn counted(cores: &Cores, entry: &Entry, select: u64) -> u64 {
     let counter = encoding.counter_of(0).expect("it is counted");
     let pmc = spr::PMC1 + u16::from(counter) - 1;
     let thread = |number: usize| -> Thread<'_, _> { cores.thread(number).expect("it is there") };
-    let write = |number: u16, value: u64| thread(0).mtspr(number, value).expect("the hypervisor may write it");
+    let write = |number: u16, value: u64| thread(0).power().mtspr(number, value).expect("the hypervisor may write it");
     let mut hypervisor = Msr::default();
     hypervisor.set_hv(true);
     (0..cores.threads()).for_each(|number| thread(number).set_context(Context::power(hypervisor.bits(), 0)));
@@ -106,7 +106,7 @@ fn counted(cores: &Cores, entry: &Entry, select: u64) -> u64 {
     let mut frozen = Mmcr0::default();
     frozen.set_fc(true);
     write(spr::MMCR0, frozen.bits());
-    thread(0).mfspr(pmc).expect("the hypervisor may read it")
+    thread(0).power().mfspr(pmc).expect("the hypervisor may read it")
 }
 
 #[test]

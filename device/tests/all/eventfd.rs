@@ -9,8 +9,8 @@ use vmm_sys_util::eventfd::{EFD_NONBLOCK, EFD_SEMAPHORE, EventFd};
 
 /// Counter 0 of a K8 overflows once.
 fn overflow<L: InterruptLine>(cpu: Thread<'_, L>) {
-    cpu.wrmsr(0xC001_0004, u64::MAX).unwrap();
-    cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+    cpu.x86().wrmsr(0xC001_0004, u64::MAX).unwrap();
+    cpu.x86().wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
     cpu.totals().add(Signal::InstructionsRetired, 1);
     cpu.check();
 }
@@ -70,10 +70,10 @@ fn a_power9_thread_writes_once_for_each_alert() {
     control.set_run(true);
     thread.set_context(Context::power(1 << 60 | 1 << 15, control.bits()));
     // PMC1 counts completed instructions, and is negative after three.
-    thread.mtspr(spr::MMCR1, 0x0200_0000).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0x0200_0000).unwrap();
     for _ in 0..2 {
-        thread.mtspr(spr::PMC1, 0x8000_0000 - 3).unwrap();
-        thread.mtspr(spr::MMCR0, 0x0600_8000).unwrap(); // PMAE, FCECE, PMC1CE; an alert of before is taken away
+        thread.power().mtspr(spr::PMC1, 0x8000_0000 - 3).unwrap();
+        thread.power().mtspr(spr::MMCR0, 0x0600_8000).unwrap(); // PMAE, FCECE, PMC1CE; an alert of before is taken away
         assert!(!thread.lines().interrupt);
         for instruction in 1..=5 {
             thread.totals().add(Signal::InstructionsRetired, 1);
@@ -90,9 +90,9 @@ fn a_power9_thread_writes_once_for_each_alert() {
 fn an_overflow_of_a_box_is_written_for_every_thread_of_the_chosen_tile() {
     let machine = Builder::new("knl").unwrap().packages(2).threads(8).build(EventFdLine::create(16).unwrap()).unwrap();
     let cpu = machine.thread(0).unwrap();
-    cpu.wrmsr(0x700, 0b10).unwrap(); // tile 1
-    cpu.wrmsr(0xE00 + 8, (1 << 48) - 1000).unwrap(); // CHA 0, counter 0: its clock, with ov_en
-    cpu.wrmsr(0xE00 + 1, 0x0050_0000).unwrap();
+    cpu.x86().wrmsr(0x700, 0b10).unwrap(); // tile 1
+    cpu.x86().wrmsr(0xE00 + 8, (1 << 48) - 1000).unwrap(); // CHA 0, counter 0: its clock, with ov_en
+    cpu.x86().wrmsr(0xE00 + 1, 0x0050_0000).unwrap();
     machine.untile().unwrap().tick(Domain::Uclk, 2000);
     let written = (0..16).filter(|thread| machine.line().eventfd(*thread).unwrap().read().is_ok()).collect::<Vec<_>>();
     assert_eq!(written, (8..16).collect::<Vec<_>>());

@@ -26,7 +26,7 @@ fn a_thread_reads_its_register_while_three_of_its_package_toggle_northbridge_sel
             if has_read.load(Ordering::Acquire) {
                 return;
             }
-            cpu.wrmsr(SELECT, if toggle % 2 == 0 { NORTHBRIDGE } else { 0 }).unwrap();
+            cpu.x86().wrmsr(SELECT, if toggle % 2 == 0 { NORTHBRIDGE } else { 0 }).unwrap();
         }
         ended.fetch_add(1, Ordering::AcqRel);
     };
@@ -37,7 +37,7 @@ fn a_thread_reads_its_register_while_three_of_its_package_toggle_northbridge_sel
             thread::yield_now();
         }
         for _ in 0..READS {
-            assert_eq!(cpu.rdmsr(SELECT), Ok(0));
+            assert_eq!(cpu.x86().rdmsr(SELECT), Ok(0));
         }
         has_read.store(true, Ordering::Release);
     });

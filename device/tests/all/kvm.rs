@@ -335,7 +335,7 @@ fn a_knights_landing_interrupts_once_and_masks_its_entry() {
     assert_eq!(guest.run(&machine), INTERRUPTED);
     assert_eq!(guest.result(7) & 0xFFFF, behind);
     assert_eq!(guest.entry(), 0x1_0040);
-    assert_eq!(machine.thread(0).expect("one thread").rdmsr(0x38E), Ok(1));
+    assert_eq!(machine.thread(0).expect("one thread").x86().rdmsr(0x38E), Ok(1));
 }
 
 #[test]
@@ -460,7 +460,7 @@ fn a_list_of_registers_saves_a_pmu() {
     let builder = Builder::new("k8").unwrap();
     let old = builder.build(|_, _| {}).unwrap();
     let cpu = old.thread(0).unwrap();
-    cpu.wrmsr(0xC001_0000, 0x0043_00C0).unwrap(); // PerfEvtSel0: retired instructions, USR, OS, EN
+    cpu.x86().wrmsr(0xC001_0000, 0x0043_00C0).unwrap(); // PerfEvtSel0: retired instructions, USR, OS, EN
     cpu.set_context(Context::x86(3, 0x202, 0));
     cpu.totals().add(Signal::InstructionsRetired, 5);
     let saved = kvm::save(cpu).unwrap(); // at whatever level the guest is
@@ -468,7 +468,7 @@ fn a_list_of_registers_saves_a_pmu() {
 
     let new = builder.build(|_, _| {}).unwrap();
     kvm::restore(&new, &[saved]).unwrap();
-    assert_eq!(new.thread(0).unwrap().rdmsr(0xC001_0004), Ok(5));
+    assert_eq!(new.thread(0).unwrap().x86().rdmsr(0xC001_0004), Ok(5));
 
     // A list without one of the registers is refused, and changes nothing.
     let empty = kvm_bindings::Msrs::new(0).unwrap();

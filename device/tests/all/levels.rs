@@ -14,8 +14,8 @@ const PRIVILEGED: u64 = 0;
 fn k8(select: u64) -> Machine<Flags> {
     let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(PERIOD)).unwrap();
-    thread.wrmsr(0xC001_0000, select).unwrap();
+    thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(PERIOD)).unwrap();
+    thread.x86().wrmsr(0xC001_0000, select).unwrap();
     machine
 }
 
@@ -23,9 +23,9 @@ fn k8(select: u64) -> Machine<Flags> {
 fn knl(control: u64) -> Machine<Flags> {
     let machine = Builder::new("knl").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(0x309, (1 << 40) - PERIOD).unwrap();
-    thread.wrmsr(0x38D, 8 | control).unwrap();
-    thread.wrmsr(0x38F, 1 << 32).unwrap();
+    thread.x86().wrmsr(0x309, (1 << 40) - PERIOD).unwrap();
+    thread.x86().wrmsr(0x38D, 8 | control).unwrap();
+    thread.x86().wrmsr(0x38F, 1 << 32).unwrap();
     machine
 }
 
@@ -34,9 +34,9 @@ fn power9(freezes: u64) -> Machine<Flags> {
     let machine = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     thread.set_context(Context::power(PRIVILEGED, 1));
-    thread.mtspr(spr::MMCR1, 0x02 << 16).unwrap();
-    thread.mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();
-    thread.mtspr(spr::MMCR0, 0x0600_4000 | freezes).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0x02 << 16).unwrap();
+    thread.power().mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();
+    thread.power().mtspr(spr::MMCR0, 0x0600_4000 | freezes).unwrap();
     // PMC1-4 stand still in the cycle after a write of MMCR1.
     thread.totals().add(Signal::Cycles, 1);
     thread.service();
@@ -93,7 +93,7 @@ fn a_fixed_counter_written_while_it_stands_still_waits_for_its_new_overflow() {
     let thread = machine.thread(0).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     thread.set_context(Context::x86(0, 0x202, 0));
-    thread.wrmsr(0x309, (1 << 40) - 7).unwrap();
+    thread.x86().wrmsr(0x309, (1 << 40) - 7).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), 7);
 }
@@ -104,11 +104,11 @@ fn the_deadline_of_a_counter_that_is_disabled_while_it_stands_still_goes() {
     let thread = machine.thread(0).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     thread.set_context(Context::x86(0, 0x202, 0));
-    thread.wrmsr(0x38F, 0).unwrap();
+    thread.x86().wrmsr(0x38F, 0).unwrap();
     assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), u64::MAX);
     // Enabled again, it waits for the whole distance.
     thread.totals().add(Signal::InstructionsRetired, 100);
-    thread.wrmsr(0x38F, 1 << 32).unwrap();
+    thread.x86().wrmsr(0x38F, 1 << 32).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), PERIOD);
 }
@@ -118,11 +118,11 @@ fn a_deadline_that_stays_is_set_again_when_another_counter_takes_back_the_same()
     let machine = knl(2);
     let thread = machine.thread(0).unwrap();
     // IA32_PMC0 counts retired instructions at every level, and is written while IA32_FIXED_CTR0 stands still.
-    thread.wrmsr(0x186, 0x0053_00C0).unwrap();
-    thread.wrmsr(0x38F, 1 << 32 | 1).unwrap();
+    thread.x86().wrmsr(0x186, 0x0053_00C0).unwrap();
+    thread.x86().wrmsr(0x38F, 1 << 32 | 1).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     thread.set_context(Context::x86(0, 0x202, 0));
-    thread.wrmsr(0x0C1, 5).unwrap();
+    thread.x86().wrmsr(0x0C1, 5).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), PERIOD);
 }
@@ -131,8 +131,8 @@ fn a_deadline_that_stays_is_set_again_when_another_counter_takes_back_the_same()
 fn the_levels_of_a_thread_that_is_not_alone_in_its_package_do_not_add_up() {
     let alone = knl(2);
     let together = Builder::new("knl").unwrap().threads(2).build(Flags::new(2)).unwrap();
-    together.thread(0).unwrap().wrmsr(0x38D, 2).unwrap();
-    together.thread(0).unwrap().wrmsr(0x38F, 1 << 32).unwrap();
+    together.thread(0).unwrap().x86().wrmsr(0x38D, 2).unwrap();
+    together.thread(0).unwrap().x86().wrmsr(0x38F, 1 << 32).unwrap();
     for (machine, expected) in [(&alone, true), (&together, false)] {
         machine.thread(0).unwrap().set_context(Context::x86(3, 0x202, 0));
         assert_eq!(adds_up(machine), expected);
@@ -173,7 +173,7 @@ fn a_counter_written_while_it_stands_still_waits_for_its_new_overflow() {
     let thread = machine.thread(0).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     thread.set_context(Context::x86(0, 0x202, 0));
-    thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(7)).unwrap();
+    thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(7)).unwrap();
     thread.set_context(Context::x86(3, 0x202, 0));
     assert_eq!(thread.deadlines().distance(Signal::NearReturns, thread.totals()), 7);
 }
@@ -193,7 +193,7 @@ fn two_numbers_add_up_to_the_epoch() {
     let thread = machine.thread(0).unwrap();
     let sum = || thread.epochs().map(|cell| cell.load(std::sync::atomic::Ordering::Acquire)).into_iter().fold(0, u32::wrapping_add);
     assert_eq!(sum(), thread.epoch());
-    thread.wrmsr(0xC001_0001, 0x0053_00E0).unwrap(); // a northbridge event: the package follows it
+    thread.x86().wrmsr(0xC001_0001, 0x0053_00E0).unwrap(); // a northbridge event: the package follows it
     assert_eq!(sum(), thread.epoch());
 }
 
@@ -213,9 +213,9 @@ fn levels_add_up_once_every_counter_waits_at_all_of_them() {
     assert!(adds_up(&machine), "it counts");
     tell(0);
     assert!(adds_up(&machine), "its deadline stays");
-    thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(PERIOD)).unwrap();
+    thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(PERIOD)).unwrap();
     assert!(!adds_up(&machine), "a register was written");
-    thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(4000)).unwrap();
+    thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(4000)).unwrap();
     tell(3);
     tell(0);
     assert!(!adds_up(&machine), "its deadline is near, and was taken back");
@@ -304,9 +304,9 @@ proptest::proptest! {
             let thread = machines[way].thread(0).unwrap();
             thread.set_context(levels[0]);
             match part {
-                0 => thread.rdmsr(0xC001_0004),
-                1 => thread.rdmsr(0x309),
-                _ => thread.mfspr(spr::PMC1 + 1),
+                0 => thread.x86().rdmsr(0xC001_0004),
+                1 => thread.x86().rdmsr(0x309),
+                _ => thread.power().mfspr(spr::PMC1 + 1),
             }
         };
         proptest::prop_assert_eq!(value(0), value(1));

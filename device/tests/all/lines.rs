@@ -47,11 +47,11 @@ fn a_line_may_reload_the_counter_that_asked() {
     within_seconds(|| {
         let machine = build(1, |machine, _| {
             let cpu = machine.thread(0).expect("one thread");
-            cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
+            cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
         });
         let cpu = machine.thread(0).expect("one thread");
-        cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
-        cpu.wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
+        cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
+        cpu.x86().wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
         for _ in 0..9 {
             cpu.totals().add(Signal::Cycles, 1);
             if cpu.due() {
@@ -67,18 +67,18 @@ fn a_line_that_lets_go_of_a_shared_counter_lets_go() {
     within_seconds(|| {
         let machine = build(2, |machine, _| {
             let cpu = machine.thread(0).expect("two threads");
-            cpu.wrmsr(0xC001_0000, 0).expect("level 0");
+            cpu.x86().wrmsr(0xC001_0000, 0).expect("level 0");
         });
         let cpu = machine.thread(0).expect("two threads");
-        cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).expect("level 0");
-        cpu.wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
+        cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).expect("level 0");
+        cpu.x86().wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
         // The clock that is not yet looked at overflows the counter within the write that claims it for the northbridge.
         cpu.totals().add(Signal::Cycles, 1);
-        cpu.wrmsr(0xC001_0000, 0x0052_01E0).expect("level 0");
-        assert_eq!(cpu.rdmsr(0xC001_0000), Ok(0));
+        cpu.x86().wrmsr(0xC001_0000, 0x0052_01E0).expect("level 0");
+        assert_eq!(cpu.x86().rdmsr(0xC001_0000), Ok(0));
         let other = machine.thread(1).expect("two threads");
-        other.wrmsr(0xC001_0000, 0x0042_00C0).expect("level 0");
+        other.x86().wrmsr(0xC001_0000, 0x0042_00C0).expect("level 0");
         other.totals().add(Signal::InstructionsRetired, 5);
-        assert_eq!(other.rdpmc(0), Ok(5));
+        assert_eq!(other.x86().rdpmc(0), Ok(5));
     });
 }

@@ -55,5 +55,6 @@ mod tree;
 #[cfg(feature = "vm-superio")]
 mod triggers;
 mod untile;
+mod views;
 #[cfg(feature = "vm-device")]
 mod vm_device;

@@ -21,9 +21,9 @@ const PATIENCE: u64 = 1 << 20;
 fn sampling() -> Machine<Flags> {
     let machine = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
-    thread.mtspr(spr::MMCR1, 0x02 << 16).unwrap();
-    thread.mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();
-    thread.mtspr(spr::MMCR0, SAMPLING).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0x02 << 16).unwrap();
+    thread.power().mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();
+    thread.power().mtspr(spr::MMCR0, SAMPLING).unwrap();
     // PMC1-4 stand still in the cycle after a write of MMCR1.
     retire(&machine, 1);
     machine
@@ -44,13 +44,13 @@ fn a_handler_that_lets_the_counters_go_changes_no_demand() {
     let thread = machine.thread(0).unwrap();
     let before = thread.demand();
     retire(&machine, PERIOD);
-    assert_eq!(thread.mfspr(spr::MMCR0), Ok(FC | SAMPLING & !0x0400_0000 | 0x80), "FC and PMAO are set, PMAE is not");
+    assert_eq!(thread.power().mfspr(spr::MMCR0), Ok(FC | SAMPLING & !0x0400_0000 | 0x80), "FC and PMAO are set, PMAE is not");
     assert_eq!(thread.demand(), before);
     retire(&machine, 500);
-    thread.mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();
-    thread.mtspr(spr::MMCR0, SAMPLING).unwrap();
+    thread.power().mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();
+    thread.power().mtspr(spr::MMCR0, SAMPLING).unwrap();
     retire(&machine, 3);
-    assert_eq!(thread.mfspr(spr::PMC1 + 1), Ok(0x8000_0000 - PERIOD + 3));
+    assert_eq!(thread.power().mfspr(spr::PMC1 + 1), Ok(0x8000_0000 - PERIOD + 3));
     assert_eq!(thread.demand(), before);
 }
 
@@ -58,9 +58,9 @@ fn a_handler_that_lets_the_counters_go_changes_no_demand() {
 fn branches_are_demanded_when_alerts_are_enabled_with_the_counters_frozen() {
     let machine = sampling();
     let thread = machine.thread(0).unwrap();
-    thread.mtspr(spr::MMCR0, SAMPLING & !0x0400_0000).unwrap();
+    thread.power().mtspr(spr::MMCR0, SAMPLING & !0x0400_0000).unwrap();
     assert!(!thread.demand().records().taken_branches);
-    thread.mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
+    thread.power().mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
     assert!(thread.demand().records().taken_branches);
 }
 
@@ -68,7 +68,7 @@ fn branches_are_demanded_when_alerts_are_enabled_with_the_counters_frozen() {
 fn counters_that_stay_frozen_are_demanded_no_more_after_a_while() {
     let machine = sampling();
     let thread = machine.thread(0).unwrap();
-    thread.mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
+    thread.power().mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
     retire(&machine, PATIENCE - 1);
     assert!(thread.demand().wants(Signal::InstructionsRetired));
     retire(&machine, 1);
@@ -80,7 +80,7 @@ fn a_guest_that_always_finds_its_counters_frozen_is_not_demanded_for_ever() {
     let machine = sampling();
     let thread = machine.thread(0).unwrap();
     for _ in 0..PATIENCE / 1000 + 1 {
-        thread.mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
+        thread.power().mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
         retire(&machine, 1000);
     }
     assert!(!thread.demand().wants(Signal::InstructionsRetired));

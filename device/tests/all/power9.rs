@@ -41,7 +41,7 @@ const QUIET: Lines = Lines { interrupt: false, event_based_branch: false };
 fn count_run_instructions(machine: &Machine<Told>, number: usize) {
     let thread = machine.thread(number).unwrap();
     thread.set_context(Context::power(HV, RUN));
-    thread.mtspr(spr::MMCR0, 0).unwrap();
+    thread.power().mtspr(spr::MMCR0, 0).unwrap();
 }
 
 #[test]
@@ -55,11 +55,11 @@ fn a_core_has_one_mmcrc_and_freezes_each_of_its_threads_by_it() {
     };
     feed();
     // GLOB_FRZ_PMC_2 is bit 62: thread 2 of the core of thread 1.
-    machine.thread(1).unwrap().mtspr(spr::MMCRC, 1 << 1).unwrap();
+    machine.thread(1).unwrap().power().mtspr(spr::MMCRC, 1 << 1).unwrap();
     feed();
-    let counts: Vec<u64> = (0..8).map(|number| machine.thread(number).unwrap().mfspr(791).unwrap()).collect();
+    let counts: Vec<u64> = (0..8).map(|number| machine.thread(number).unwrap().power().mfspr(791).unwrap()).collect();
     assert_eq!(counts, [2, 2, 1, 2, 2, 2, 2, 2]);
-    let mmcrc: Vec<u64> = (0..8).map(|number| machine.thread(number).unwrap().mfspr(spr::MMCRC).unwrap()).collect();
+    let mmcrc: Vec<u64> = (0..8).map(|number| machine.thread(number).unwrap().power().mfspr(spr::MMCRC).unwrap()).collect();
     assert_eq!(mmcrc, [2, 2, 2, 2, 0, 0, 0, 0]);
 }
 
@@ -67,12 +67,12 @@ fn a_core_has_one_mmcrc_and_freezes_each_of_its_threads_by_it() {
 fn what_a_core_shares_is_the_same_after_a_restore() {
     let machine = cores(1, 2);
     count_run_instructions(&machine, 0);
-    machine.thread(1).unwrap().mtspr(spr::MMCRC, 1 << 3).unwrap();
+    machine.thread(1).unwrap().power().mtspr(spr::MMCRC, 1 << 3).unwrap();
     let next = cores(1, 2);
     next.restore(&machine.states()).unwrap();
     next.thread(0).unwrap().totals().add(Signal::InstructionsRetired, 1);
-    assert_eq!(next.thread(0).unwrap().mfspr(791), Ok(0), "GLOB_FRZ_PMC_0 is bit 60");
-    assert_eq!(next.thread(1).unwrap().mfspr(spr::MMCRC), Ok(1 << 3));
+    assert_eq!(next.thread(0).unwrap().power().mfspr(791), Ok(0), "GLOB_FRZ_PMC_0 is bit 60");
+    assert_eq!(next.thread(1).unwrap().power().mfspr(spr::MMCRC), Ok(1 << 3));
     assert_eq!(next.states(), machine.states());
 }
 
@@ -81,21 +81,21 @@ fn the_level_holds_until_the_guest_clears_pmao() {
     let machine = cores(1, 1);
     let thread = machine.thread(0).unwrap();
     thread.set_context(Context::power(HV, RUN));
-    thread.mtspr(791, 0x8000_0000 - 1).unwrap();
+    thread.power().mtspr(791, 0x8000_0000 - 1).unwrap();
     let mut mmcr0 = Mmcr0::default();
     mmcr0.set_pmae(true);
     mmcr0.set_pmcjce(true);
     mmcr0.set_fcece(true);
-    thread.mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
     assert_eq!((thread.lines(), take(&machine)), (QUIET, vec![]));
     thread.totals().add(Signal::InstructionsRetired, 1);
     assert!(thread.reached(Signal::InstructionsRetired));
     thread.service();
     assert_eq!((thread.lines(), take(&machine)), (ASKS, vec![(0, ASKS)]));
     // Looking changes nothing; clearing PMAO does. FC keeps the counter still.
-    let shown = Mmcr0::written(thread.mfspr(spr::MMCR0).unwrap());
+    let shown = Mmcr0::written(thread.power().mfspr(spr::MMCR0).unwrap());
     assert!(shown.pmao() && shown.fc() && take(&machine).is_empty());
-    thread.mtspr(spr::MMCR0, 1 << 31).unwrap();
+    thread.power().mtspr(spr::MMCR0, 1 << 31).unwrap();
     assert_eq!((thread.lines(), take(&machine)), (QUIET, vec![(0, QUIET)]));
 }
 
@@ -104,7 +104,7 @@ fn a_restored_machine_has_the_levels_of_the_saved_one() {
     let machine = cores(1, 1);
     let quiet = machine.states();
     // Software may raise PMAO itself; FC stays set.
-    machine.thread(0).unwrap().mtspr(spr::MMCR0, 1 << 31 | 1 << 7).unwrap();
+    machine.thread(0).unwrap().power().mtspr(spr::MMCR0, 1 << 31 | 1 << 7).unwrap();
     let asks = machine.states();
     take(&machine);
 
@@ -136,11 +136,11 @@ fn the_branch_history_and_the_match_array_have_their_own_instructions() {
     let thread = machine.thread(0).unwrap();
     assert_eq!(thread.instruction_match(), None);
     let epoch = thread.epoch();
-    thread.mtimc(0xFC00_0000_7C00_0000).unwrap();
-    assert_eq!((thread.mfimc(), thread.instruction_match()), (Ok(0xFC00_0000_7C00_0000), Some((0x7C00_0000, 0xFC00_0000))));
+    thread.power().mtimc(0xFC00_0000_7C00_0000).unwrap();
+    assert_eq!((thread.power().mfimc(), thread.instruction_match()), (Ok(0xFC00_0000_7C00_0000), Some((0x7C00_0000, 0xFC00_0000))));
     assert_ne!(thread.epoch(), epoch);
-    assert_eq!((thread.mfbhrbe(0), thread.clrbhrb()), (Ok(0), Ok(())));
+    assert_eq!((thread.power().mfbhrbe(0), thread.power().clrbhrb()), (Ok(0), Ok(())));
     // Problem state: BHRBA is 0.
     thread.set_context(Context::power(PR, RUN));
-    assert!(matches!(thread.mfbhrbe(0), Err(Fault::FacilityUnavailable(_))));
+    assert!(matches!(thread.power().mfbhrbe(0), Err(Fault::FacilityUnavailable(_))));
 }

@@ -9,9 +9,9 @@ use vm_pmu::{Address, Context, Part, Signal, State};
 fn the_epoch_of_the_demand_goes_on_over_a_restore() {
     let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
     let cpu = machine.thread(0).expect("one thread");
-    cpu.wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
+    cpu.x86().wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
     let clocks = machine.states();
-    cpu.wrmsr(0xC001_0000, 0x0042_00C8).expect("level 0");
+    cpu.x86().wrmsr(0xC001_0000, 0x0042_00C8).expect("level 0");
     let before = cpu.demand();
     machine.restore(&clocks).expect("its own states");
     assert!(cpu.demand().wants(Signal::Cycles) && !cpu.demand().wants(Signal::NearReturns));
@@ -93,10 +93,10 @@ fn what_happened_before_a_restore_is_not_counted() {
 fn states_of_another_number_of_threads_are_refused_and_change_nothing() {
     let one = Builder::of(Part::named("k8").expect("known")).build(|_, _| {}).unwrap();
     let two = Builder::new("k8").expect("known").threads(2).build(|_, _| {}).unwrap();
-    two.thread(1).expect("two threads").wrmsr(0xC001_0004, 9).expect("level 0");
+    two.thread(1).expect("two threads").x86().wrmsr(0xC001_0004, 9).expect("level 0");
     let refused = two.restore(&one.states());
     assert_eq!(refused, Err(RestoreError::Threads { saved: 1, machine: 2 }));
-    assert_eq!(two.thread(1).expect("two threads").rdpmc(0), Ok(9));
+    assert_eq!(two.thread(1).expect("two threads").x86().rdpmc(0), Ok(9));
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn an_overdue_interrupt_is_delivered_once_by_whoever_saves() {
         })
         .unwrap();
     let cpu = saved.thread(0).expect("one thread");
-    cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
-    cpu.wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
+    cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
+    cpu.x86().wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
     cpu.totals().add(Signal::Cycles, 3);
     let states = saved.states();
     restored.restore(&states).expect("the same part");
@@ -136,7 +136,7 @@ fn an_overdue_interrupt_is_delivered_once_by_whoever_saves() {
 fn a_claim_that_nobody_holds_is_given_out() {
     let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {}).unwrap();
     let cpu = machine.thread(1).expect("two threads");
-    cpu.wrmsr(0xC001_0000, 0x0042_01E0).expect("level 0");
+    cpu.x86().wrmsr(0xC001_0000, 0x0042_01E0).expect("level 0");
     let mut states = machine.states();
     for state in &mut states {
         if let State::K8(state) = state {
@@ -145,5 +145,5 @@ fn a_claim_that_nobody_holds_is_given_out() {
     }
     machine.restore(&states).expect("its own states");
     cpu.totals().add(Signal::DramPageHits, 2);
-    assert_eq!(cpu.rdpmc(0), Ok(2));
+    assert_eq!(cpu.x86().rdpmc(0), Ok(2));
 }

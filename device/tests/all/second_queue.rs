@@ -96,7 +96,7 @@ impl<'a> System<'a> {
         pmc.set_es(u8::try_from(entry.select).unwrap());
         pmc.set_umask(u8::try_from(entry.umask.unwrap_or(0)).unwrap());
         pmc.set_ism(0b10);
-        thread.mov_to_pmc(4, pmc.bits()).unwrap();
+        thread.ia64().mov_to_pmc(4, pmc.bits()).unwrap();
         let mut follower = companion.follower(0).unwrap();
         follower.sync(&thread.demand());
         System { machine, follower, address: CODE, cold: COLD }
@@ -143,7 +143,7 @@ impl<'a> System<'a> {
     fn count(&mut self) -> u64 {
         // What is still on its way is done long before these are.
         (0..2_000).for_each(|_| self.one(Slot { word: NOP, class: Class::Simple, access: None }));
-        self.machine.thread(0).unwrap().mov_from_pmd(4).unwrap()
+        self.machine.thread(0).unwrap().ia64().mov_from_pmd(4).unwrap()
     }
 }
 

@@ -104,8 +104,8 @@ const K8: Kit = Kit {
             let word = u64::from(*select) | u64::from(*umask) << 8 | flags | u64::from(selection.threshold) << 24;
             // EN, and OS alone for those of all: what is done above level 0 is then left out.
             let levels = if selection.all { 1 << 17 } else { 3 << 16 };
-            thread.wrmsr(0xC001_0004 + number, 0u64.wrapping_sub(selection.remaining)).unwrap();
-            thread.wrmsr(0xC001_0000 + number, word | levels | 1 << 22).unwrap();
+            thread.x86().wrmsr(0xC001_0004 + number, 0u64.wrapping_sub(selection.remaining)).unwrap();
+            thread.x86().wrmsr(0xC001_0000 + number, word | levels | 1 << 22).unwrap();
         }
     },
     user: |user| Context::x86(if user { 3 } else { 0 }, 0, 0),
@@ -119,10 +119,10 @@ const KNL: Kit = Kit {
         for ((select, umask, selection), number) in selections.iter().zip(0..2) {
             let flags = u64::from(selection.edge) << 18 | u64::from(selection.overflows) << 20 | u64::from(selection.inverted) << 23;
             let word = u64::from(*select) | u64::from(*umask) << 8 | flags | u64::from(selection.threshold) << 24;
-            thread.wrmsr(0xC1 + number, 0u64.wrapping_sub(selection.remaining)).unwrap();
-            thread.wrmsr(0x186 + number, word | u64::from(selection.all) << 21 | 3 << 16 | 1 << 22).unwrap();
+            thread.x86().wrmsr(0xC1 + number, 0u64.wrapping_sub(selection.remaining)).unwrap();
+            thread.x86().wrmsr(0x186 + number, word | u64::from(selection.all) << 21 | 3 << 16 | 1 << 22).unwrap();
         }
-        thread.wrmsr(0x38F, 3).unwrap();
+        thread.x86().wrmsr(0x38F, 3).unwrap();
     },
     user: |user| Context::x86(if user { 3 } else { 0 }, 0, 0),
 };
@@ -140,12 +140,12 @@ const POWER9: Kit = Kit {
             let comb = if selection.inverted { 0b01 } else { select >> 10 & 0b11 };
             mmcr1 |= (select >> 12 & 0xF) << (60 - 4 * index) | comb << (38 - 2 * index);
             mmcr1 |= (select & 0xFE | u64::from(selection.edge)) << (24 - 8 * index);
-            thread.mtspr(spr::PMC1 + index as u16, 0x8000_0000 - selection.remaining).unwrap();
+            thread.power().mtspr(spr::PMC1 + index as u16, 0x8000_0000 - selection.remaining).unwrap();
         }
-        thread.mtspr(spr::MMCR1, mmcr1).unwrap();
+        thread.power().mtspr(spr::MMCR1, mmcr1).unwrap();
         // PMAE, PMC1CE and PMCjCE where the first overflows, without a freeze.
         let alerts = selections.first().is_some_and(|(_, _, selection)| selection.overflows);
-        thread.mtspr(spr::MMCR0, if alerts { 0x0400_C000 } else { 0 }).unwrap();
+        thread.power().mtspr(spr::MMCR0, if alerts { 0x0400_C000 } else { 0 }).unwrap();
     },
     user: |user| Context::power(if user { 1 << 14 } else { 0 }, 1),
 };
@@ -253,7 +253,7 @@ fn a_watched_pin_toggles_at_each_of_many_clocks() {
         let toggles = |most: u64| {
             let machine = Builder::new("k8").unwrap().build(Log::default()).unwrap();
             let thread = machine.thread(0).unwrap();
-            thread.wrmsr(0xC001_0000, select).unwrap();
+            thread.x86().wrmsr(0xC001_0000, select).unwrap();
             thread.watch_pins(1);
             for _ in 0..100 / most {
                 thread.advance(most, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
@@ -273,7 +273,7 @@ fn the_cycles_of_one_call_are_not_served_one_by_one() {
         // PerfEvtSel0: clocks with an empty decoder, with every kind of mask, inversion and edge; OS, EN.
         let machine = Builder::new("k8").unwrap().build(Log::default()).unwrap();
         let thread = machine.thread(0).unwrap();
-        thread.wrmsr(0xC001_0000, select | 1 << 20).unwrap();
+        thread.x86().wrmsr(0xC001_0000, select | 1 << 20).unwrap();
         thread.advance(CYCLES, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
         thread.advance(CYCLES, &[Signal::Cycles]);
     }
@@ -283,7 +283,7 @@ fn the_cycles_of_one_call_are_not_served_one_by_one() {
 fn single_cycles_matter_again_after_the_call() {
     let machine = Builder::new("k8").unwrap().build(Log::default()).unwrap();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(0xC001_0000, 0x0046_00D0).unwrap(); // PerfEvtSel0: edges of an empty decoder, OS, EN
+    thread.x86().wrmsr(0xC001_0000, 0x0046_00D0).unwrap(); // PerfEvtSel0: edges of an empty decoder, OS, EN
     thread.advance(1000, &[Signal::Cycles]);
     assert_eq!(thread.deadlines().distance(Signal::Cycles, thread.totals()), 1);
 }

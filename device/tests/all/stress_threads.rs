@@ -275,10 +275,10 @@ fn boxes(machine: &Machine<Heard>, cpu: Thread<'_, Heard>, random: &mut Random) 
     let base = 0xE00 + 12 * cha as u32;
     let unit = UnitId::new(Kind::Cha, cha as u8).unwrap();
     match random.below(10) {
-        0 => drop(cpu.wrmsr(0x700, random.next() & 0x8000_0000_0000_0003 | 0b11)),
-        1 => drop(cpu.wrmsr(base + 1 + random.below(4) as u32, 0x0050_0000 | random.next() & 0xFFFF)),
-        2 => drop(cpu.wrmsr(base + 8 + random.below(4) as u32, (1 << 48) - 1 - random.next() % 64)),
-        3 => drop(cpu.rdmsr(base + random.below(12) as u32)),
+        0 => drop(cpu.x86().wrmsr(0x700, random.next() & 0x8000_0000_0000_0003 | 0b11)),
+        1 => drop(cpu.x86().wrmsr(base + 1 + random.below(4) as u32, 0x0050_0000 | random.next() & 0xFFFF)),
+        2 => drop(cpu.x86().wrmsr(base + 8 + random.below(4) as u32, (1 << 48) - 1 - random.next() % 64)),
+        3 => drop(cpu.x86().rdmsr(base + random.below(12) as u32)),
         4 => untile.tick(Domain::ALL[random.below(3)], random.next() % 100),
         5 => untile.tick_all(random.next() % 100),
         6 => drop(untile.transact(cha as u8, &Transaction::default(), Stage::Served { clocks: random.next() % 50 })),
@@ -298,7 +298,7 @@ fn cores(machine: &Machine<Heard>, cpu: Thread<'_, Heard>, ram: &Ram, random: &m
         3 => core.set_interval(1 + random.next() % 500),
         4 => drop(core.inject(cpu.number() % 4, random.next() as u32 & 0x3FF8, 5)),
         5 => drop(core.post(ram)),
-        6 => drop(cpu.mtspr(spr::LDBAR, 1 << 63 | RAM | 0x8000)),
+        6 => drop(cpu.power().mtspr(spr::LDBAR, 1 << 63 | RAM | 0x8000)),
         _ => drop(core.advance(random.next() % 1000, ram)),
     }
 }
@@ -371,7 +371,7 @@ fn threads_of_a_knights_landing_core_and_boxes_lose_no_event_to_each_other() {
         let cpu = machine.thread(number).unwrap();
         // IA32_PMC0: this thread's instructions; IA32_FIXED_CTR0: those of its core's four (AnyThread).
         for (msr, value) in [(0x186, 0x0043_00C0), (0x38D, 0b111), (0x38F, 1 << 32 | 1)] {
-            cpu.wrmsr(msr, value).unwrap();
+            cpu.x86().wrmsr(msr, value).unwrap();
         }
         gate.meet();
         for event in 0..EVENTS {
@@ -382,11 +382,11 @@ fn threads_of_a_knights_landing_core_and_boxes_lose_no_event_to_each_other() {
             }
             if event % 64 == 0 {
                 untile.inject(channel, 0x03, 0x01, 1, 1);
-                assert!(cpu.rdmsr(0x309).unwrap() >= cpu.rdmsr(0xC1).unwrap().min(event));
+                assert!(cpu.x86().rdmsr(0x309).unwrap() >= cpu.x86().rdmsr(0xC1).unwrap().min(event));
             }
         }
         gate.meet();
-        assert_eq!((cpu.rdmsr(0xC1), cpu.rdmsr(0x309)), (Ok(EVENTS), Ok(4 * EVENTS)), "thread {number}");
+        assert_eq!((cpu.x86().rdmsr(0xC1), cpu.x86().rdmsr(0x309)), (Ok(EVENTS), Ok(4 * EVENTS)), "thread {number}");
         gate.meet();
     });
     untile.tick(Domain::Dclk, EVENTS);
@@ -404,7 +404,7 @@ fn a_power9_core_posts_what_its_four_threads_do_and_they_share_a_register() {
     at_once(|number, gate| {
         let cpu = machine.thread(number).unwrap();
         cpu.set_context(Context::power(1 << 60, 1));
-        cpu.mtspr(spr::MMCR0, 0).unwrap();
+        cpu.power().mtspr(spr::MMCR0, 0).unwrap();
         gate.meet();
         let core = machine.collection_of(number).unwrap();
         for event in 0..EVENTS {
@@ -413,16 +413,16 @@ fn a_power9_core_posts_what_its_four_threads_do_and_they_share_a_register() {
             if event % 64 == 0 {
                 core.advance(64, &ram).ok().unwrap();
                 // Thread 3's counters are frozen, or not.
-                cpu.mtspr(spr::MMCRC, (event / 64 + number as u64) & 1).unwrap();
+                cpu.power().mtspr(spr::MMCRC, (event / 64 + number as u64) & 1).unwrap();
             }
         }
         gate.meet();
         if number % 4 != 3 {
             // PMC5 has the thread's run instructions, whatever the others do.
-            assert_eq!(cpu.mfspr(791), Ok(EVENTS), "thread {number}");
+            assert_eq!(cpu.power().mfspr(791), Ok(EVENTS), "thread {number}");
         }
         let first = machine.thread(number / 4 * 4).unwrap();
-        assert_eq!(cpu.mfspr(spr::MMCRC), first.mfspr(spr::MMCRC), "thread {number}");
+        assert_eq!(cpu.power().mfspr(spr::MMCRC), first.power().mfspr(spr::MMCRC), "thread {number}");
         gate.meet();
     });
     for core in 0..2 {
@@ -444,9 +444,9 @@ fn every_thread_of_montecito_is_interrupted_at_each_of_its_own_overflows() {
         pmc.set_es(0x08);
         pmc.set_ism(0b10);
         pmc.set_oi(true);
-        cpu.mov_to_pmc(4, pmc.bits()).unwrap();
+        cpu.ia64().mov_to_pmc(4, pmc.bits()).unwrap();
         for _ in 0..EVENTS / 64 {
-            cpu.mov_to_pmd(4, (1 << 47) - 64).unwrap();
+            cpu.ia64().mov_to_pmd(4, (1 << 47) - 64).unwrap();
             for _ in 0..64 {
                 cpu.totals().add(Signal::InstructionsRetired, 1);
                 cpu.totals().add(Signal::Cycles, 1);
@@ -455,7 +455,7 @@ fn every_thread_of_montecito_is_interrupted_at_each_of_its_own_overflows() {
                 }
             }
             // Thaw.
-            cpu.mov_to_pmc(0, 0).unwrap();
+            cpu.ia64().mov_to_pmc(0, 0).unwrap();
         }
     });
     assert!(machine.line().raised.iter().all(|raised| raised.load(Ordering::Relaxed) == EVENTS / 64));

@@ -38,7 +38,7 @@ fn armed(thread: Thread<'_, Flags>) -> SignalSet {
 fn every_signal_is_supplied_unless_an_embedder_says_otherwise() {
     let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
     assert_eq!((machine.supplied(), machine.supplied_records()), (SignalSet::ALL, Records::ALL));
-    machine.thread(0).unwrap().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    machine.thread(0).unwrap().x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     assert_eq!(machine.thread(0).unwrap().unsupplied(), SignalSet::EMPTY);
 }
 
@@ -54,7 +54,7 @@ fn what_nobody_supplies_has_no_deadline_and_is_not_demanded() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
     let epoch = thread.epoch();
-    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     assert_eq!(armed(thread), SignalSet::EMPTY);
     assert!(thread.demand().is_idle());
     assert_eq!(thread.epoch(), epoch, "no translated code need change");
@@ -65,9 +65,9 @@ fn what_nobody_supplies_has_no_deadline_and_is_not_demanded() {
 fn what_is_counted_in_vain_is_told() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     assert_eq!(thread.unsupplied(), SignalSet::only(Signal::DataCacheMisses));
-    thread.wrmsr(PERF_EVT_SEL, 0).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, 0).unwrap();
     assert_eq!(thread.unsupplied(), SignalSet::EMPTY);
 }
 
@@ -75,7 +75,7 @@ fn what_is_counted_in_vain_is_told() {
 fn what_another_thread_counts_in_vain_for_the_package_is_told_and_waits_nowhere() {
     let machine = Builder::new("k8").unwrap().threads(2).supplies(own()).build(Flags::new(2)).unwrap();
     let (counts, other) = (machine.thread(0).unwrap(), machine.thread(1).unwrap());
-    counts.wrmsr(PERF_EVT_SEL, PAGE_HITS).unwrap();
+    counts.x86().wrmsr(PERF_EVT_SEL, PAGE_HITS).unwrap();
     assert_eq!(other.unsupplied(), SignalSet::only(Signal::DramPageHits));
     assert_eq!((armed(counts), armed(other)), (SignalSet::EMPTY, SignalSet::EMPTY));
     assert!(other.demand().is_idle() && machine.device_demand(0).unwrap().is_idle());
@@ -86,11 +86,11 @@ fn what_another_thread_counts_in_vain_for_the_package_is_told_and_waits_nowhere(
 fn what_comes_nevertheless_is_counted_at_the_next_access() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(3)).unwrap();
-    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    thread.x86().wrmsr(PERF_CTR, 0u64.wrapping_sub(3)).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     thread.totals().add(Signal::DataCacheMisses, 5);
     assert!(!machine.line().take(0), "nobody looked");
-    assert_eq!(thread.rdpmc(0), Ok(2));
+    assert_eq!(thread.x86().rdpmc(0), Ok(2));
     assert!(machine.line().take(0));
 }
 
@@ -98,9 +98,9 @@ fn what_comes_nevertheless_is_counted_at_the_next_access() {
 fn a_sum_waits_for_those_of_its_signals_that_are_supplied() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(100)).unwrap();
+    thread.x86().wrmsr(PERF_CTR, 0u64.wrapping_sub(100)).unwrap();
     // Retired instructions add up instructions, exceptions and interrupts.
-    thread.wrmsr(PERF_EVT_SEL, 0x0052_00C0).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, 0x0052_00C0).unwrap();
     assert_eq!(armed(thread), SignalSet::only(Signal::InstructionsRetired));
     // All of what remains is theirs: nothing is kept back for the others.
     assert_eq!(thread.deadlines().get(Signal::InstructionsRetired), 100);
@@ -110,7 +110,7 @@ fn a_sum_waits_for_those_of_its_signals_that_are_supplied() {
 fn a_counter_mask_over_what_nobody_supplies_does_not_make_every_cycle_due() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
     assert!(!thread.demand().per_cycle());
     assert_eq!(armed(thread), SignalSet::EMPTY);
 }
@@ -119,8 +119,8 @@ fn a_counter_mask_over_what_nobody_supplies_does_not_make_every_cycle_due() {
 fn an_inverted_counter_mask_over_what_nobody_supplies_overflows_at_its_very_cycle() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(1000)).unwrap();
-    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE | INVERTED).unwrap();
+    thread.x86().wrmsr(PERF_CTR, 0u64.wrapping_sub(1000)).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE | INVERTED).unwrap();
     // After the first cycle all of them are alike: each has fewer than one miss.
     thread.advance(1, &[Signal::Cycles]);
     assert_eq!(thread.deadlines().get(Signal::Cycles), 1000);
@@ -128,15 +128,15 @@ fn an_inverted_counter_mask_over_what_nobody_supplies_overflows_at_its_very_cycl
     assert!(!machine.line().take(0));
     thread.advance(1, &[Signal::Cycles]);
     assert!(machine.line().take(0));
-    assert_eq!(thread.rdpmc(0), Ok(0));
+    assert_eq!(thread.x86().rdpmc(0), Ok(0));
 }
 
 #[test]
 fn what_is_injected_into_a_counter_mask_is_counted_in_its_cycle() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
-    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(1)).unwrap();
-    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
+    thread.x86().wrmsr(PERF_CTR, 0u64.wrapping_sub(1)).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
     thread.advance(10, &[Signal::Cycles]);
     assert!(thread.inject(vm_pmu::Occurrence { select: 0x41, umask: 0 }, 2));
     assert_eq!(thread.deadlines().get(Signal::Cycles), 11, "the open cycle has two events");
@@ -152,7 +152,7 @@ fn the_level_of_a_state_that_nobody_supplies_is_not_asked_for() {
     let machine = k8();
     let thread = machine.thread(0).unwrap();
     // PerfEvtSel0: dispatch stalls, E, OS, EN.
-    thread.wrmsr(PERF_EVT_SEL, 0x0046_00D1).unwrap();
+    thread.x86().wrmsr(PERF_EVT_SEL, 0x0046_00D1).unwrap();
     assert!(!thread.demand().asks_levels());
 }
 
@@ -171,13 +171,13 @@ fn sample_continuously(thread: Thread<'_, Flags>) {
     let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
     mmcra.set_sdar_mode(0b10);
     thread.set_context(Context::power(1 << 60, 1));
-    thread.mtspr(spr::MMCRA, mmcra.bits()).unwrap();
+    thread.power().mtspr(spr::MMCRA, mmcra.bits()).unwrap();
     // PMC5, run instructions: 100,000 before it turns negative.
-    thread.mtspr(spr::PMC1 + 4, (1 << 31) - 100_000).unwrap();
+    thread.power().mtspr(spr::PMC1 + 4, (1 << 31) - 100_000).unwrap();
     mmcr0.set_pmae(true);
     mmcr0.set_pmcjce(true);
     mmcr0.set_fcece(true);
-    thread.mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
 }
 
 #[test]
@@ -211,14 +211,14 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
     let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
     mmcra.set_sdar_mode(0b10);
     thread.set_context(Context::power(1 << 60, 1));
-    thread.mtspr(spr::MMCRA, mmcra.bits()).unwrap();
+    thread.power().mtspr(spr::MMCRA, mmcra.bits()).unwrap();
     // PMC4: PM_LD_MISS_L1 (F0h) twice before it turns negative.
-    thread.mtspr(spr::MMCR1, 0xF0).unwrap();
-    thread.mtspr(spr::PMC1 + 3, (1 << 31) - 2).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0xF0).unwrap();
+    thread.power().mtspr(spr::PMC1 + 3, (1 << 31) - 2).unwrap();
     mmcr0.set_pmae(true);
     mmcr0.set_pmcjce(true);
     mmcr0.set_fcece(true);
-    thread.mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
     for address in [0x1000, 0x2000] {
         thread.totals().add(Signal::DataCacheLoadMisses, 1);
         if thread.reached(Signal::DataCacheLoadMisses) {
@@ -226,7 +226,7 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
             thread.service();
         }
     }
-    assert_eq!((thread.mfspr(spr::SIAR), thread.mfspr(spr::SDAR)), (Ok(0x400), Ok(0x2000)));
+    assert_eq!((thread.power().mfspr(spr::SIAR), thread.power().mfspr(spr::SDAR)), (Ok(0x400), Ok(0x2000)));
 }
 
 /// The parts, with as many threads as have something to share.

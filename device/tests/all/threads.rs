@@ -31,8 +31,8 @@ fn every_thread_is_interrupted_at_each_of_its_own_overflows() {
             let machine = &machine;
             scope.spawn(move || {
                 let cpu = machine.thread(number).expect("there are eight");
-                cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).expect("level 0");
-                cpu.wrmsr(0xC001_0000, INSTRUCTIONS).expect("level 0");
+                cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).expect("level 0");
+                cpu.x86().wrmsr(0xC001_0000, INSTRUCTIONS).expect("level 0");
                 for round in 1..=ROUNDS {
                     cpu.totals().add(Signal::InstructionsRetired, 1);
                     cpu.totals().add(Signal::DramPageHits, 1);
@@ -41,12 +41,12 @@ fn every_thread_is_interrupted_at_each_of_its_own_overflows() {
                         cpu.check();
                     }
                     if round % 100 == 0 {
-                        cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).expect("level 0");
+                        cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).expect("level 0");
                     }
                     // The second counter is fought over by the cores of the package.
                     if round % 7 == 0 {
-                        cpu.wrmsr(0xC001_0001, if round % 14 == 0 { PAGE_HITS } else { 0 }).expect("level 0");
-                        cpu.wrmsr(0xC001_0005, 0u64.wrapping_sub(50)).expect("level 0");
+                        cpu.x86().wrmsr(0xC001_0001, if round % 14 == 0 { PAGE_HITS } else { 0 }).expect("level 0");
+                        cpu.x86().wrmsr(0xC001_0005, 0u64.wrapping_sub(50)).expect("level 0");
                     }
                 }
             });
@@ -61,7 +61,7 @@ fn every_thread_is_interrupted_at_each_of_its_own_overflows() {
 fn a_northbridge_counter_counts_what_every_thread_of_its_package_does() {
     let machine = Builder::new("k8").expect("known").packages(1).threads(2).build(|_, _| {}).unwrap();
     let owner = machine.thread(0).expect("there are two");
-    owner.wrmsr(0xC001_0000, PAGE_HITS).expect("level 0");
+    owner.x86().wrmsr(0xC001_0000, PAGE_HITS).expect("level 0");
     std::thread::scope(|scope| {
         for number in 0..2 {
             let machine = &machine;
@@ -81,7 +81,7 @@ fn a_northbridge_counter_counts_what_every_thread_of_its_package_does() {
             devices.totals.add(Signal::DramPageHits, 1);
         }
     });
-    assert_eq!(owner.rdpmc(0), Ok(3 * ROUNDS));
+    assert_eq!(owner.x86().rdpmc(0), Ok(3 * ROUNDS));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn restoring_beside_running_threads_ends() {
             scope.spawn(move || {
                 let cpu = machine.thread(number).expect("there are two");
                 for round in 0..ROUNDS {
-                    cpu.wrmsr(0xC001_0000, if round % 2 == 0 { PAGE_HITS } else { 0 }).expect("level 0");
+                    cpu.x86().wrmsr(0xC001_0000, if round % 2 == 0 { PAGE_HITS } else { 0 }).expect("level 0");
                 }
             });
         }

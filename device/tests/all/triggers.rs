@@ -41,8 +41,8 @@ fn bells(count: usize) -> TriggerLine<Bell> {
 
 /// Counter 0 of a K8 overflows once.
 fn overflow<L: InterruptLine>(cpu: Thread<'_, L>) {
-    cpu.wrmsr(0xC001_0004, u64::MAX).unwrap();
-    cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+    cpu.x86().wrmsr(0xC001_0004, u64::MAX).unwrap();
+    cpu.x86().wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
     cpu.totals().add(Signal::InstructionsRetired, 1);
     cpu.check();
 }
@@ -65,7 +65,7 @@ fn a_bell_that_fails_is_counted_and_the_counter_goes_on() {
     bell.broken.store(true, Ordering::Relaxed);
     overflow(cpu);
     assert_eq!((bell.rung(), machine.line().failures(0)), (0, 1));
-    assert_eq!(cpu.rdpmc(0), Ok(0), "it wrapped");
+    assert_eq!(cpu.x86().rdpmc(0), Ok(0), "it wrapped");
     bell.broken.store(false, Ordering::Relaxed);
     overflow(cpu);
     assert_eq!((bell.rung(), machine.line().failures(0)), (1, 1));

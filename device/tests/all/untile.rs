@@ -31,17 +31,17 @@ fn an_overflow_freezes_every_box_at_its_clock_and_interrupts_the_chosen_tiles() 
     let untile = machine.untile().unwrap();
     let cpu = machine.thread(0).unwrap();
     // Tile 1; CHA 3's clock in counter 2, with ov_en, 1,000 before its wrap; CHA 4's clock in counter 0.
-    cpu.wrmsr(0x700, 0b10).unwrap();
-    cpu.wrmsr(0xE00 + 36 + 10, (1 << 48) - 1000).unwrap();
-    cpu.wrmsr(0xE00 + 36 + 3, 0x0050_0000).unwrap();
-    cpu.wrmsr(0xE00 + 48 + 1, 0x0040_0000).unwrap();
+    cpu.x86().wrmsr(0x700, 0b10).unwrap();
+    cpu.x86().wrmsr(0xE00 + 36 + 10, (1 << 48) - 1000).unwrap();
+    cpu.x86().wrmsr(0xE00 + 36 + 3, 0x0050_0000).unwrap();
+    cpu.x86().wrmsr(0xE00 + 48 + 1, 0x0040_0000).unwrap();
     untile.tick(Domain::Uclk, 1_000_000);
-    assert_eq!(cpu.rdmsr(0xE00 + 36 + 10), Ok(0));
-    assert_eq!(cpu.rdmsr(0xE00 + 48 + 8), Ok(1000));
-    assert_eq!(cpu.rdmsr(0xE00 + 36 + 7), Ok(0b100));
-    assert_eq!(cpu.rdmsr(0x701), Ok(1 << 6));
+    assert_eq!(cpu.x86().rdmsr(0xE00 + 36 + 10), Ok(0));
+    assert_eq!(cpu.x86().rdmsr(0xE00 + 48 + 8), Ok(1000));
+    assert_eq!(cpu.x86().rdmsr(0xE00 + 36 + 7), Ok(0b100));
+    assert_eq!(cpu.x86().rdmsr(0x701), Ok(1 << 6));
     assert_eq!(raised.load(Ordering::Relaxed), 0xFF00);
-    assert_eq!(machine.thread(8).unwrap().rdmsr(0x38E), Ok(1 << 61));
+    assert_eq!(machine.thread(8).unwrap().x86().rdmsr(0x38E), Ok(1 << 61));
 }
 
 #[test]
@@ -50,15 +50,15 @@ fn what_an_overflow_freezes_has_come_as_far_as_it_by_every_clock() {
     for culprit in 0..3 {
         let machine = part(|_thread: usize, _counter: u32| {});
         let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
-        cpu.wrmsr(0xE00 + 1, 0x0040_0000).unwrap();
+        cpu.x86().wrmsr(0xE00 + 1, 0x0040_0000).unwrap();
         let places = [(8, 2, 0xB00), (24, 2, 0xA00)];
         for (device, function, base) in places {
             untile.pci_write(0xFF, device, function, base + 0x20, 4, 0x0040_0000);
         }
         match places.get(culprit) {
             None => {
-                cpu.wrmsr(0xE00 + 11, (1 << 48) - 1000).unwrap();
-                cpu.wrmsr(0xE00 + 4, 0x0050_0000).unwrap();
+                cpu.x86().wrmsr(0xE00 + 11, (1 << 48) - 1000).unwrap();
+                cpu.x86().wrmsr(0xE00 + 4, 0x0050_0000).unwrap();
             }
             Some(&(device, function, base)) => {
                 untile.pci_write(0xFF, device, function, base + 8, 4, 0u32.wrapping_sub(1000));
@@ -67,7 +67,7 @@ fn what_an_overflow_freezes_has_come_as_far_as_it_by_every_clock() {
             }
         }
         untile.tick_all(1_000_000);
-        assert_eq!(cpu.rdmsr(0xE00 + 8), Ok(1000));
+        assert_eq!(cpu.x86().rdmsr(0xE00 + 8), Ok(1000));
         assert_eq!(places.map(|(device, function, base)| untile.pci_read(0xFF, device, function, base, 4)), [1000; 2]);
         assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [1_000_000; 3]);
     }
@@ -85,9 +85,9 @@ fn cycles_cut_anyhow_tick_alike_and_interrupt_in_their_cycle() {
         };
         let machine = Builder::of(Part::named("knl").unwrap()).threads(1).frequencies(frequencies).build(line).unwrap();
         let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
-        cpu.wrmsr(0x700, 1).unwrap();
-        cpu.wrmsr(0x704, (1 << 48) - 100).unwrap();
-        cpu.wrmsr(0x703, 0x0050_0000).unwrap();
+        cpu.x86().wrmsr(0x700, 1).unwrap();
+        cpu.x86().wrmsr(0x704, (1 << 48) - 100).unwrap();
+        cpu.x86().wrmsr(0x703, 0x0050_0000).unwrap();
         // Fixed counters of an EDC at ECLK and of a channel at DCLK.
         untile.pci_write(0xFF, 24, 2, 0xA44, 4, 1);
         untile.pci_write(0xFF, 8, 2, 0xB44, 4, 1);
@@ -97,7 +97,7 @@ fn cycles_cut_anyhow_tick_alike_and_interrupt_in_their_cycle() {
             untile.advance(part.min(300 - gone));
             gone += part.min(300 - gone);
         }
-        assert_eq!(cpu.rdmsr(0x704), Ok(0));
+        assert_eq!(cpu.x86().rdmsr(0x704), Ok(0));
         assert_eq!([(24, 0xA3C), (8, 0xB3C)].map(|(device, offset)| untile.pci_read(0xFF, device, 2, offset, 4)), [42, 28], "{part}");
         assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [700, 300, 200]);
     }
@@ -134,18 +134,18 @@ fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
                     let cha = (random() % 38) as u8;
                     let base = 0xE00 + u32::from(cha) * 12;
                     match random() % 12 {
-                        0 => cpu.wrmsr(0x700, random() << 40 | random()).unwrap(),
-                        1 => cpu.wrmsr(base + 1 + (random() % 4) as u32, 0x0050_0000 | random() & 0xFFFF).unwrap(),
-                        2 => cpu.wrmsr(base + 8 + (random() % 4) as u32, (1 << 48) - 1 - random() % 64).unwrap(),
-                        3 => cpu.wrmsr(base, random() & 0x103).unwrap(),
-                        4 => cpu.wrmsr(0x701, u64::MAX >> 32).unwrap(),
+                        0 => cpu.x86().wrmsr(0x700, random() << 40 | random()).unwrap(),
+                        1 => cpu.x86().wrmsr(base + 1 + (random() % 4) as u32, 0x0050_0000 | random() & 0xFFFF).unwrap(),
+                        2 => cpu.x86().wrmsr(base + 8 + (random() % 4) as u32, (1 << 48) - 1 - random() % 64).unwrap(),
+                        3 => cpu.x86().wrmsr(base, random() & 0x103).unwrap(),
+                        4 => cpu.x86().wrmsr(0x701, u64::MAX >> 32).unwrap(),
                         5 => untile.tick(Domain::ALL[(random() % 3) as usize], random() % 100),
                         9 => untile.tick_all(random() % 100),
                         10 => untile.advance(random() % 100),
                         11 => drop(untile.transact(cha, &Transaction::default(), [Stage::Enters, Stage::Leaves][(random() % 2) as usize])),
                         6 => drop(untile.transact(cha, &Transaction::default(), Stage::Served { clocks: random() % 50 })),
                         7 => drop(untile.inject(UnitId::new(Kind::Cha, cha).unwrap(), random() as u8, random() as u8, 1, random() % 9)),
-                        _ => assert!(cpu.rdmsr(base + (random() % 12) as u32).is_ok()),
+                        _ => assert!(cpu.x86().rdmsr(base + (random() % 12) as u32).is_ok()),
                     }
                 }
             });
@@ -158,8 +158,8 @@ fn a_state_restores_every_box() {
     let machine = part(|_thread: usize, _counter: u32| {});
     let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
     for cha in 0..38u32 {
-        cpu.wrmsr(0xE00 + cha * 12 + 1, 0x0040_0000).unwrap();
-        cpu.wrmsr(0xE00 + cha * 12 + 5, u64::from(cha)).unwrap();
+        cpu.x86().wrmsr(0xE00 + cha * 12 + 1, 0x0040_0000).unwrap();
+        cpu.x86().wrmsr(0xE00 + cha * 12 + 5, u64::from(cha)).unwrap();
     }
     untile.tick(Domain::Uclk, 77);
     let state = untile.state();
@@ -167,7 +167,7 @@ fn a_state_restores_every_box() {
     assert!(other.untile().unwrap().restore(&state));
     assert_eq!(other.untile().unwrap().state(), state);
     other.untile().unwrap().tick(Domain::Uclk, 3);
-    assert_eq!(other.thread(0).unwrap().rdmsr(0xE08), Ok(80));
+    assert_eq!(other.thread(0).unwrap().x86().rdmsr(0xE08), Ok(80));
 }
 
 #[test]

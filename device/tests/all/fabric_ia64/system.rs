@@ -51,7 +51,7 @@ impl<'a> System<'a> {
         pmc.set_umask(u8::try_from(umask).unwrap());
         pmc.set_ism(0b10);
         let thread = machine.thread(0).unwrap();
-        thread.mov_to_pmc(4, pmc.bits()).unwrap();
+        thread.ia64().mov_to_pmc(4, pmc.bits()).unwrap();
         let mut followers: Vec<_> = (0..machine.threads()).map(|number| companion.follower(number).unwrap()).collect();
         for follower in &mut followers {
             follower.sync(&machine.thread(follower.number()).unwrap().demand());
@@ -112,7 +112,7 @@ impl<'a> System<'a> {
 
     /// What counter 4 of the first thread reads.
     pub(crate) fn peek(&self) -> u64 {
-        self.machine.thread(0).unwrap().mov_from_pmd(4).unwrap()
+        self.machine.thread(0).unwrap().ia64().mov_from_pmd(4).unwrap()
     }
 
     pub(crate) fn access(&mut self, number: usize, kind: AccessKind, address: u64, size: u8) {

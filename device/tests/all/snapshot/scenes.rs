@@ -72,9 +72,9 @@ fn happen(machine: &Machine<Silent>, number: usize, signal: Signal, amount: u64)
 
 /// Thread 0 holds counter 0 for the northbridge; counter 1 of thread 1 counts its instructions.
 fn begin_k8(machine: &Machine<Silent>) {
-    thread(machine, 0).wrmsr(0xC001_0000, 0x0042_01E0).unwrap();
-    thread(machine, 1).wrmsr(0xC001_0001, 0x0042_00C0).unwrap();
-    thread(machine, 1).wrmsr(0xC001_0005, 100).unwrap();
+    thread(machine, 0).x86().wrmsr(0xC001_0000, 0x0042_01E0).unwrap();
+    thread(machine, 1).x86().wrmsr(0xC001_0001, 0x0042_00C0).unwrap();
+    thread(machine, 1).x86().wrmsr(0xC001_0005, 100).unwrap();
     happen(machine, 0, Signal::DramPageHits, 3);
     happen(machine, 1, Signal::DramPageHits, 2);
     happen(machine, 1, Signal::InstructionsRetired, 7);
@@ -83,16 +83,16 @@ fn begin_k8(machine: &Machine<Silent>) {
 fn end_k8(machine: &Machine<Silent>) -> Vec<u64> {
     happen(machine, 1, Signal::DramPageHits, 1);
     happen(machine, 1, Signal::InstructionsRetired, 1);
-    [(0, 0xC001_0004), (1, 0xC001_0005), (1, 0xC001_0000)].map(|(number, msr)| thread(machine, number).rdmsr(msr).unwrap()).to_vec()
+    [(0, 0xC001_0004), (1, 0xC001_0005), (1, 0xC001_0000)].map(|(number, msr)| thread(machine, number).x86().rdmsr(msr).unwrap()).to_vec()
 }
 
 /// IA32_PMC0 and fixed counter 0 count instructions; a channel counts CAS reads and is in the third clock of five; CHA 0 counts clocks.
 fn begin_knl(machine: &Machine<Silent>) {
     let cpu = thread(machine, 0);
-    cpu.wrmsr(0x186, 0x0043_00C0).unwrap();
-    cpu.wrmsr(0x38D, 0b11).unwrap();
-    cpu.wrmsr(0x38F, 1 << 32 | 1).unwrap();
-    cpu.wrmsr(0xE00 + 1, 0x0040_0000).unwrap();
+    cpu.x86().wrmsr(0x186, 0x0043_00C0).unwrap();
+    cpu.x86().wrmsr(0x38D, 0b11).unwrap();
+    cpu.x86().wrmsr(0x38F, 1 << 32 | 1).unwrap();
+    cpu.x86().wrmsr(0xE00 + 1, 0x0040_0000).unwrap();
     happen(machine, 0, Signal::InstructionsRetired, 7);
     let untile = machine.untile().unwrap();
     untile.pci_write(0xFF, 8, 2, 0xB20, 4, 0x0040_0103);
@@ -106,7 +106,7 @@ fn end_knl(machine: &Machine<Silent>) -> Vec<u64> {
     let untile = machine.untile().unwrap();
     untile.tick(Domain::Dclk, 10);
     untile.tick(Domain::Uclk, 2);
-    let [counter, fixed, select, clocks] = [0xC1, 0x309, 0x186, 0xE00 + 8].map(|msr| thread(machine, 0).rdmsr(msr).unwrap());
+    let [counter, fixed, select, clocks] = [0xC1, 0x309, 0x186, 0xE00 + 8].map(|msr| thread(machine, 0).x86().rdmsr(msr).unwrap());
     vec![counter, fixed, select, u64::from(untile.pci_read(0xFF, 8, 2, 0xB00, 4)), clocks]
 }
 
@@ -123,13 +123,13 @@ const USER: u64 = 0x1020;
 fn begin_power9(machine: &Machine<Silent>) {
     let cpu = thread(machine, 0);
     cpu.set_context(Context::power(HV, 1));
-    cpu.mtspr(spr::MMCR0, 0).unwrap();
-    thread(machine, 1).mtspr(spr::MMCRC, 1 << 3).unwrap();
-    thread(machine, 1).mtspr(spr::MMCRC, 0).unwrap();
+    cpu.power().mtspr(spr::MMCR0, 0).unwrap();
+    thread(machine, 1).power().mtspr(spr::MMCRC, 1 << 3).unwrap();
+    thread(machine, 1).power().mtspr(spr::MMCRC, 0).unwrap();
     let core = machine.collection(0).unwrap();
     core.init(CORE);
     core.start();
-    thread(machine, 1).mtspr(spr::LDBAR, 1 << 63 | THREAD).unwrap();
+    thread(machine, 1).power().mtspr(spr::LDBAR, 1 << 63 | THREAD).unwrap();
     thread(machine, 1).set_context(Context::power(PR, 0));
     happen(machine, 0, Signal::InstructionsRetired, 5);
     happen(machine, 1, Signal::InstructionsRetired, 700);
@@ -140,10 +140,10 @@ fn end_power9(machine: &Machine<Silent>) -> Vec<u64> {
     happen(machine, 1, Signal::InstructionsRetired, 324);
     let memory = Cells::default();
     machine.collection(0).unwrap().post(&memory).ok().unwrap();
-    let counter = thread(machine, 0).mfspr(791).unwrap();
-    thread(machine, 0).mtspr(spr::MMCRC, 1 << 3).unwrap();
+    let counter = thread(machine, 0).power().mfspr(791).unwrap();
+    thread(machine, 0).power().mtspr(spr::MMCRC, 1 << 3).unwrap();
     thread(machine, 1).set_context(Context::power(HV, 0));
-    let shared = thread(machine, 1).mfspr(spr::MMCRC).unwrap();
+    let shared = thread(machine, 1).power().mfspr(spr::MMCRC).unwrap();
     vec![counter, shared, memory.at(THREAD + USER), memory.at(CORE + USER)]
 }
 
@@ -157,17 +157,17 @@ fn begin_itanium(machine: &Machine<Silent>) {
     let mut pmc = itanium::Pmc::default();
     pmc.set_plm(1);
     pmc.set_es(0x08);
-    cpu.mov_to_pmc(4, pmc.bits()).unwrap();
-    cpu.mov_to_pmc(5, pmc.bits()).unwrap();
-    cpu.mov_to_pmd(5, 100).unwrap();
-    cpu.mov_to_ibr(0, 0x4000).unwrap();
+    cpu.ia64().mov_to_pmc(4, pmc.bits()).unwrap();
+    cpu.ia64().mov_to_pmc(5, pmc.bits()).unwrap();
+    cpu.ia64().mov_to_pmd(5, 100).unwrap();
+    cpu.ia64().mov_to_ibr(0, 0x4000).unwrap();
     happen(machine, 0, Signal::InstructionsRetired, 3);
 }
 
 fn end_itanium(machine: &Machine<Silent>) -> Vec<u64> {
     happen(machine, 0, Signal::InstructionsRetired, 4);
     let cpu = thread(machine, 0);
-    vec![cpu.mov_from_pmd(4).unwrap(), cpu.mov_from_pmd(5).unwrap(), cpu.mov_from_ibr(0).unwrap()]
+    vec![cpu.ia64().mov_from_pmd(4).unwrap(), cpu.ia64().mov_from_pmd(5).unwrap(), cpu.ia64().mov_from_ibr(0).unwrap()]
 }
 
 /// PMD4 of the thread in the foreground counts retired instructions from 10 on.
@@ -179,15 +179,15 @@ fn begin_montecito(machine: &Machine<Silent>) {
     pmc.set_plm(0b1111);
     pmc.set_es(0x08);
     pmc.set_ism(0b10);
-    thread(machine, 0).mov_to_pmc(4, pmc.bits()).unwrap();
-    thread(machine, 0).mov_to_pmd(4, 10).unwrap();
-    thread(machine, 1).mov_to_pmd(5, 77).unwrap();
+    thread(machine, 0).ia64().mov_to_pmc(4, pmc.bits()).unwrap();
+    thread(machine, 0).ia64().mov_to_pmd(4, 10).unwrap();
+    thread(machine, 1).ia64().mov_to_pmd(5, 77).unwrap();
     happen(machine, 0, Signal::InstructionsRetired, 3);
 }
 
 fn end_montecito(machine: &Machine<Silent>) -> Vec<u64> {
     happen(machine, 0, Signal::InstructionsRetired, 2);
-    vec![thread(machine, 0).mov_from_pmd(4).unwrap(), thread(machine, 1).mov_from_pmd(5).unwrap()]
+    vec![thread(machine, 0).ia64().mov_from_pmd(4).unwrap(), thread(machine, 1).ia64().mov_from_pmd(5).unwrap()]
 }
 
 /// Memory everywhere.
@@ -265,7 +265,7 @@ pub(crate) fn companion() -> Companion {
 pub(crate) fn misses(follower: &mut Follower<'_>, addresses: &[u64]) -> u64 {
     let machine = Builder::new("k8").unwrap().build(silent()).unwrap();
     let cpu = thread(&machine, 0);
-    cpu.wrmsr(0xC001_0000, 0x0042_0041).unwrap();
+    cpu.x86().wrmsr(0xC001_0000, 0x0042_0041).unwrap();
     follower.sync(&cpu.demand());
     for address in addresses {
         let accesses = [Access { address: *address, physical: *address, size: 8, ..Access::default() }];
@@ -273,7 +273,7 @@ pub(crate) fn misses(follower: &mut Follower<'_>, addresses: &[u64]) -> u64 {
         follower.execute(&load, &mut Untranslated(12));
         follower.deliver(&cpu, &[], |_| {});
     }
-    cpu.rdpmc(0).unwrap()
+    cpu.x86().rdpmc(0).unwrap()
 }
 
 /// What the companion's follower has loaded when it is stopped.

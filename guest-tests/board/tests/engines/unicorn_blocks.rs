@@ -58,8 +58,8 @@ fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (
     let pmus: Pmus<Lines> = Builder::new("k8").expect("known").pace(pace()).build(lines.clone()).unwrap();
     let thread = pmus.thread(0).expect("one thread");
     for (number, (select, start)) in (0u32..).zip(counters) {
-        thread.wrmsr(0xC001_0004 + number, start).expect("level 0");
-        thread.wrmsr(0xC001_0000 + number, select).expect("level 0");
+        thread.x86().wrmsr(0xC001_0004 + number, start).expect("level 0");
+        thread.x86().wrmsr(0xC001_0000 + number, select).expect("level 0");
     }
     let attach = |_| {
         let mut cpu = Cpu::new(thread, &lines);
@@ -75,7 +75,7 @@ fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (
         registers: (0..16).map(|number| cpu.gpr(number)).collect(),
         rip: cpu.rip(),
         cycles: cpu.cycles(),
-        counters: [0, 1, 2, 3].map(|number| thread.rdmsr(0xC001_0004 + number).expect("level 0")),
+        counters: [0, 1, 2, 3].map(|number| thread.x86().rdmsr(0xC001_0004 + number).expect("level 0")),
         trace: machine.observer(0).expect("one CPU").trace(),
     };
     (left, tallies.map(|tallies| tallies.get()).unwrap_or_default())
