@@ -31,8 +31,8 @@ fn machine(counters: usize) -> Machine<Unconnected> {
     let thread = machine.thread(0).expect("there is one thread");
     for (number, select) in SELECTS.iter().take(counters).enumerate() {
         let number = number as u32;
-        thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
-        thread.wrmsr(0xC001_0000 + number, *select).expect("level 0 may write");
+        thread.x86().wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
+        thread.x86().wrmsr(0xC001_0000 + number, *select).expect("level 0 may write");
     }
     machine
 }
@@ -99,8 +99,8 @@ fn countdown(criterion: &mut Criterion) {
     let machine = Builder::new("k8").expect("the part is known").pace(pace).build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there is one thread");
     for (number, select) in (0..).zip([0x0052_0076, 0x0052_00C0, 0x0052_00C2]) {
-        thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
-        thread.wrmsr(0xC001_0000 + number, select).expect("level 0 may write");
+        thread.x86().wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
+        thread.x86().wrmsr(0xC001_0000 + number, select).expect("level 0 may write");
     }
     let mut group = criterion.benchmark_group("instructions, cycles and branches");
     group.throughput(Throughput::Elements(BLOCKS));
@@ -152,12 +152,12 @@ fn power9() -> Machine<Unconnected> {
     thread.set_context(Context::power(1 << 60, control.bits()));
     let codes = POWER9_EVENTS.map(EventCode::from_bits);
     let encoding = encode(&codes, Options::default()).expect("they can be counted together");
-    thread.mtspr(spr::MMCR1, encoding.mmcr1).expect("the hypervisor may write");
+    thread.power().mtspr(spr::MMCR1, encoding.mmcr1).expect("the hypervisor may write");
     let mut mmcr0 = Mmcr0::default();
     mmcr0.set_pmae(true);
     mmcr0.set_pmc1ce(true);
     mmcr0.set_pmcjce(true);
-    thread.mtspr(spr::MMCR0, mmcr0.bits()).expect("the hypervisor may write");
+    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).expect("the hypervisor may write");
     machine
 }
 
@@ -174,7 +174,7 @@ fn power9_hot_path(criterion: &mut Criterion) {
             // Before a counter turns negative, all begin anew.
             rounds += 1;
             if rounds.is_multiple_of(1000) {
-                (spr::PMC1..=spr::PMC6).for_each(|number| thread.mtspr(number, 0).expect("the hypervisor may write"));
+                (spr::PMC1..=spr::PMC6).for_each(|number| thread.power().mtspr(number, 0).expect("the hypervisor may write"));
             }
             power9_attached(black_box(thread));
         });
@@ -226,7 +226,7 @@ fn montecito_machine() -> Machine<Unconnected> {
         pmc.set_oi(true);
         pmc.set_es(event);
         pmc.set_ism(0b10);
-        thread.mov_to_pmc(number, pmc.bits()).expect("level 0 may write");
+        thread.ia64().mov_to_pmc(number, pmc.bits()).expect("level 0 may write");
     }
     machine
 }
@@ -277,7 +277,7 @@ fn knl_machine() -> Machine<Unconnected> {
     let machine = Builder::new("knl").expect("the part is known").threads(8).build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there are eight threads");
     for (number, value) in [(0x186, 0x0053_4004), (0x187, 0x0053_FEC4), (0x38D, 0xBBB), (0x38F, 0x7_0000_0003)] {
-        thread.wrmsr(number, value).expect("level 0 may write");
+        thread.x86().wrmsr(number, value).expect("level 0 may write");
     }
     machine
 }
@@ -303,27 +303,28 @@ fn slow_paths(criterion: &mut Criterion) {
         group.bench_function(id("read a counter (RDPMC)"), |bencher| {
             bencher.iter(|| {
                 thread.totals().add(Signal::Cycles, 1);
-                thread.rdpmc(black_box(0))
+                thread.x86().rdpmc(black_box(0))
             });
         });
-        group.bench_function(id("write a counter"), |bencher| bencher.iter(|| thread.wrmsr(black_box(0xC001_0004), 0x8000_0000_0001)));
-        group.bench_function(id("read a select"), |bencher| bencher.iter(|| thread.rdmsr(black_box(0xC001_0000))));
-        let select = thread.rdmsr(0xC001_0000).expect("level 0 may read");
+        group
+            .bench_function(id("write a counter"), |bencher| bencher.iter(|| thread.x86().wrmsr(black_box(0xC001_0004), 0x8000_0000_0001)));
+        group.bench_function(id("read a select"), |bencher| bencher.iter(|| thread.x86().rdmsr(black_box(0xC001_0000))));
+        let select = thread.x86().rdmsr(0xC001_0000).expect("level 0 may read");
         group.bench_function(id("write a select (disable, enable)"), |bencher| {
             let mut enable = 0;
             bencher.iter(|| {
                 enable ^= 1 << 22;
-                thread.wrmsr(black_box(0xC001_0000), select ^ enable)
+                thread.x86().wrmsr(black_box(0xC001_0000), select ^ enable)
             });
-            thread.wrmsr(0xC001_0000, select).expect("level 0 may write");
+            thread.x86().wrmsr(0xC001_0000, select).expect("level 0 may write");
         });
         group.bench_function(id("write a select (another event)"), |bencher| {
             let mut event = 0;
             bencher.iter(|| {
                 event ^= 0x41 ^ 0x40;
-                thread.wrmsr(black_box(0xC001_0000), select & !0xff | 0x40 | event)
+                thread.x86().wrmsr(black_box(0xC001_0000), select & !0xff | 0x40 | event)
             });
-            thread.wrmsr(0xC001_0000, select).expect("level 0 may write");
+            thread.x86().wrmsr(0xC001_0000, select).expect("level 0 may write");
         });
         group.bench_function(id("fold and set deadlines"), |bencher| {
             bencher.iter(|| {
@@ -358,8 +359,8 @@ fn k8_counting(levels: u64, name: &'static str) -> Subject {
     let machine = machine(4);
     let thread = machine.thread(0).expect("there is one thread");
     for number in 0..4 {
-        let select = thread.rdmsr(0xC001_0000 + number).expect("level 0 may read");
-        thread.wrmsr(0xC001_0000 + number, select & !(3 << 16) | levels).expect("level 0 may write");
+        let select = thread.x86().rdmsr(0xC001_0000 + number).expect("level 0 may read");
+        thread.x86().wrmsr(0xC001_0000 + number, select & !(3 << 16) | levels).expect("level 0 may write");
     }
     let contexts = [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0x100));
     Subject { name, machine, contexts, counter: Address::Rdpmc(1), writable: (Address::Msr(0xC001_0005), 0x8000_0000_0001) }
@@ -371,7 +372,7 @@ fn knl_counting(levels: u64, name: &'static str) -> Subject {
     let thread = machine.thread(0).expect("there are eight threads");
     let fixed = 0x888 | ((levels >> 17 & 1 | levels >> 15 & 2) * 0x111);
     for (number, value) in [(0x186, 0x0050_4004 | levels), (0x187, 0x0050_FEC4 | levels), (0x38D, fixed)] {
-        thread.wrmsr(number, value).expect("level 0 may write");
+        thread.x86().wrmsr(number, value).expect("level 0 may write");
     }
     let contexts = [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0x100));
     Subject { name, machine, contexts, counter: Address::Rdpmc(1), writable: (Address::Msr(0xC2), 1) }
@@ -381,7 +382,7 @@ fn knl_counting(levels: u64, name: &'static str) -> Subject {
 fn power9_counting(freezes: u64, name: &'static str) -> Subject {
     let machine = power9();
     let thread = machine.thread(0).expect("there is one thread");
-    thread.mtspr(spr::MMCR2, freezes).expect("the hypervisor may write");
+    thread.power().mtspr(spr::MMCR2, freezes).expect("the hypervisor may write");
     let contexts = [1 << 60, 1 << 60 | 1 << 14].map(|msr| Context::power(msr, thread.context().control));
     Subject { name, machine, contexts, counter: Address::Spr(spr::PMC1 + 1), writable: (Address::Spr(spr::PMC1 + 2), 1) }
 }

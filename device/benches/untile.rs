@@ -22,26 +22,26 @@ fn untile(criterion: &mut Criterion) {
 
     let machine = part();
     let (cpu, boxes) = (machine.thread(0).expect("there"), machine.untile().expect("there"));
-    group.bench_function("thread RDMSR", |bencher| bencher.iter(|| cpu.rdmsr(black_box(0xC1))));
+    group.bench_function("thread RDMSR", |bencher| bencher.iter(|| cpu.x86().rdmsr(black_box(0xC1))));
     for cha in 0..38 {
-        cpu.wrmsr(0xE00 + 12 * cha + 1, 0x0040_0000).expect("a control");
+        cpu.x86().wrmsr(0xE00 + 12 * cha + 1, 0x0040_0000).expect("a control");
     }
-    group.bench_function("CHA RDMSR", |bencher| bencher.iter(|| cpu.rdmsr(black_box(0xE08))));
-    group.bench_function("CHA WRMSR", |bencher| bencher.iter(|| cpu.wrmsr(black_box(0xE0B), 5)));
-    group.bench_function("CHA control WRMSR", |bencher| bencher.iter(|| cpu.wrmsr(black_box(0xE02), 0x0040_3135)));
+    group.bench_function("CHA RDMSR", |bencher| bencher.iter(|| cpu.x86().rdmsr(black_box(0xE08))));
+    group.bench_function("CHA WRMSR", |bencher| bencher.iter(|| cpu.x86().wrmsr(black_box(0xE0B), 5)));
+    group.bench_function("CHA control WRMSR", |bencher| bencher.iter(|| cpu.x86().wrmsr(black_box(0xE02), 0x0040_3135)));
     group.bench_function("PCI read", |bencher| bencher.iter(|| boxes.pci_read(0xFF, 15, 0, black_box(0x400), 4)));
     group.bench_function("PCI write", |bencher| bencher.iter(|| boxes.pci_write(0xFF, 15, 0, black_box(0x400), 4, 5)));
     group.bench_function("tick", |bencher| bencher.iter(|| boxes.tick(Domain::Uclk, black_box(1))));
     let silent = UnitId::new(Kind::Cha, 20).expect("there");
     group.bench_function("happen, nobody listens", |bencher| bencher.iter(|| boxes.inject(black_box(silent), 0x35, 0x11, 1, 1)));
-    cpu.wrmsr(0xE01, 0x0040_3135).expect("a control");
+    cpu.x86().wrmsr(0xE01, 0x0040_3135).expect("a control");
     let request = Transaction::default();
     group.bench_function("transact", |bencher| bencher.iter(|| boxes.transact(0, black_box(&request), Stage::Served { clocks: 200 })));
 
     // A read from MCDRAM while every box counts: TOR_INSERTS.EVICT and rejects of every CHA, packets of every stop.
     for cha in 0..38 {
         for (counter, select) in [0x0040_3235, 0x0040_0119, 0x0040_0FA6, 0x0040_0FAA].into_iter().enumerate() {
-            cpu.wrmsr(0xE00 + 12 * cha + 1 + counter as u32, select).expect("a control");
+            cpu.x86().wrmsr(0xE00 + 12 * cha + 1 + counter as u32, select).expect("a control");
         }
     }
     let mut number = 0u64;

@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use vm_pmu::snapshot::{CompanionSnapshot, FORMAT_VERSION};
 
-#[path = "../tests/snapshot/scenes.rs"]
+#[path = "../tests/all/snapshot/scenes.rs"]
 #[allow(dead_code, reason = "the tests use what becomes of the scenes, this their beginning")]
 mod scenes;
 

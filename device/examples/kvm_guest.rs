@@ -127,7 +127,7 @@ mod hypervisor {
             }
             if machine.line().take(0) {
                 let turns: u16 = memory.read_obj(GuestAddress(AT_TURNS))?;
-                writeln!(said, "interrupt in turn {turns}, PerfCtr0 reads {}", cpu.rdpmc(0)?)?;
+                writeln!(said, "interrupt in turn {turns}, PerfCtr0 reads {}", cpu.x86().rdpmc(0)?)?;
                 let mut lapic = vcpu.get_lapic()?;
                 let delivered = kvm::deliver(part, &mut lapic);
                 if delivered.changed {

@@ -116,8 +116,8 @@ impl Toy {
                 Op::Add(amount) => self.sum += amount,
                 Op::JumpBelow(limit, target) if self.sum < limit => self.at = target,
                 Op::JumpBelow(..) => {}
-                Op::Wrmsr(number, value) => pmu.wrmsr(number, value)?,
-                Op::Rdpmc(number) => self.notes.push((self.sum, pmu.rdpmc(number)?)),
+                Op::Wrmsr(number, value) => pmu.x86().wrmsr(number, value)?,
+                Op::Rdpmc(number) => self.notes.push((self.sum, pmu.x86().rdpmc(number)?)),
                 Op::Return => self.at = self.interrupted.take().unwrap_or(self.at),
             }
             if self.demand.epoch() != pmu.epoch() {

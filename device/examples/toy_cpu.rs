@@ -82,12 +82,12 @@ fn execute() -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
                 Ok(TAKEN)
             }
             Op::JumpBelow(..) => Ok(NOT_TAKEN),
-            Op::Wrmsr(number, value) => match pmu.access(|pmu| pmu.wrmsr(number, value)) {
+            Op::Wrmsr(number, value) => match pmu.access(|pmu| pmu.x86().wrmsr(number, value)) {
                 // The CPU's own register.
                 Err(Fault::Unclaimed) if number == EFER && level == 0 => Ok(ANY),
                 answer => answer.map(|()| ANY),
             },
-            Op::Rdpmc(number) => pmu.access(|pmu| pmu.rdpmc(number)).map(|value| {
+            Op::Rdpmc(number) => pmu.access(|pmu| pmu.x86().rdpmc(number)).map(|value| {
                 notes.push((sum, value));
                 ANY
             }),

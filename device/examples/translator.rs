@@ -113,9 +113,9 @@ impl Cpu<'_> {
                 Op::Add => self.sum += 1,
                 Op::Nop => {}
                 Op::JumpBelow(limit, target) => next = if self.sum < limit { target } else { next },
-                Op::Wrmsr(number, value) => self.pmu.access(|pmu| pmu.wrmsr(number, value))?,
+                Op::Wrmsr(number, value) => self.pmu.access(|pmu| pmu.x86().wrmsr(number, value))?,
                 Op::Rdpmc(number) => {
-                    let value = self.pmu.access(|pmu| pmu.rdpmc(number))?;
+                    let value = self.pmu.access(|pmu| pmu.x86().rdpmc(number))?;
                     self.notes.push((self.sum, number, value));
                 }
                 Op::Undefined => {

@@ -101,11 +101,11 @@ impl Monitor {
                     vcpu.note(&format!("memory at {address:#X} reads {}", u32::from_le_bytes(data)));
                 }
                 Exit::Wrmsr(number, value) => {
-                    if pmu.wrmsr(number, value).is_err() {
+                    if pmu.x86().wrmsr(number, value).is_err() {
                         vcpu.note(&format!("#GP for WRMSR {number:X}h"));
                     }
                 }
-                Exit::Rdmsr(number) => match pmu.rdmsr(number) {
+                Exit::Rdmsr(number) => match pmu.x86().rdmsr(number) {
                     Ok(value) => vcpu.note(&format!("RDMSR {number:X}h reads {value:#X}")),
                     Err(Fault::Unclaimed) if number == EFER => vcpu.note("RDMSR C0000080h is the monitor's own"),
                     Err(_) => vcpu.note(&format!("#GP for RDMSR {number:X}h")),
@@ -115,9 +115,9 @@ impl Monitor {
             }
             // Before it enters the guest again. The interrupt's handler acknowledges the overflow.
             if interrupt.read().is_ok() {
-                let status = pmu.rdmsr(0x38E)?;
+                let status = pmu.x86().rdmsr(0x38E)?;
                 vcpu.note(&format!("interrupted, IA32_PERF_GLOBAL_STATUS is {status:#X}"));
-                pmu.wrmsr(0x390, status)?;
+                pmu.x86().wrmsr(0x390, status)?;
             }
         }
     }

@@ -55,8 +55,8 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 ///     assert!(countdown.enter(block));
 /// }
 /// countdown.ask(pmu, Countdown::takes(1, 0), |pmu| {
-///     pmu.wrmsr(0xC001_0004, 0u64.wrapping_sub(25)).unwrap();
-///     pmu.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
+///     pmu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(25)).unwrap();
+///     pmu.x86().wrmsr(0xC001_0000, 0x0052_0076).unwrap();
 /// });
 ///
 /// // Then blocks of ten instructions. The WRMSR is counted, so the interrupt comes after the fourth instruction of the third block.
@@ -72,7 +72,7 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 ///     executed += instructions;
 /// }
 /// assert_eq!(executed, 25);
-/// assert_eq!(countdown.ask(pmu, 0, |pmu| pmu.rdpmc(0)), Ok(0));
+/// assert_eq!(countdown.ask(pmu, 0, |pmu| pmu.x86().rdpmc(0)), Ok(0));
 /// ```
 ///
 /// A countdown belongs to one CPU and is used on one host thread at a time. It is not part of a saved state: [`settle`](Self::settle) it
@@ -403,8 +403,8 @@ mod tests {
         let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
         let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1)).unwrap();
         let thread = machine.thread(0).unwrap();
-        thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(cycles)).unwrap();
-        thread.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
+        thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(cycles)).unwrap();
+        thread.x86().wrmsr(0xC001_0000, 0x0052_0076).unwrap();
         machine
     }
 
@@ -432,8 +432,8 @@ mod tests {
             assert!(countdown.enter(Countdown::takes(instructions, 0)));
         };
         // PerfCtr0 interrupts after 10,000 cycles of level 3.
-        thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(10_000)).unwrap();
-        thread.wrmsr(0xC001_0000, 0x0051_0076).unwrap();
+        thread.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(10_000)).unwrap();
+        thread.x86().wrmsr(0xC001_0000, 0x0051_0076).unwrap();
         thread.set_context(Context::x86(3, 0x202, 0));
         run(1000);
         countdown.ask(thread, 0, |thread| thread.set_context(Context::x86(0, 0x202, 0)));

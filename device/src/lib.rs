@@ -14,8 +14,8 @@
 //! cpu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
 //!
 //! // What the guest does with its registers: PerfCtr0 overflows after seven retired instructions.
-//! cpu.access(|pmu| pmu.wrmsr(0xC001_0004, 0u64.wrapping_sub(7))).unwrap();
-//! cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0052_00C0)).unwrap();
+//! cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(7))).unwrap();
+//! cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0052_00C0)).unwrap();
 //!
 //! for instruction in 1..=10 {
 //!     cpu.retire(&[Signal::InstructionsRetired], 1);

@@ -16,9 +16,9 @@ use vm_pmu::topology::Machine;
 use vm_pmu::untile::Domain;
 use vm_pmu::{Context, Record, Signal};
 
-#[path = "../../device/tests/snapshot/bytes.rs"]
+#[path = "../../device/tests/all/snapshot/bytes.rs"]
 mod bytes;
-#[path = "../../device/tests/snapshot/scenes.rs"]
+#[path = "../../device/tests/all/snapshot/scenes.rs"]
 #[allow(dead_code, reason = "the tests use what becomes of the scenes, this their beginning")]
 mod scenes;
 #[path = "shared/small.rs"]

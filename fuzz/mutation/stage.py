@@ -25,6 +25,8 @@ class Stage:
     limit: int
     # The mutants that these tests may notice, by the beginning of the file's name.
     of: tuple[str, ...] = ("",)
+    # What a test's name must hold one of, if any.
+    tests: tuple[str, ...] = ()
 
     def meets(self, mutant: Mutant, last: str) -> bool:
         """Whether a mutant meets these tests after those of the stage `last`. One that has met all begins anew: a test may be new."""
@@ -38,8 +40,8 @@ NEAR = "--features=litmus,memory,tree,snapshot,kvm,vm-device,vm-superio,eventfd"
 
 
 def near(name: str, of: tuple[str, ...], *tests: str) -> Stage:
-    """Some integration tests of the device, for the code that they are about."""
-    return Stage(name, "vm-pmu", (NEAR, *(f"--test={test}" for test in tests)), 120, of)
+    """Some modules of the device's integration tests, for the code that they are about."""
+    return Stage(name, "vm-pmu", (NEAR, "--test=all"), 120, of, tuple(f"{test}::" for test in tests))
 
 
 UNTILE = ("device/src/untile/", "device/src/pci/", "arch/src/die/", "device/src/topology/untile", "arch/src/knl/untile/")
@@ -67,7 +69,7 @@ ENVIRONMENT = {**PROFILE, "CARGO_ENCODED_RUSTFLAGS": "--cap-lints=warn"}
 
 def check(stage: Stage, tree: Path) -> None:
     """The tests pass without a change. cargo-mutants would try the package of the mutant, and not that of the tests."""
-    command = ["cargo", "test", "--quiet", "--locked", "--package", stage.package, *stage.arguments]
+    command = ["cargo", "test", "--quiet", "--locked", "--package", stage.package, *stage.arguments, "--", *stage.tests]
     done = subprocess.run(command, cwd=tree, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failure(f"the stage '{stage.name}' fails in the code as it is:\n{(done.stdout + done.stderr).strip()[-2000:]}")
@@ -80,7 +82,7 @@ def command(stage: Stage, tree: Path, output: Path, chosen: Sequence[str]) -> li
     """
     arguments = [f"--cargo-arg={word}" for word in stage.arguments]
     options = ["--in-place", "--dir", str(tree), "--output", str(output), "--timeout", str(stage.limit), "--test-package", stage.package]
-    return ["cargo", "mutants", *options, "--baseline", "skip", "--no-times", "--colors", "never", *arguments, *chosen]
+    return ["cargo", "mutants", *options, "--baseline", "skip", "--no-times", "--colors", "never", *arguments, *chosen, "--", "--", *stage.tests]
 
 
 def run(stage: Stage, tree: Path, chosen: Sequence[str]) -> dict[str, str]:

@@ -152,7 +152,7 @@ def limited(command: Sequence[str], tree: Tree, environment: dict[str, str], lim
 def compare(tree: Tree, family: str, limit: float) -> tuple[str, str] | None:
     """Runs the comparison of a part with its reference. Returns the package and the first test that failed, or none."""
     package = TESTS[0][0]
-    command = ["cargo", "test", "--locked", "--target-dir", str(tree.built / "tests"), "--package", package, "--test", family]
+    command = ["cargo", "test", "--locked", "--target-dir", str(tree.built / "tests"), "--package", package, "--test", "all", f"{family}::"]
     _, text = limited(command, tree, {**os.environ, **PROFILE}, limit)
     failed = failed_tests(text)
     return (package, failed[0]) if failed else None

@@ -95,7 +95,20 @@ class Stages(unittest.TestCase):
         """So that only the tests of the stage are built."""
         words = stage.command(stage.STAGES[0], Path("tree"), Path("out"), ["--shard", "1/9"])
         self.assertIn("--cargo-arg=--test=suite", words)
-        self.assertEqual((words[-2:], words[words.index("--test-package") + 1]), (["--shard", "1/9"], "vm-pmu"))
+        self.assertEqual((words[-4:], words[words.index("--test-package") + 1]), (["--shard", "1/9", "--", "--"], "vm-pmu"))
+
+    def test_the_modules_of_a_stage_are_what_its_program_is_told(self) -> None:
+        """Behind what cargo test is told."""
+        boxes = next(each for each in stage.STAGES if each.name == "tests of chips")
+        words = stage.command(boxes, Path("tree"), Path("out"), ["--shard", "1/9"])
+        self.assertEqual(words[-6:], ["--", "--", "nest::", "nest_command::", "collection::", "tree::"])
+        self.assertIn("--cargo-arg=--test=all", words)
+
+    def test_every_module_that_a_stage_names_is_one_of_the_device(self) -> None:
+        """A name that fits no test would let every mutant pass."""
+        folder = ROOT / "device/tests/all"
+        modules = {path.stem for path in folder.iterdir()}
+        self.assertLessEqual({test.removesuffix("::") for each in stage.STAGES for test in each.tests}, modules)
 
     def test_a_mutant_goes_on_with_the_tests_that_it_has_not_met(self) -> None:
         """And begins anew when it has met all."""

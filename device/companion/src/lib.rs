@@ -16,7 +16,7 @@
 //! let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
 //! let pmu = machine.thread(0).unwrap();
 //! // PerfCtr0 counts DATA_CACHE_MISSES, at level 0.
-//! pmu.wrmsr(0xC001_0000, 0x0042_0041).unwrap();
+//! pmu.x86().wrmsr(0xC001_0000, 0x0042_0041).unwrap();
 //!
 //! let companion = Builder::new("k8").unwrap().build();
 //! let mut follower = companion.follower(0).unwrap();
@@ -31,7 +31,7 @@
 //! // The emulator adds its own events within the call.
 //!     follower.deliver(&pmu, &[], |_| { pmu.totals().add(Signal::InstructionsRetired, 1); });
 //! }
-//! assert_eq!(pmu.rdpmc(0).unwrap(), 1);
+//! assert_eq!(pmu.x86().rdpmc(0).unwrap(), 1);
 //! ```
 //!
 //! The book's chapter on the companion lists what is modelled, approximated and left out.
@@ -269,11 +269,11 @@ impl Builder {
     ///
     /// let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
     /// // EEh, accesses of devices and misses: two accesses to one page.
-    /// machine.thread(0).unwrap().wrmsr(0xC001_0000, 0x0043_06EE).unwrap();
+    /// machine.thread(0).unwrap().x86().wrmsr(0xC001_0000, 0x0043_06EE).unwrap();
     /// let companion = Builder::new("k8").unwrap().aperture(0xD000_0000, 64 << 20).build();
     /// let reads = DeviceRequest { physical: 0xD000_1000, size: 128, ..DeviceRequest::default() };
     /// companion.device(&reads, &machine.devices(0).unwrap().totals, &machine.device_demand(0).unwrap());
-    /// assert_eq!(machine.thread(0).unwrap().rdpmc(0), Ok(3));
+    /// assert_eq!(machine.thread(0).unwrap().x86().rdpmc(0), Ok(3));
     /// ```
     #[must_use]
     pub fn aperture(self, first: u64, bytes: u64) -> Builder {

@@ -1,83 +1,53 @@
-//! The instructions that reach a PMU's registers, by the name the guest knows them by.
+//! The instructions that reach a PMU's registers, by the names that the guest knows them by: a view of a thread for each instruction set.
+//!
+//! A view is there when a part of its instruction set is built in: `X86Registers` with the features `k8` and `knl`, `PowerRegisters` with
+//! `power9`, `Ia64Registers` with `itanium` and `montecito`. [`Thread::read`](crate::Thread::read) and [`write`](crate::Thread::write) take the
+//! [`Address`](crate::Address) of a register of any of them.
+//!
+//! The registers of another instruction set than the part's do not exist: every access to one is [`Fault::Unclaimed`](crate::Fault::Unclaimed).
 
+#[cfg(any(feature = "itanium", feature = "montecito"))]
 mod ia64;
+#[cfg(feature = "power9")]
+mod power;
+#[cfg(any(feature = "k8", feature = "knl"))]
+mod x86;
 
-use vm_pmu_arch::access::{Address, Fault};
+#[cfg(any(feature = "itanium", feature = "montecito"))]
+pub use ia64::Ia64Registers;
+#[cfg(feature = "power9")]
+pub use power::PowerRegisters;
+#[cfg(any(feature = "k8", feature = "knl"))]
+pub use x86::X86Registers;
 
-use crate::irq::InterruptLine;
-use crate::topology::Thread;
+/// Defines a view: a thread under another name, as cheap to copy.
+macro_rules! view {
+    ($(#[$doc:meta])+ $view:ident, $(#[$method_doc:meta])+ $method:ident) => {
+        $(#[$doc])+
+        pub struct $view<'a, L>(crate::topology::Thread<'a, L>);
 
-impl<L: InterruptLine> Thread<'_, L> {
-    /// RDMSR: the value of model-specific register `number`.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; [`Fault::Unclaimed`] when the register is not the PMU's.
-    pub fn rdmsr(&self, number: u32) -> Result<u64, Fault> {
-        self.read(Address::Msr(number))
-    }
+        impl<L> core::fmt::Debug for $view<'_, L> {
+            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                formatter.debug_tuple(stringify!($view)).field(&self.0).finish()
+            }
+        }
 
-    /// WRMSR: writes `value` to model-specific register `number`.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; [`Fault::Unclaimed`] when the register is not the PMU's.
-    pub fn wrmsr(&self, number: u32, value: u64) -> Result<(), Fault> {
-        self.write(Address::Msr(number), value)
-    }
+        impl<L> Clone for $view<'_, L> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
 
-    /// RDPMC: the counter that `ecx` names.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver.
-    pub fn rdpmc(&self, ecx: u32) -> Result<u64, Fault> {
-        self.read(Address::Rdpmc(ecx))
-    }
+        impl<L> Copy for $view<'_, L> {}
 
-    /// mfspr: the value of special-purpose register `number`. The number decides which privilege the guest needs: the numbers for problem
-    /// state are 16 below the privileged ones.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; [`Fault::Unclaimed`] when the register is not the PMU's.
-    pub fn mfspr(&self, number: u16) -> Result<u64, Fault> {
-        self.read(Address::Spr(number))
-    }
-
-    /// mtspr: writes `value` to special-purpose register `number`.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; [`Fault::Unclaimed`] when the register is not the PMU's.
-    pub fn mtspr(&self, number: u16, value: u64) -> Result<(), Fault> {
-        self.write(Address::Spr(number), value)
-    }
-
-    /// mfbhrbe: entry `number` of the branch history rolling buffer, 0 being the latest.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver.
-    pub fn mfbhrbe(&self, number: u16) -> Result<u64, Fault> {
-        self.read(Address::Bhrb(number))
-    }
-
-    /// clrbhrb: empties the branch history rolling buffer.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; then the buffer keeps what it has.
-    pub fn clrbhrb(&self) -> Result<(), Fault> {
-        self.write(Address::Bhrb(0), 0)
-    }
-
-    /// mfimc: the instruction match array.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver.
-    pub fn mfimc(&self) -> Result<u64, Fault> {
-        self.read(Address::Imc)
-    }
-
-    /// mtimc: writes `value` to the instruction match array. [`instruction_match`](Thread::instruction_match) returns what it now matches.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; then nothing is written.
-    pub fn mtimc(&self, value: u64) -> Result<(), Fault> {
-        self.write(Address::Imc, value)
-    }
+        impl<'a, L: crate::irq::InterruptLine> crate::topology::Thread<'a, L> {
+            $(#[$method_doc])+
+            #[inline]
+            #[must_use]
+            pub fn $method(self) -> $view<'a, L> {
+                $view(self)
+            }
+        }
+    };
 }
+use view;

@@ -28,9 +28,9 @@ use crate::companion::Outcome;
 ///
 /// let machine = Builder::new("k8").unwrap().build(Unconnected).unwrap();
 /// let mut cpu = Cpu::new(machine.thread(0).unwrap());
-/// cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0042_0040)).unwrap(); // PerfEvtSel0: accesses to the data cache, OS, EN
+/// cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0042_0040)).unwrap(); // PerfEvtSel0: accesses to the data cache, OS, EN
 /// cpu.complete(&Executed { loads: 2 });
-/// assert_eq!(cpu.access(|pmu| pmu.rdpmc(0)), Ok(2));
+/// assert_eq!(cpu.access(|pmu| pmu.x86().rdpmc(0)), Ok(2));
 /// ```
 pub trait Step {
     /// Adds what the emulator knows of the step. It may add signals that nobody wants; [`Counts::wants`] says which it can leave out.

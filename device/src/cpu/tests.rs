@@ -219,7 +219,7 @@ proptest! {
 /// A K8's CPU in blocks, whose counter 0 counts instructions of level 3, and which has been in levels 0 and 3 since.
 fn between_levels<'a>(machine: &'a Machine<Flags>) -> Cpu<'a, Flags> {
     let mut cpu = Cpu::new(machine.thread(0).unwrap());
-    cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0041_00C0)).unwrap();
+    cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0041_00C0)).unwrap();
     for level in [3, 0] {
         cpu.set_context(Context::x86(level, 0x202, 0));
         assert_eq!(cpu.refill(10), 10);
@@ -238,7 +238,7 @@ fn a_pmu_learns_later_of_contexts_whose_counts_add_up() {
     cpu.set_context(Context::x86(0, 0x202, 0));
     assert!(cpu.enter(Countdown::takes(5, 0)), "the budget stays");
     assert!(cpu.enter(Countdown::takes(1, 0)));
-    assert_eq!(cpu.access(|pmu| pmu.rdpmc(0)), Ok(17));
+    assert_eq!(cpu.access(|pmu| pmu.x86().rdpmc(0)), Ok(17));
     assert_eq!(cpu.thread().context().privilege, 0);
 }
 
@@ -256,9 +256,9 @@ fn a_state_in_which_a_counter_of_edges_starts_is_no_edge() {
     let mut cpu = Cpu::new(machine.thread(0).unwrap());
     cpu.set_level(Signal::InterruptsMaskedPendingCycles, true);
     // PerfEvtSel0: event CEh, cycles with interrupts masked and pending, edges, OS, EN.
-    cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0046_00CE)).unwrap();
+    cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0046_00CE)).unwrap();
     cpu.advance(3, &[Signal::Cycles, Signal::InterruptsMaskedPendingCycles]);
-    assert_eq!(cpu.access(|pmu| pmu.rdpmc(0)), Ok(0));
+    assert_eq!(cpu.access(|pmu| pmu.x86().rdpmc(0)), Ok(0));
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_block_ends_where_the_record_of_a_deadline_is_wanted() {
     cpu.set_context(POWER9.contexts[0]);
     // MMCR1: PM_INST_CMPL on PMC1; PMC1: 30 to go; MMCR0: PMAE, FCECE, PMC1CE.
     for (register, value) in [(798, 0x0200_0000), (771, 0x8000_0000 - 30), (795, 0x0600_8000)] {
-        cpu.access(|pmu| pmu.mtspr(register, value)).unwrap();
+        cpu.access(|pmu| pmu.power().mtspr(register, value)).unwrap();
     }
     assert!(cpu.demand().records().at_deadline);
     let mut executed = 0;
@@ -288,9 +288,9 @@ fn an_emulator_adds_what_it_keeps_although_the_companion_could() {
     let mut cpu = Cpu::new(machine.thread(0).unwrap());
     cpu.follow(companion.follower(0).unwrap(), SignalSet::only(Signal::DataCacheAccesses));
     // PerfEvtSel0 and 1: accesses to the data cache and misses, OS, EN.
-    cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0042_0040)).unwrap();
+    cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0042_0040)).unwrap();
     assert!(!cpu.is_followed(), "nothing that only the companion knows");
-    cpu.access(|pmu| pmu.wrmsr(0xC001_0001, 0x0042_0041)).unwrap();
+    cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0001, 0x0042_0041)).unwrap();
     assert!(cpu.is_followed());
     assert!(cpu.own_demand().wants(Signal::DataCacheAccesses) && !cpu.own_demand().wants(Signal::DataCacheMisses));
 }
@@ -322,10 +322,10 @@ fn a_record_is_reported_where_one_is_wanted() {
     let mut history = |mmcr0| {
         // A privileged state, and not that of the hypervisor, whose branches are not recorded.
         cpu.set_context(POWER9.contexts[2]);
-        cpu.access(|pmu| pmu.mtspr(795, mmcr0)).unwrap();
+        cpu.access(|pmu| pmu.power().mtspr(795, mmcr0)).unwrap();
         cpu.complete(&TakenBranch);
         cpu.access(|pmu| {
-            pmu.mtspr(795, 0).unwrap();
+            pmu.power().mtspr(795, 0).unwrap();
             pmu.read(Address::Bhrb(0))
         })
     };
@@ -340,7 +340,7 @@ fn records_that_are_left_out_are_not_demanded() {
     cpu.set_context(POWER9.contexts[2]);
     cpu.leave_out(Records::TAKEN_BRANCHES);
     // MMCR0: PMAE, with which alerts and records of branches are wanted.
-    cpu.access(|pmu| pmu.mtspr(795, 0x0400_0000)).unwrap();
+    cpu.access(|pmu| pmu.power().mtspr(795, 0x0400_0000)).unwrap();
     assert!(cpu.demand().records().at_deadline && !cpu.demand().records().taken_branches);
     cpu.leave_out(Records::NONE);
     assert!(cpu.demand().records().taken_branches);
@@ -352,7 +352,7 @@ fn blocks_whose_instructions_take_several_cycles_end_at_the_deadline() {
     let mut cpu = Cpu::with_countdown(machine.thread(0).unwrap(), Countdown::with([(Signal::Cycles, 3)]));
     // PerfCtr0: cycles, OS, INT, EN, ten to go: the fourth instruction brings them.
     for (register, value) in [(0xC001_0004, 0u64.wrapping_sub(10)), (0xC001_0000, 0x0052_0076)] {
-        cpu.access(|pmu| pmu.wrmsr(register, value)).unwrap();
+        cpu.access(|pmu| pmu.x86().wrmsr(register, value)).unwrap();
     }
     assert_eq!(cpu.refill(100), 4);
     assert!(cpu.enter(Countdown::takes(4, 0)));
@@ -390,7 +390,7 @@ fn flags_that_changed_within_a_block_are_known_at_the_access_that_ends_it() {
     assert_eq!(cpu.access(|pmu| (pmu.context().control, pmu.context().machine_state)), (0x100, 0x246));
     // The access and the three before it: 23 of level 0, since which a counter that counts level 3 has not moved.
     assert_eq!(cpu.thread().totals().get(Signal::InstructionsRetired), 23);
-    assert_eq!(cpu.access(|pmu| pmu.rdpmc(0)), Ok(10));
+    assert_eq!(cpu.access(|pmu| pmu.x86().rdpmc(0)), Ok(10));
 }
 
 #[cfg(feature = "companion")]
@@ -431,7 +431,7 @@ mod followed {
         cpu.set_context(POWER9.contexts[0]);
         // MMCR1: PM_INST_CMPL on PMC1; PMC1: 3 to go; MMCR0: PMAE, FCECE, PMC1CE.
         for (register, value) in [(798, 0x0200_0000), (771, 0x8000_0000 - 3), (795, 0x0600_8000)] {
-            cpu.access(|pmu| pmu.mtspr(register, value)).unwrap();
+            cpu.access(|pmu| pmu.power().mtspr(register, value)).unwrap();
         }
         assert!(cpu.is_followed(), "the companion's part of the record is wanted");
         for number in 0..5 {
@@ -444,7 +444,7 @@ mod followed {
             assert_eq!(cpu.lines().interrupt, number >= 2, "{number}");
         }
         // SIAR.
-        assert_eq!(cpu.access(|pmu| pmu.mfspr(796)), Ok(0x1008));
+        assert_eq!(cpu.access(|pmu| pmu.power().mfspr(796)), Ok(0x1008));
     }
 
     #[test]
@@ -454,11 +454,11 @@ mod followed {
         let mut cpu = with_follower(&machine, &companion);
         cpu.follow_for(SignalSet::only(Signal::DataCacheMisses), Records::NONE);
         // PerfEvtSel0 and 1: accesses to the data cache and misses, OS, EN.
-        cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0042_0040)).unwrap();
+        cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0042_0040)).unwrap();
         assert!(!cpu.is_followed() && cpu.own_demand().wants(Signal::DataCacheAccesses));
-        cpu.access(|pmu| pmu.wrmsr(0xC001_0001, 0x0042_0041)).unwrap();
+        cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0001, 0x0042_0041)).unwrap();
         assert!(cpu.is_followed() && !cpu.own_demand().wants(Signal::DataCacheAccesses));
-        cpu.access(|pmu| pmu.wrmsr(0xC001_0001, 0)).unwrap();
+        cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0001, 0)).unwrap();
         assert!(!cpu.is_followed());
     }
 
@@ -467,7 +467,7 @@ mod followed {
         let machine = K8.machine();
         let companion = companion::Builder::new("k8").unwrap().build();
         let mut cpu = with_follower(&machine, &companion);
-        cpu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0042_0041)).unwrap();
+        cpu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0042_0041)).unwrap();
         assert!(cpu.is_followed());
         assert!(cpu.unfollow().is_some() && cpu.unfollow().is_none());
         assert!(!cpu.is_followed() && cpu.own_demand().wants(Signal::DataCacheMisses));

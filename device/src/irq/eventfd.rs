@@ -23,8 +23,8 @@ use super::requests::Requests;
 ///
 /// let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(2)?).unwrap();
 /// let cpu = machine.thread(1).unwrap();
-/// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).unwrap();
-/// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+/// cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).unwrap();
+/// cpu.x86().wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
 /// let eventfd = machine.line().eventfd(1).unwrap();
 /// assert!(eventfd.read().is_err(), "nothing is pending, and it does not block");
 /// cpu.totals().add(Signal::InstructionsRetired, 1);

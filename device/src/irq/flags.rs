@@ -17,8 +17,8 @@ use super::InterruptLine;
 ///
 /// let machine = Builder::new("k8").unwrap().threads(2).build(Flags::new(2)).unwrap();
 /// let pmu = machine.thread(1).unwrap();
-/// pmu.wrmsr(0xC001_0004, u64::MAX).unwrap(); // PerfCtr0: minus 1
-/// pmu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, INT, EN
+/// pmu.x86().wrmsr(0xC001_0004, u64::MAX).unwrap(); // PerfCtr0: minus 1
+/// pmu.x86().wrmsr(0xC001_0000, 0x0052_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, INT, EN
 /// pmu.retire(&[vm_pmu::Signal::InstructionsRetired], 1);
 /// assert!(!machine.line().take(0));
 /// assert!(machine.line().take(1));

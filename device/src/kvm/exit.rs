@@ -29,7 +29,7 @@ pub enum Answer {
 ///
 /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
 /// let cpu = machine.thread(0).unwrap();
-/// cpu.wrmsr(0xC001_0004, 42).unwrap();
+/// cpu.x86().wrmsr(0xC001_0004, 42).unwrap();
 /// let (mut data, mut error) = (0, 0);
 /// assert_eq!(rdmsr(cpu, 0xC001_0004, &mut data, &mut error), Answer::Done);
 /// assert_eq!((data, error), (42, 0));
@@ -37,7 +37,7 @@ pub enum Answer {
 /// assert_eq!(rdmsr(cpu, 0xC000_0080, &mut data, &mut error), Answer::Unclaimed);
 /// ```
 pub fn rdmsr<L: InterruptLine>(thread: Thread<'_, L>, index: u32, data: &mut u64, error: &mut u8) -> Answer {
-    let read = thread.rdmsr(index);
+    let read = thread.x86().rdmsr(index);
     if let Ok(value) = read {
         *data = value;
     }
@@ -48,7 +48,7 @@ pub fn rdmsr<L: InterruptLine>(thread: Thread<'_, L>, index: u32, data: &mut u64
 ///
 /// The context must be that of the guest, as for [`rdmsr`]. Afterwards check the demand again, and the [requests](super::Requests).
 pub fn wrmsr<L: InterruptLine>(thread: Thread<'_, L>, index: u32, data: u64, error: &mut u8) -> Answer {
-    answer(thread.wrmsr(index, data), error)
+    answer(thread.x86().wrmsr(index, data), error)
 }
 
 fn answer<T>(access: Result<T, Fault>, error: &mut u8) -> Answer {
@@ -76,7 +76,7 @@ pub const RDPMC: [u8; 2] = [0x0F, 0x33];
 /// # Errors
 /// The [`Fault`], always #GP on an x86 part: then `regs` are unchanged, and [`inject_general_protection`] delivers it.
 pub fn rdpmc<L: InterruptLine>(thread: Thread<'_, L>, regs: &mut kvm_regs) -> Result<(), Fault> {
-    let value = thread.rdpmc(regs.rcx as u32)?;
+    let value = thread.x86().rdpmc(regs.rcx as u32)?;
     (regs.rax, regs.rdx) = (value & u64::from(u32::MAX), value >> 32);
     regs.rip = regs.rip.wrapping_add(RDPMC.len() as u64);
     Ok(())
@@ -162,7 +162,7 @@ mod tests {
     fn rdpmc_goes_on_behind_itself_or_changes_nothing() {
         let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
-        cpu.wrmsr(0xC001_0005, 0x1234_8765_4321).expect("level 0");
+        cpu.x86().wrmsr(0xC001_0005, 0x1234_8765_4321).expect("level 0");
         let before = kvm_regs { rax: u64::MAX, rcx: 0xFF00_0000_0001, rdx: u64::MAX, rip: 0x1000, ..kvm_regs::default() };
         let mut regs = before;
         assert_eq!(rdpmc(cpu, &mut regs), Ok(()));

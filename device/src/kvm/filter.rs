@@ -188,7 +188,7 @@ mod tests {
             let machine = Builder::new(name).expect("known").build(|_, _| {}).unwrap();
             let cpu = machine.thread(0).expect("one thread");
             for index in (0..0x2_0000).chain(0x4000_0000..0x4000_1000).chain(0xC000_0000..0xC002_0000) {
-                assert_eq!(filter.denies(index), cpu.rdmsr(index) != Err(Fault::Unclaimed), "{name}: {index:#x}");
+                assert_eq!(filter.denies(index), cpu.x86().rdmsr(index) != Err(Fault::Unclaimed), "{name}: {index:#x}");
             }
         }
     }

@@ -19,8 +19,8 @@ use crate::irq::{Flags, InterruptLine};
 ///
 /// let machine = Builder::new("k8").unwrap().threads(2).build(Requests::new(2, |_thread| {})).unwrap();
 /// let cpu = machine.thread(1).unwrap();
-/// cpu.wrmsr(0xC001_0004, u64::MAX).unwrap();
-/// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+/// cpu.x86().wrmsr(0xC001_0004, u64::MAX).unwrap();
+/// cpu.x86().wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
 /// cpu.totals().add(Signal::InstructionsRetired, 1);
 /// cpu.service();
 /// assert!(!machine.line().take(0));

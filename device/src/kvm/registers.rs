@@ -106,10 +106,10 @@ pub fn save<L: InterruptLine>(thread: Thread<'_, L>) -> Result<Msrs, Error> {
 ///
 /// let builder = Builder::new("knl").unwrap();
 /// let (old, new) = (builder.build(|_, _| {}).unwrap(), builder.build(|_, _| {}).unwrap());
-/// old.thread(0).unwrap().wrmsr(0x4C1, 12345).unwrap();
+/// old.thread(0).unwrap().x86().wrmsr(0x4C1, 12345).unwrap();
 /// let saved = save(old.thread(0).unwrap()).unwrap();
 /// restore(&new, &[saved]).unwrap();
-/// assert_eq!(new.thread(0).unwrap().rdmsr(0x4C1), Ok(12345));
+/// assert_eq!(new.thread(0).unwrap().x86().rdmsr(0x4C1), Ok(12345));
 /// ```
 pub fn restore<L: InterruptLine>(machine: &Machine<L>, saved: &[Msrs]) -> Result<(), Error> {
     if saved.len() != machine.threads() {
@@ -170,12 +170,12 @@ mod tests {
             let indices = indices(machine.part()).expect("an x86");
             for (at, index) in indices.iter().enumerate() {
                 // The status refuses writes of guests, and other registers refuse some bits.
-                let _ = cpu.wrmsr(*index, at as u64 & 3);
+                let _ = cpu.x86().wrmsr(*index, at as u64 & 3);
             }
             let saved = save(cpu).expect("an x86");
             assert_eq!(saved.as_slice().iter().map(|entry| entry.index).collect::<Vec<_>>(), indices);
             for entry in saved.as_slice() {
-                assert_eq!(cpu.rdmsr(entry.index), Ok(entry.data), "{name}: {:#x}", entry.index);
+                assert_eq!(cpu.x86().rdmsr(entry.index), Ok(entry.data), "{name}: {:#x}", entry.index);
             }
         }
     }
@@ -189,7 +189,7 @@ mod tests {
             for register in before.registers() {
                 let vm_pmu_arch::access::Address::Msr(index) = register.address else { continue };
                 let writable = vm_pmu_arch::layout::writable(register.fields);
-                let _ = before.wrmsr(index, writable & 0x0000_5555_3333_5A5A & !0x0040_0000);
+                let _ = before.x86().wrmsr(index, writable & 0x0000_5555_3333_5A5A & !0x0040_0000);
             }
             restore(&new, &[save(before).expect("an x86")]).expect("its own");
             for register in before.registers() {
@@ -202,11 +202,11 @@ mod tests {
     fn a_user_does_not_hide_the_registers_and_stays_a_user() {
         let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
-        cpu.wrmsr(0xC001_0000, 0x0041_00C0).expect("level 0");
+        cpu.x86().wrmsr(0xC001_0000, 0x0041_00C0).expect("level 0");
         let user = Context::x86(3, 0x202, 0);
         cpu.set_context(user);
         cpu.totals().add(Signal::InstructionsRetired, 5);
-        assert_eq!(cpu.rdmsr(0xC001_0004), Err(Fault::GeneralProtection));
+        assert_eq!(cpu.x86().rdmsr(0xC001_0004), Err(Fault::GeneralProtection));
         let saved = save(cpu).expect("an x86");
         assert_eq!(value(&saved, 0xC001_0004), Some(5));
         cpu.totals().add(Signal::InstructionsRetired, 100);
@@ -220,8 +220,8 @@ mod tests {
     fn an_overflow_that_was_seen_stays_seen_and_a_deadline_comes_again() {
         let machine = knl().build(|_, _| {}).unwrap();
         let cpu = machine.thread(1).expect("two threads");
-        cpu.wrmsr(0x4C1, (1 << 40) - 1).expect("level 0");
-        cpu.wrmsr(0x186, 0x0042_00C0).expect("level 0");
+        cpu.x86().wrmsr(0x4C1, (1 << 40) - 1).expect("level 0");
+        cpu.x86().wrmsr(0x186, 0x0042_00C0).expect("level 0");
         cpu.totals().add(Signal::InstructionsRetired, 1);
         let lists: Vec<Msrs> = (0..2).filter_map(|number| machine.thread(number)).map(|thread| save(thread).expect("an x86")).collect();
         assert_eq!(value(&lists[1], 0x38E), Some(1));
@@ -234,9 +234,9 @@ mod tests {
             .unwrap();
         restore(&other, &lists).expect("as many threads");
         let cpu = other.thread(1).expect("two threads");
-        assert_eq!((cpu.rdmsr(0x38E), cpu.rdmsr(0x4C1)), (Ok(1), Ok(0)));
-        cpu.wrmsr(0x4C1, (1 << 40) - 2).expect("level 0");
-        cpu.wrmsr(0x186, 0x0052_00C0).expect("level 0");
+        assert_eq!((cpu.x86().rdmsr(0x38E), cpu.x86().rdmsr(0x4C1)), (Ok(1), Ok(0)));
+        cpu.x86().wrmsr(0x4C1, (1 << 40) - 2).expect("level 0");
+        cpu.x86().wrmsr(0x186, 0x0052_00C0).expect("level 0");
         cpu.totals().add(Signal::InstructionsRetired, 2);
         cpu.service();
         assert_eq!(interrupts.into_inner(), 1);
@@ -250,8 +250,8 @@ mod tests {
             (0..4).filter_map(|number| machine.thread(number).map(|cpu| save(cpu).expect("an x86"))).collect()
         };
         // IA32_FIXED_CTR0: retired instructions of every thread.
-        machine.thread(2).expect("four").wrmsr(0x38D, 0x007).expect("level 0");
-        machine.thread(2).expect("four").wrmsr(0x38F, 1 << 32).expect("level 0");
+        machine.thread(2).expect("four").x86().wrmsr(0x38D, 0x007).expect("level 0");
+        machine.thread(2).expect("four").x86().wrmsr(0x38F, 1 << 32).expect("level 0");
         machine.thread(1).expect("four").set_context(Context::RESET.with_halted(true));
         let (lists, states): (Vec<Msrs>, _) = (threads(&machine), machine.states());
         let counts = |other: &Machine<Unconnected>| {
@@ -277,12 +277,12 @@ mod tests {
         let (old, new) = (builder.build(|_, _| {}).unwrap(), builder.build(|_, _| {}).unwrap());
         // Upstream writes.
         for core in [1, 0] {
-            old.thread(core).expect("two").wrmsr(0xC001_0000, 0x0042_40EC).expect("level 0");
+            old.thread(core).expect("two").x86().wrmsr(0xC001_0000, 0x0042_40EC).expect("level 0");
         }
         let lists: Vec<Msrs> = (0..2).filter_map(|core| old.thread(core)).map(|core| save(core).expect("an x86")).collect();
         restore(&new, &lists).expect("as many threads");
         new.devices(0).expect("one package").totals.add(Signal::UpstreamWrites, 3);
-        assert_eq!([0, 1].map(|core| new.thread(core).expect("two").rdpmc(0)), [Ok(3), Ok(0)]);
+        assert_eq!([0, 1].map(|core| new.thread(core).expect("two").x86().rdpmc(0)), [Ok(3), Ok(0)]);
     }
 
     #[test]
@@ -292,16 +292,16 @@ mod tests {
         let mut entries: Vec<(u32, u64)> = (0xC001_0000..0xC001_0008).map(|index| (index, 1)).collect();
         entries.extend([(0xC000_0080, 0x500), (0xC001_0005, 99)]);
         restore(&machine, &[list(&entries)]).expect("complete");
-        assert_eq!((cpu.rdmsr(0xC001_0004), cpu.rdmsr(0xC001_0005)), (Ok(1), Ok(99)));
+        assert_eq!((cpu.x86().rdmsr(0xC001_0004), cpu.x86().rdmsr(0xC001_0005)), (Ok(1), Ok(99)));
     }
 
     #[test]
     fn lists_that_do_not_fit_change_nothing() {
         let machine = knl().build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("two threads");
-        cpu.wrmsr(0x4C1, 7).expect("level 0");
+        cpu.x86().wrmsr(0x4C1, 7).expect("level 0");
         let good = save(cpu).expect("an x86");
-        cpu.wrmsr(0x4C1, 8).expect("level 0");
+        cpu.x86().wrmsr(0x4C1, 8).expect("level 0");
         let refused = restore(&machine, core::slice::from_ref(&good));
         assert_eq!(refused, Err(Error::Threads { saved: 1, machine: 2 }));
         let short: Vec<kvm_msr_entry> = good.as_slice().iter().filter(|entry| entry.index != 0x38F).copied().collect();
@@ -310,7 +310,7 @@ mod tests {
         let mut wide = good.clone();
         wide.as_mut_slice()[0].data |= 1 << 50;
         assert_eq!(restore(&machine, &[good, wide]), Err(Error::Refused { thread: 1, index: 0x4C1, bits: 1 << 50 }));
-        assert_eq!(cpu.rdmsr(0x4C1), Ok(8));
+        assert_eq!(cpu.x86().rdmsr(0x4C1), Ok(8));
     }
 
     #[test]

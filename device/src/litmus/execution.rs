@@ -28,7 +28,7 @@ impl Litmus {
     /// let program: Litmus = text.parse().unwrap();
     /// let mut execution = program.begin().unwrap();
     /// execution.step().unwrap();
-    /// assert_eq!(execution.machine().thread(0).unwrap().rdpmc(0), Ok(5));
+    /// assert_eq!(execution.machine().thread(0).unwrap().x86().rdpmc(0), Ok(5));
     /// ```
     ///
     /// # Errors

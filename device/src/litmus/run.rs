@@ -47,7 +47,7 @@ pub(crate) struct Requests {
     threads: Vec<Mutex<Asked>>,
 }
 
-/// Requests of a thread that are kept without an allocation: no statement needs one, which `tests/allocation.rs` relies on.
+/// Requests of a thread that are kept without an allocation: no statement needs one, which `tests/limits/allocation.rs` relies on.
 const KEPT: usize = 16;
 
 struct Asked {

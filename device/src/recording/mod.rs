@@ -11,9 +11,9 @@
 //! let machine = Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
 //! machine.start_recording(1_000).unwrap();
 //! let cpu = machine.thread(0).unwrap();
-//! cpu.wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
+//! cpu.x86().wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
 //! cpu.retire(&[Signal::InstructionsRetired], 1);
-//! assert_eq!(cpu.rdpmc(0), Ok(1));
+//! assert_eq!(cpu.x86().rdpmc(0), Ok(1));
 //! let recording = machine.stop_recording().unwrap();
 //!
 //! let text = recording.litmus.to_string();
@@ -189,9 +189,9 @@ mod tests {
         let machine = Builder::new("k8").expect("a part").build(Unconnected).expect("a machine");
         machine.start_recording(2).expect("it is saved");
         let cpu = machine.thread(0).expect("a thread");
-        cpu.wrmsr(0xC001_0004, 7).expect("PerfCtr0");
-        assert_eq!(cpu.rdmsr(0xC001_0004), Ok(7));
-        assert_eq!(cpu.rdmsr(0xC001_0005), Ok(0));
+        cpu.x86().wrmsr(0xC001_0004, 7).expect("PerfCtr0");
+        assert_eq!(cpu.x86().rdmsr(0xC001_0004), Ok(7));
+        assert_eq!(cpu.x86().rdmsr(0xC001_0005), Ok(0));
         let recording = machine.stop_recording().expect("it records");
         assert!(recording.is_cut);
         assert_eq!((recording.litmus.steps.len(), recording.litmus.run()), (2, Ok(1)));

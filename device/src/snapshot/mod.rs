@@ -12,14 +12,14 @@
 //!
 //! let builder = Builder::new("k8").unwrap().threads(2);
 //! let old = builder.build(|_thread, _counter| {}).unwrap();
-//! old.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_00C0).unwrap();
+//! old.thread(1).unwrap().x86().wrmsr(0xC001_0000, 0x0042_00C0).unwrap();
 //! old.thread(1).unwrap().totals().add(Signal::InstructionsRetired, 5);
 //! let bytes = old.save().unwrap();
 //!
 //! let new = builder.build(|_thread, _counter| {}).unwrap();
 //! new.load(&bytes).unwrap();
 //! new.thread(1).unwrap().totals().add(Signal::InstructionsRetired, 2);
-//! assert_eq!(new.thread(1).unwrap().rdpmc(0), Ok(7));
+//! assert_eq!(new.thread(1).unwrap().x86().rdpmc(0), Ok(7));
 //! ```
 //!
 //! # All or nothing

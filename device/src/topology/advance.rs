@@ -21,10 +21,10 @@ impl<L: InterruptLine> Thread<'_, L> {
     ///
     /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
-    /// pmu.wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
-    /// pmu.wrmsr(0xC001_0001, 0x0042_0076).unwrap(); // PerfEvtSel1: cycles, OS, EN
+    /// pmu.x86().wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
+    /// pmu.x86().wrmsr(0xC001_0001, 0x0042_0076).unwrap(); // PerfEvtSel1: cycles, OS, EN
     /// pmu.retire(&[Signal::InstructionsRetired, Signal::BranchesRetired, Signal::BranchesTaken], 3);
-    /// assert_eq!([pmu.rdpmc(0), pmu.rdpmc(1)], [Ok(1), Ok(3)]);
+    /// assert_eq!([pmu.x86().rdpmc(0), pmu.x86().rdpmc(1)], [Ok(1), Ok(3)]);
     /// ```
     #[inline]
     pub fn retire(&self, signals: &[Signal], cycles: u64) {

@@ -111,7 +111,7 @@ impl Builder {
     /// let own = SignalSet::from_iter([Signal::Cycles, Signal::InstructionsRetired]);
     /// let machine = Builder::new("k8").unwrap().supplies(own).build(|_, _| {}).unwrap();
     /// let cpu = machine.thread(0).unwrap();
-    /// cpu.wrmsr(0xC001_0000, 0x0052_0041).unwrap(); // PerfEvtSel0: data cache misses, OS, INT, EN
+    /// cpu.x86().wrmsr(0xC001_0000, 0x0052_0041).unwrap(); // PerfEvtSel0: data cache misses, OS, INT, EN
     /// assert!(!cpu.demand().wants(Signal::DataCacheMisses));
     /// assert_eq!(cpu.unsupplied(), SignalSet::only(Signal::DataCacheMisses));
     /// ```

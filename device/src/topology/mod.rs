@@ -236,8 +236,8 @@ impl Members {
 ///     interrupts.fetch_add(1, Ordering::Relaxed);
 /// }).unwrap();
 /// let cpu = machine.thread(0).unwrap();
-/// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).unwrap();
-/// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+/// cpu.x86().wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).unwrap();
+/// cpu.x86().wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
 /// for _instruction in 0..100 {
 ///     cpu.totals().add(Signal::InstructionsRetired, 1);
 ///     if cpu.reached(Signal::InstructionsRetired) {

@@ -55,7 +55,7 @@ impl<L: InterruptLine> Thread<'_, L> {
     ///
     /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
-    /// pmu.wrmsr(0xC001_0001, 0x0042_0076).unwrap();
+    /// pmu.x86().wrmsr(0xC001_0001, 0x0042_0076).unwrap();
     /// pmu.set_context(Context::x86(3, 0x202, 0)); // RDMSR would fault
     /// let select = pmu.peek("PerfEvtSel1").unwrap();
     /// assert_eq!(select.value, 0x0042_0076);

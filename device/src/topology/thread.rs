@@ -437,12 +437,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// // The decoder is empty when PerfEvtSel0 is enabled for edges of event D0h: E, OS, EN.
-    /// pmu.wrmsr(0xC001_0000, 0x0046_00D0).unwrap();
+    /// pmu.x86().wrmsr(0xC001_0000, 0x0046_00D0).unwrap();
     /// if pmu.demand().asks_levels() {
     ///     pmu.supply_levels(|state| (state == Signal::DecoderEmptyCycles).then_some(true));
     /// }
     /// pmu.advance(5, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
-    /// assert_eq!(pmu.rdpmc(0), Ok(0));
+    /// assert_eq!(pmu.x86().rdpmc(0), Ok(0));
     /// ```
     pub fn supply_levels(&self, holds: impl Fn(Signal) -> Option<bool>) {
         // The embedder is asked with nothing locked. A thread of the host that changes the demand meanwhile may ask for more.

@@ -389,7 +389,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// // CHA 3 counts the untile's clock.
-    /// machine.thread(0).unwrap().wrmsr(0xE25, 0x0040_0000).unwrap();
+    /// machine.thread(0).unwrap().x86().wrmsr(0xE25, 0x0040_0000).unwrap();
     /// untile.tick(Domain::Uclk, 40);
     /// assert_eq!(untile.look(UnitId::new(Kind::Cha, 3).unwrap(), UnitRegister::Counter(0)), 40);
     /// ```

@@ -53,8 +53,8 @@ fn engine(criterion: &mut Criterion) {
         let pmus = Builder::new("k8").expect("known").build(lines.clone()).unwrap();
         let thread = pmus.thread(0).expect("one thread");
         for (number, select) in (0u32..).zip(SELECTS.iter().take(counters)) {
-            thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0");
-            thread.wrmsr(0xC001_0000 + number, *select).expect("level 0");
+            thread.x86().wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0");
+            thread.x86().wrmsr(0xC001_0000 + number, *select).expect("level 0");
         }
         group.bench_function(BenchmarkId::new("counters", counters), |bencher| {
             let mut machine = Machine::new(&Config::default(), &image, Arc::new(EmptyBus), |_| Cpu::new(thread, &lines)).expect("it loads");
@@ -75,8 +75,8 @@ fn engine(criterion: &mut Criterion) {
         let companion = companion::Builder::new("k8").expect("known").clock(clock).build();
         let thread = pmus.thread(0).expect("one thread");
         for (number, select) in (0u32..).zip(selects) {
-            thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0");
-            thread.wrmsr(0xC001_0000 + number, *select).expect("level 0");
+            thread.x86().wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0");
+            thread.x86().wrmsr(0xC001_0000 + number, *select).expect("level 0");
         }
         let attach = |_| {
             let mut cpu = Cpu::new(thread, &lines);

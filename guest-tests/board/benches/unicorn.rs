@@ -60,8 +60,8 @@ fn engine(criterion: &mut Criterion) {
         let pmus = Builder::new("k8").expect("known").pace(pace()).build(lines.clone()).unwrap();
         let thread = pmus.thread(0).expect("one thread");
         for (number, select) in (0u32..).zip(SELECTS.iter().take(counters)) {
-            thread.wrmsr(0xC001_0004 + number, 1).expect("level 0");
-            thread.wrmsr(0xC001_0000 + number, *select).expect("level 0");
+            thread.x86().wrmsr(0xC001_0004 + number, 1).expect("level 0");
+            thread.x86().wrmsr(0xC001_0000 + number, *select).expect("level 0");
         }
         group.bench_function(BenchmarkId::new("counters", counters), |bencher| {
             let mut machine = machine(&image, |_| Cpu::new(thread, &lines));
@@ -110,8 +110,8 @@ fn power_engine(criterion: &mut Criterion) {
         let thread = pmus.thread(0).expect("one thread");
         // Instructions; cycles, branches taken and instructions twice, with alerts. PMC5 and PMC6 count instructions and cycles in
         // addition.
-        thread.mtspr(spr::MMCR1, if counters == 4 { 0x1EFA_0202 } else { 0x0200_0000 }).expect("privileged");
-        thread.mtspr(spr::MMCR0, if counters == 0 { 1 << 31 } else { 0x0600_C000 }).expect("privileged");
+        thread.power().mtspr(spr::MMCR1, if counters == 4 { 0x1EFA_0202 } else { 0x0200_0000 }).expect("privileged");
+        thread.power().mtspr(spr::MMCR0, if counters == 0 { 1 << 31 } else { 0x0600_C000 }).expect("privileged");
         group.bench_function(BenchmarkId::new("counters", counters), |bencher| {
             let time_base = powerpc::Config::default().time_base;
             let (mut machine, mut emulation) = power_machine(&image, |_| power::Cpu::new(thread, time_base));

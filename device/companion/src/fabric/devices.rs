@@ -79,11 +79,11 @@ impl Companion {
     ///
     /// let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
     /// // E9h, requests of devices of this node to its own memory.
-    /// machine.thread(0).unwrap().wrmsr(0xC001_0000, 0x0043_A2E9).unwrap();
+    /// machine.thread(0).unwrap().x86().wrmsr(0xC001_0000, 0x0043_A2E9).unwrap();
     /// let companion = Builder::new("k8").unwrap().build();
     /// let reads = DeviceRequest { physical: 0x8000, size: 128, operation: DeviceOperation::Read, ..DeviceRequest::default() };
     /// companion.device(&reads, &machine.devices(0).unwrap().totals, &machine.device_demand(0).unwrap());
-    /// assert_eq!(machine.thread(0).unwrap().rdpmc(0), Ok(2));
+    /// assert_eq!(machine.thread(0).unwrap().x86().rdpmc(0), Ok(2));
     /// ```
     pub fn device(&self, request: &DeviceRequest, totals: &Totals, demand: &Demand) -> u64 {
         self.device_at(Some(request.package), request, totals, demand)

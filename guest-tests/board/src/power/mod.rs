@@ -469,7 +469,7 @@ impl Observer for Cpu<'_> {
             let mut ge = Bescr::default();
             ge.set_ge(true);
             let number = if engine { spr::BESCRS } else { spr::BESCRR };
-            if self.pmu.access(|pmu| pmu.mtspr(number, ge.bits())).is_ok() {
+            if self.pmu.access(|pmu| pmu.power().mtspr(number, ge.bits())).is_ok() {
                 self.check_bescr();
             }
         }

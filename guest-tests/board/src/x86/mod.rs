@@ -562,7 +562,7 @@ mod tests {
         halted.halted_cycles(10);
         assert!(halted.pmu.demand().is_idle());
         // The other CPU counts DRAM_ACCESSES, of the whole package.
-        machine.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_07E0).unwrap();
+        machine.thread(1).unwrap().x86().wrmsr(0xC001_0000, 0x0042_07E0).unwrap();
         halted.halted_cycles(10);
         assert!(!halted.pmu.demand().is_idle());
     }
@@ -575,8 +575,8 @@ mod tests {
         cpu.signals.go_on(true, None);
         cpu.report_pending();
         // PerfEvtSel0: event CEh, cycles with interrupts masked and pending, edges, OS, EN.
-        cpu.pmu.access(|pmu| pmu.wrmsr(0xC001_0000, 0x0046_00CE)).unwrap();
+        cpu.pmu.access(|pmu| pmu.x86().wrmsr(0xC001_0000, 0x0046_00CE)).unwrap();
         cpu.pmu.advance(3, &[Signal::Cycles, Signal::InterruptsMaskedPendingCycles]);
-        assert_eq!(cpu.pmu.access(|pmu| pmu.rdpmc(0)), Ok(0));
+        assert_eq!(cpu.pmu.access(|pmu| pmu.x86().rdpmc(0)), Ok(0));
     }
 }

@@ -242,7 +242,7 @@ mod tests {
         let msr = vm_pmu::untile::address_of(unit, register).unwrap();
         let written = Written::whole(Place::Unit(unit, register));
         samples.before_write(&untile, written);
-        machine.thread(0).unwrap().wrmsr(msr, value).unwrap();
+        machine.thread(0).unwrap().x86().wrmsr(msr, value).unwrap();
         samples.after_write(&untile, written);
     }
 

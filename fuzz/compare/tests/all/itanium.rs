@@ -1,0 +1,29 @@
+//! The first Itanium and its reference agree on the suite and on arbitrary programs.
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::common;
+
+#[test]
+fn the_suite_of_the_first_itanium_agrees() {
+    let (programs, agreed) = common::suite("itanium");
+    println!("{programs} programs: {agreed:?}");
+    assert!(programs > 390 && agreed.reads > 20_000, "{programs} programs: {agreed:?}");
+}
+
+#[test]
+fn of_arbitrary_programs_of_the_first_itanium_most_is_known() {
+    let agreed = common::programs("itanium", 300);
+    println!("{agreed:?}");
+    assert!(agreed.reads > 10 * agreed.unknown_reads && agreed.reads > 3_000, "{agreed:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, rng_seed: RngSeed::Fixed(4), max_shrink_iters: 0, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arbitrary_programs_of_the_first_itanium_agree(bytes in prop::collection::vec(any::<u8>(), 16..1500)) {
+        common::agrees("itanium", &bytes).map_err(TestCaseError::fail)?;
+    }
+}

@@ -1,0 +1,29 @@
+//! Guests on the interpreters, and what `pmulab` says of them, a module a subject.
+
+mod beside;
+mod browser;
+mod chapter;
+mod companion;
+mod elf;
+mod gdb;
+mod guests;
+mod hints;
+mod lab;
+mod litmus;
+mod metrics;
+mod migration;
+mod names;
+mod own;
+mod page;
+mod pmulab;
+mod power9_metrics;
+mod qemu_kit;
+mod recording;
+mod replayed;
+mod saved_guests;
+mod shared_counters;
+mod supplied;
+mod three_bugs;
+mod timeline;
+mod traced;
+mod viewer;
