@@ -44,10 +44,7 @@ impl Follower<'_> {
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let done = match self.way {
             Way::Idle => true,
-            Way::Events { short } => {
-                self.makes_no_event(instruction)
-                    || short && self.found.seeks() && (self.execute_again(instruction) || self.execute_short(instruction))
-            }
+            Way::Events { short } => self.makes_no_event(instruction) || short && self.found.seeks() && self.execute_short(instruction),
             Way::Time => self.execute_plain(instruction) || self.execute_short(instruction),
             Way::Whole => false,
         };

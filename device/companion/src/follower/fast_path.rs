@@ -76,43 +76,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Executes, while time is not kept, an instruction outside bundles that only makes one access, whose line is known to be in the first
-    /// level, or in the second if it is stored through. Returns whether it is such an instruction; if not, nothing has been done.
-    #[inline(never)]
-    pub(super) fn execute_again(&mut self, instruction: &Instruction<'_>) -> bool {
-        let [access] = instruction.accesses else { return false };
-        let quiet = instruction.transfer.is_none() && instruction.bundle.is_none() && !instruction.class.writes_out();
-        if !quiet || !is_usual(access) || !self.is_quiet(instruction) {
-            return false;
-        }
-        let Some((local, line)) = self.local.zip(self.line_of(access)) else { return false };
-        let mut code = None;
-        if self.is_fetched(instruction) {
-            code = self.only_line(instruction);
-            let known = |(line, _): (u64, u64)| self.found.code_again(local, line, instruction.address);
-            if code.is_none() || self.line != code && !code.is_some_and(known) {
-                return false;
-            }
-        }
-        let writes = access.kind == AccessKind::Store;
-        let through = writes && self.found.stores_through();
-        if through {
-            let Some(first) = self.found.stores_again(local, line, access.address) else { return false };
-            Cluster::count_store_through(first, &mut self.tally);
-        } else if !self.found.again(local, line, writes, access.address) {
-            return false;
-        }
-        self.tell_hit(instruction, access, if through { Level::Second } else { Level::First });
-        self.outcome.cycles = None;
-        if let Some(line) = code {
-            self.fetch_found(instruction, line);
-        }
-        if self.stream != CodeStream::Off {
-            self.prefetch_stream();
-        }
-        true
-    }
-
     /// Follows an instruction while no records are asked for. Returns whether it took the short way. If not, the long way has the same
     /// effect as if this had not been tried.
     #[inline(never)]
@@ -129,17 +92,11 @@ impl Follower<'_> {
         let mut hit = None;
         match instruction.accesses {
             [] => self.tell_nothing(),
-            [access] => match self.hits(access) {
-                Some(Level::First) => {
-                    self.tell_hit(instruction, access, Level::First);
-                    hit = Some((access, Level::First));
-                }
-                Some(level) => {
-                    self.tell_hit(instruction, access, level);
-                    hit = Some((access, level));
-                }
-                None => return false,
-            },
+            [access] => {
+                let Some(level) = self.hits(access) else { return false };
+                self.tell_hit(instruction, access, level);
+                hit = Some((access, level));
+            }
             [load, store] if self.modifies(instruction, load, store) => {}
             _ => return false,
         }
@@ -151,27 +108,27 @@ impl Follower<'_> {
             self.transfer(instruction, transfer);
             self.told = OutcomeContent::Other;
         }
-        let alone = self.is_alone();
-        match (&mut self.pipeline, hit) {
-            (Some(pipeline), Some((access, level))) if alone => {
-                let profile = &self.system.profile;
-                let line = access.physical >> profile.caches.line_bits.min(63);
-                match level {
-                    Level::First => pipeline.execute_hit(instruction, access, line, &mut self.tally),
-                    _ => pipeline.execute_through(instruction, (access, line), u32::from(profile.costs.second), &mut self.tally),
-                }
-            }
-            (Some(pipeline), None) if alone => pipeline.execute_alone(instruction, &mut self.tally),
-            (Some(_), _) => {
-                hit.into_iter().for_each(|(access, level)| self.keep_access(access, level));
-                self.take_time_beside(instruction);
-            }
-            (None, _) => {}
+        if self.pipeline.is_some() {
+            self.take_short_time(instruction, hit);
         }
         if self.stream != CodeStream::Off {
             self.prefetch_stream();
         }
         true
+    }
+
+    /// Passes an instruction that hits everywhere through the pipeline, with its access and the level of that.
+    #[inline(always)]
+    fn take_short_time(&mut self, instruction: &Instruction<'_>, hit: Option<(&Access, Level)>) {
+        if !self.is_alone() {
+            hit.into_iter().for_each(|(access, level)| self.keep_access(access, level));
+            return self.take_time_beside(instruction);
+        }
+        let (Some(pipeline), profile) = (&mut self.pipeline, &self.system.profile) else { return };
+        let Some((access, level)) = hit else { return pipeline.execute_alone(instruction, &mut self.tally) };
+        let line = access.physical >> profile.caches.line_bits.min(63);
+        let through = (level != Level::First).then(|| u32::from(profile.costs.second));
+        pipeline.execute_hit(instruction, (access, line), through, &mut self.tally);
     }
 
     /// Whether nothing pending arrives with the next instruction, and the instruction requests no code ahead.

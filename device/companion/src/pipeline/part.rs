@@ -14,6 +14,15 @@ use crate::instruction::Instruction;
 use crate::outcome::Outcome;
 use crate::tally::Tally;
 
+/// The kinds of instructions that a pipeline has code for: instances of the same code, of which each also executes the kinds before its own.
+///
+/// A plain one is an operation of a cycle of an integer unit: it makes no access and continues in sequence.
+pub(super) const PLAIN: u8 = 0;
+/// A short one is at most such an operation and accesses that hit, wherever it continues. Nothing restarts before it.
+pub(super) const SHORT: u8 = 1;
+/// A general one is any.
+pub(super) const GENERAL: u8 = 2;
+
 /// The demand, as a pipeline uses it.
 pub(super) struct Demanded<'a> {
     /// The demanded states, one bit each.

@@ -35,35 +35,32 @@ impl Pipeline {
         }
     }
 
-    /// Executes an instruction whose only access hits `line` in the first level, on such a thread.
+    /// Executes an instruction whose only access hits `line` in the first level, or stores `through` to the second level after so many
+    /// cycles, on such a thread.
     #[inline]
-    pub(crate) fn execute_hit(&mut self, instruction: &Instruction<'_>, access: &Access, line: u64, tally: &mut Tally) {
-        let (touches, continuation) = (Touches::Hit(access, line), self.found.continuation);
-        if each!(&mut self.of_part, part => Part::execute_short(&mut **part, instruction, touches, continuation, tally)) {
-            self.found.continuation = Continuation::Sequential;
-            return;
-        }
-        self.access(access, line);
-        self.execute(instruction, 0, None, tally);
-    }
-
-    /// Executes an instruction whose only access stores through to `line` in the second level, after `latency` cycles, on such a thread.
-    #[inline]
-    pub(crate) fn execute_through(
+    pub(crate) fn execute_hit(
         &mut self,
         instruction: &Instruction<'_>,
         (access, line): (&Access, u64),
-        latency: u32,
+        through: Option<u32>,
         tally: &mut Tally,
     ) {
-        let touch = Touch { missed: true, latency, source: Source::Second, ..Touch::new(access, line) };
         let continuation = self.found.continuation;
-        if each!(&mut self.of_part, part => part.execute_through(instruction, &touch, continuation, tally)) {
+        let done = if let Some(latency) = through {
+            let touch = Touch { missed: true, latency, source: Source::Second, ..Touch::new(access, line) };
+            each!(&mut self.of_part, part => part.execute_through(instruction, &touch, continuation, tally))
+        } else {
+            let touches = Touches::Hit(access, line);
+            each!(&mut self.of_part, part => Part::execute_short(&mut **part, instruction, touches, continuation, tally))
+        };
+        if done {
             self.found.continuation = Continuation::Sequential;
             return;
         }
         self.access(access, line);
-        self.missed(latency, Source::Second);
+        if let Some(latency) = through {
+            self.missed(latency, Source::Second);
+        }
         self.execute(instruction, 0, None, tally);
     }
 

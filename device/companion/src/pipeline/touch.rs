@@ -96,11 +96,21 @@ impl Touches<'_> {
         }
     }
 
-    /// Returns whether the first of them loads.
+    /// Returns whether any of them loads.
+    #[inline]
     pub(super) fn loads(&self) -> bool {
         match self {
-            Touches::Found(touches) => touches.first().is_some_and(Touch::loads),
+            Touches::Found(touches) => touches.iter().any(Touch::loads),
             Touches::Hit(access, _) => access.kind.loads(),
+        }
+    }
+
+    /// Returns those behind the first `number`.
+    pub(super) fn behind(self, number: usize) -> Self {
+        match self {
+            Touches::Found(touches) => Touches::Found(touches.get(number..).unwrap_or(&[])),
+            Touches::Hit(..) if number != 0 => Touches::Found(&[]),
+            hit => hit,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Loads and stores in the load/store queues of the K8.
 
-use super::issue::IssuedOperation;
 use super::{K8Pipeline, MacroOperation};
 use crate::pipeline::Touch;
 use crate::pipeline::resources::memory::Store;
@@ -27,13 +26,8 @@ pub(super) struct Writing {
 
 impl K8Pipeline {
     /// Sends an access through LS1 and, if it stores or misses, LS2. Returns when a load has its data.
-    pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
-        self.pass_queues(touch, address)
-    }
-
-    /// Sends an access through the queues like [`load_store`](K8Pipeline::load_store), inlined for callers that know more of it at compile time.
     #[inline(always)]
-    pub(super) fn pass_queues(&mut self, touch: &Touch, address: u64) -> u64 {
+    pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
         let mut at = 0;
         let places = touch.size.div_ceil(8).clamp(1, 2) + u8::from(touch.misaligned);
         for _ in 0..places {
@@ -124,17 +118,9 @@ impl K8Pipeline {
         from
     }
 
-    /// PK21: writes the stores of an operation after it completes in cycle `completed`.
-    pub(super) fn write(&mut self, operation: &MacroOperation, issued: &IssuedOperation, completed: u64) {
-        for number in operation.touches.0..operation.touches.1 {
-            let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
-            self.write_one(&touch, &Writing { ready: issued.ready, completed, modifies: operation.loads });
-        }
-    }
-
-    /// PK21: writes one store.
+    /// PK21: writes a store.
     #[inline(always)]
-    pub(super) fn write_one(&mut self, touch: &Touch, writing: &Writing) {
+    pub(super) fn write(&mut self, touch: &Touch, writing: &Writing) {
         let Writing { ready, completed, modifies } = *writing;
         let at = self.access.at;
         // A locked operation completes when it has written.

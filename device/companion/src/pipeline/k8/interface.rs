@@ -1,8 +1,8 @@
 //! The pipeline of a K8, as the code that is common to all parts sees it.
 
-use super::{EVENTS, K8Pipeline, STATES};
+use super::{EVENTS, K8Pipeline, K8Row, STATES, rows};
 use crate::instruction::Instruction;
-use crate::pipeline::part::{Demanded, Part};
+use crate::pipeline::part::{Demanded, PLAIN, Part, SHORT};
 use crate::pipeline::sharing::Turn;
 use crate::pipeline::touch::Touches;
 use crate::pipeline::{Continuation, CycleStates, Findings};
@@ -24,7 +24,11 @@ impl Part for K8Pipeline {
 
     #[inline]
     fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
-        self.execute_plain(instruction, tally)
+        let plain = rows::is_plain(instruction);
+        if plain {
+            self.execute_as::<PLAIN>(instruction, K8Row::PLAIN, 0, Touches::Found(&[]), Continuation::Sequential, tally);
+        }
+        plain
     }
 
     #[inline]
@@ -35,7 +39,12 @@ impl Part for K8Pipeline {
         continuation: Continuation,
         tally: &mut Tally,
     ) -> bool {
-        self.execute_short(instruction, touches, continuation, tally)
+        if touches.count() == 0 && continuation == Continuation::Sequential && self.execute_plain(instruction, tally) {
+            return true;
+        }
+        let Some(row) = rows::short(instruction) else { return false };
+        self.execute_as::<SHORT>(instruction, row, 0, touches, continuation, tally);
+        true
     }
 
     #[inline]

@@ -1,45 +1,25 @@
 //! Issue of the operations of a line, and the cycles in which their results are ready.
 
+use super::accesses::Writing;
 use super::line::MacroOperation;
 use super::rows::{DecodePath, K8Row, K8Unit};
 use super::signals::{K8State, PIPE_EVENTS};
 use super::{Class, FLOATING_DEPTH, INTEGER_UNITS, K8Pipeline, LOCKED, MULTIPLIER, PIPES, WIDTH};
-use crate::pipeline::Continuation;
+use crate::pipeline::part::{GENERAL, PLAIN};
 use crate::pipeline::resources::redirect::Redirect;
 use crate::pipeline::resources::registers::moves_stack;
+use crate::pipeline::{Continuation, Touch};
 use crate::tally::Tally;
 
-/// The cycles in which a macro-operation passed the stages.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct IssuedOperation {
-    /// Issue of its last micro-operation.
-    pub(super) last: u64,
-    /// Its finish.
-    pub(super) finished: u64,
-    /// The cycle in which its address and store data are known.
-    pub(super) ready: u64,
-}
-
 impl K8Pipeline {
-    /// Issues the line, which was dispatched in cycle `at`.
-    pub(super) fn issue(&mut self, at: u64, tally: &mut Tally) {
+    /// Issues the line, which was dispatched in cycle `at` and is of at most kind `KIND`.
+    #[inline(always)]
+    pub(super) fn issue<const KIND: u8>(&mut self, at: u64, tally: &mut Tally) {
         let mut floating_until = None;
         for position in 0..self.line.count {
-            let Some(operation) = self.line.operations.get(position).copied() else { break };
-            let issued = self.issue_one(at, position, &operation, tally);
-            if operation.row.unit.is_floating() {
-                floating_until = floating_until.max(Some(issued.last + 1));
-            }
-            let completed = self.completed.next(issued.finished, WIDTH as u8);
-            if operation.row.unit.is_floating() {
-                self.floating_completions.add(completed, completed + 1);
-            }
-            self.write(&operation, &issued, completed);
-            match operation.continuation {
-                Continuation::Mispredicted => self.redirect = Some(Redirect { resolved: issued.last, completed }),
-                Continuation::Restarted => self.redirect = Some(Redirect { resolved: completed, completed }),
-                _ => {}
-            }
+            let plain = KIND != PLAIN && self.line.operations.get(position).is_some_and(|operation| operation.kind == PLAIN);
+            let until = if plain { self.issue_one::<PLAIN>(at, position, tally) } else { self.issue_one::<KIND>(at, position, tally) };
+            floating_until = floating_until.max(until);
         }
         if let Some(until) = floating_until {
             self.floating.take(until);
@@ -47,28 +27,29 @@ impl K8Pipeline {
         self.reorder.take(self.completed.at + 1);
     }
 
-    fn ready(&self, registers: &[u16]) -> u64 {
-        self.registers.ready(registers.iter().copied())
-    }
-
-    fn issue_one(&mut self, at: u64, position: usize, operation: &MacroOperation, tally: &mut Tally) -> IssuedOperation {
-        let row = &operation.row;
-        let mut sources = self.ready(operation.operands.reads());
+    /// Issues a macro-operation. Returns until when it has an entry of the floating-point scheduler, if it takes one.
+    #[inline(always)]
+    fn issue_one<const KIND: u8>(&mut self, at: u64, position: usize, tally: &mut Tally) -> Option<u64> {
+        let (operation, operands) = self.line.operation::<KIND>(position)?;
+        let MacroOperation { row, class, loads, second, .. } = operation;
+        let next = at + 1;
+        let addresses = self.registers.ready(operands.addresses().iter().copied()).max(next);
+        let mut sources = self.registers.ready(operands.reads().iter().copied());
         let mut data = 0;
-        if operation.second {
+        if second {
             data = self.half.1;
             // Both halves of a vector need the same sources; the second part of a chain needs the first.
             sources = if row.path == DecodePath::Chained { sources.max(self.half.0) } else { self.half.2 };
         }
         self.half.2 = sources;
-        let (mut issued, mut address, mut locked) = (at + 1, at + 1, false);
+        let (mut issued, mut address, mut locked) = (next, next, false);
         let mut integer_until = None;
         let (mut stores, mut stored) = (false, 0);
-        for number in operation.touches.0..operation.touches.1 {
-            let Some(touch) = self.line.touches.get(usize::from(number)).copied() else { break };
-            if number == operation.touches.0 || !touch.stores() {
-                let ready = self.ready(operation.operands.addresses()).max(at + 1);
-                address = self.ports.take_cycle(position, ready);
+        let (first, end) = operation.touches;
+        for number in first..end {
+            let Some(touch) = self.line.touch::<KIND>(number) else { break };
+            if number == first || !touch.stores() {
+                address = self.ports.take_cycle(position, addresses);
             }
             let here = self.load_store(&touch, address);
             if touch.loads() {
@@ -81,26 +62,28 @@ impl K8Pipeline {
             integer_until = Some(address + 1);
             issued = address;
         }
-        if operation.loads {
+        if loads {
             sources = sources.max(data);
         }
-        let earliest = sources.max(at + 1);
+        let earliest = sources.max(next);
+        let mut floating_until = None;
         let result = match row.unit {
-            K8Unit::None if operation.second => at + 1,
-            K8Unit::None if operation.loads => issued.max(data),
-            K8Unit::None if operation.class == Class::Nop => at + 1,
+            K8Unit::None if second => next,
+            K8Unit::None if loads => issued.max(data),
+            K8Unit::None if class == Class::Nop => next,
             K8Unit::None => issued.max(sources),
             unit if unit.is_floating() => {
-                let (pipe, began) = self.pipe(row, earliest.max(at + FLOATING_DEPTH));
-                if let Some(signal) = PIPE_EVENTS.get(usize::from(operation.loads)).and_then(|signals| signals.get(pipe)) {
+                let (pipe, began) = self.pipe(&row, earliest.max(at + FLOATING_DEPTH));
+                if let Some(signal) = PIPE_EVENTS.get(usize::from(loads)).and_then(|signals| signals.get(pipe)) {
                     tally.add(*signal, 1);
                 }
                 issued = began;
+                floating_until = Some(issued + 1);
                 began + u64::from(row.latency)
             }
             unit => {
                 let (port, earliest) = match unit {
-                    K8Unit::Address => (position, earliest.max(self.ready(operation.operands.addresses()))),
+                    K8Unit::Address => (position, earliest.max(addresses)),
                     K8Unit::Multiplier => (MULTIPLIER, earliest),
                     _ => (INTEGER_UNITS + position, earliest),
                 };
@@ -109,13 +92,11 @@ impl K8Pipeline {
                 issued + u64::from(row.latency)
             }
         };
-        if let Some(until) = integer_until
-            && let Some(entries) = self.schedulers.get_mut(position)
-        {
+        if let Some((until, entries)) = integer_until.zip(self.schedulers.get_mut(position)) {
             entries.take(until);
         }
         let mut ready = address.max(result);
-        let mut finished = result.max(at + 2);
+        let mut finished = result.max(next + 1);
         if stores {
             // The data enter the queue in the cycle after they are ready.
             finished = finished.max(ready + 1).max(stored + 1);
@@ -125,23 +106,41 @@ impl K8Pipeline {
             // Cycles in which several wait count once.
             self.account.hold(K8State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
             self.locked = turn;
-            finished = self.permission(operation, turn) + LOCKED;
+            finished = self.permission(&operation, turn) + LOCKED;
             self.account.hold(K8State::LockedFinal as usize, finished - turn);
             ready = finished;
         }
         (self.half.0, self.half.1) = (result, data);
-        self.write_registers(operation, result, address, at);
-        IssuedOperation { last: issued, finished, ready }
+        self.write_registers::<KIND>(position, (at, address, result));
+        let completed = self.completed.next(finished, WIDTH as u8);
+        if floating_until.is_some() {
+            self.floating_completions.add(completed, completed + 1);
+        }
+        if stores {
+            // A short one stores by its last access.
+            for number in if KIND == GENERAL { first } else { end - 1 }..end {
+                let Some(touch) = self.line.touch::<KIND>(number).filter(Touch::stores) else { continue };
+                self.write(&touch, &Writing { ready, completed, modifies: loads });
+            }
+        }
+        match operation.continuation {
+            Continuation::Mispredicted => self.redirect = Some(Redirect { resolved: issued, completed }),
+            Continuation::Restarted => self.redirect = Some(Redirect { resolved: completed, completed }),
+            _ => {}
+        }
+        floating_until
     }
 
-    /// Sets the cycles in which the results of an operation are ready.
-    fn write_registers(&mut self, operation: &MacroOperation, result: u64, address: u64, at: u64) {
-        let operands = &operation.operands;
+    /// Sets the cycles in which the results of an operation are ready, from those of its dispatch, its address and its result.
+    #[inline(always)]
+    fn write_registers<const KIND: u8>(&mut self, position: usize, (at, address, result): (u64, u64, u64)) {
+        let K8Pipeline { line, registers, .. } = self;
+        let Some((MacroOperation { class, second, .. }, operands)) = line.operation::<KIND>(position) else { return };
         for register in operands.writes() {
-            let addresses = moves_stack(operation.class) && operands.addresses().contains(register);
-            let ready = self.registers.written(*register, operation.class, addresses, (at, address, result));
-            let before = if operation.second { self.ready(&[*register]) } else { 0 };
-            self.registers.set(*register, ready.max(before));
+            let addresses = moves_stack(class) && operands.addresses().contains(register);
+            let ready = registers.written(*register, class, addresses, (at, address, result));
+            let before = if second { registers.at(*register) } else { 0 };
+            registers.set(*register, ready.max(before));
         }
     }
 

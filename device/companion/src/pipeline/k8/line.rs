@@ -3,6 +3,7 @@
 use super::WIDTH;
 use super::rows::{DecodePath, K8Row, K8Unit};
 use crate::instruction::{Class, Operation, Register};
+use crate::pipeline::part::{GENERAL, PLAIN};
 use crate::pipeline::resources::registers::ANY;
 use crate::pipeline::{Continuation, MOST, Touch};
 
@@ -53,33 +54,17 @@ impl Operands {
     pub(super) const UNKNOWN: Operands =
         Operands { addresses: [ANY; 3], reads: [ANY; 5], writes: [ANY; 4], address_count: 1, read_count: 1, write_count: 1 };
 
-    pub(super) fn of(operation: Option<&Operation<'_>>) -> Operands {
-        let mut operands = Operands::NONE;
-        operands.set(operation);
-        operands
-    }
-
-    /// Sets the registers to those of an instruction.
-    #[inline]
-    pub(super) fn set(&mut self, operation: Option<&Operation<'_>>) {
-        let Some(operation) = operation else {
-            *self = Operands::UNKNOWN;
-            return;
-        };
-        self.address_count = copy(&mut self.addresses, operation.addresses);
-        self.read_count = copy(&mut self.reads, operation.reads);
-        self.write_count = copy(&mut self.writes, operation.writes);
-    }
-
-    /// Sets the registers to those of a plain instruction, which computes no address.
-    #[inline]
-    fn set_plain(&mut self, operation: Option<&Operation<'_>>) {
-        let Some(operation) = operation else {
-            *self = Operands::UNKNOWN;
-            return;
-        };
-        self.read_count = copy(&mut self.reads, operation.reads);
-        self.write_count = copy(&mut self.writes, operation.writes);
+    /// Sets the registers to those of an instruction. A plain one computes no address.
+    #[inline(always)]
+    pub(super) fn set<const KIND: u8>(&mut self, operation: Option<&Operation<'_>>) {
+        match operation {
+            Some(operation) => {
+                self.address_count = if KIND == PLAIN { 0 } else { copy(&mut self.addresses, operation.addresses) };
+                self.read_count = copy(&mut self.reads, operation.reads);
+                self.write_count = copy(&mut self.writes, operation.writes);
+            }
+            None => *self = Operands { address_count: u8::from(KIND != PLAIN), ..Operands::UNKNOWN },
+        }
     }
 
     pub(super) fn addresses(&self) -> &[u16] {
@@ -95,12 +80,11 @@ impl Operands {
     }
 }
 
-/// A macro-operation that waits for its line to be dispatched.
+/// A macro-operation that waits for its line to be dispatched, without its registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MacroOperation {
     pub(super) row: K8Row,
     pub(super) class: Class,
-    pub(super) operands: Operands,
     /// Its accesses among those of the line.
     pub(super) touches: (u8, u8),
     /// Whether it is the second of two.
@@ -110,28 +94,44 @@ pub(super) struct MacroOperation {
     /// The continuation of the instruction, if this is its last macro-operation.
     pub(super) continuation: Continuation,
     pub(super) segment_loads: u8,
+    /// [`PLAIN`], [`SHORT`](crate::pipeline::part::SHORT) or [`GENERAL`].
+    pub(super) kind: u8,
 }
 
 impl MacroOperation {
     pub(super) const NONE: MacroOperation = MacroOperation {
         row: K8Row { path: DecodePath::Direct, unit: K8Unit::None, latency: 0, every: 1 },
         class: Class::Nop,
-        operands: Operands::NONE,
         touches: (0, 0),
         second: false,
         loads: false,
         continuation: Continuation::Sequential,
         segment_loads: 0,
+        kind: GENERAL,
     };
+
+    /// The macro-operation of any plain instruction.
+    pub(super) const PLAIN: MacroOperation =
+        MacroOperation { row: K8Row::PLAIN, class: Class::Simple, kind: PLAIN, ..MacroOperation::NONE };
+
+    /// Returns its kind, which is known to be at most the kind that it has.
+    #[inline(always)]
+    fn exact_kind(&self) -> u8 {
+        let computes = self.touches.0 == self.touches.1 && self.row == K8Row::PLAIN && self.segment_loads == 0 && !self.second;
+        let goes_on = matches!(self.continuation, Continuation::Sequential | Continuation::Taken | Continuation::Resteered(_));
+        if computes && goes_on { PLAIN } else { self.kind }
+    }
+
+    /// Whether it takes an entry of the scheduler of its position.
+    #[inline]
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.touches.0 < self.touches.1 || self.row.unit != K8Unit::None && !self.row.unit.is_floating()
+    }
 }
 
-/// The resources that a line needs to be dispatched.
+/// The resources that a line needs to be dispatched, beyond those of short lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
-    /// The positions whose scheduler accepts an operation, one bit each.
-    pub(super) schedulers: u8,
-    /// In a line on the fast path, the positions of macro-operations that are the second of two. They take no scheduler entry.
-    pub(super) seconds: u8,
     /// Whether it needs an entry of the floating-point scheduler.
     pub(super) floating: bool,
     /// Whether everything before it must have completed.
@@ -142,122 +142,91 @@ pub(super) struct Needs {
     pub(super) segments: u16,
     /// Number of cycles that its dispatch takes.
     pub(super) lines: u8,
-    /// Whether every macro-operation is a plain instruction and the pipeline does not restart behind it.
-    pub(super) plain: bool,
-    /// Whether every macro-operation is a plain instruction or took the [fast path](super::K8Pipeline::execute_short).
-    pub(super) short: bool,
 }
 
 impl Needs {
-    pub(super) const NONE: Needs = Needs {
-        schedulers: 0,
-        seconds: 0,
-        floating: false,
-        serializes: false,
-        far: false,
-        segments: 0,
-        lines: 1,
-        plain: true,
-        short: true,
-    };
-
-    /// Adds a macro-operation on the fast path at `position`, with an access or without, after which execution continues as given.
-    #[inline]
-    pub(super) fn add_short(&mut self, position: usize, accesses: bool, continuation: Continuation) {
-        self.schedulers |= 1 << position;
-        self.plain &= !accesses && continuation != Continuation::Mispredicted;
-    }
-
-    /// Adds the second macro-operation of two at `position`, on the fast path.
-    pub(super) fn add_second(&mut self, position: usize) {
-        self.seconds |= 1 << position;
-        self.plain = false;
-    }
-
-    /// Adds a macro-operation at `position`.
-    #[inline]
-    pub(super) fn add(&mut self, position: usize, operation: &MacroOperation) {
-        let computes = operation.row.unit.is_floating();
-        let scheduled = operation.touches.0 < operation.touches.1 || !computes && operation.row.unit != K8Unit::None;
-        self.schedulers |= u8::from(scheduled) << position;
-        self.floating |= computes;
-        self.serializes |= matches!(operation.class, Class::Serializing | Class::Fence);
-        self.far |= operation.class == Class::Exception || operation.continuation == Continuation::Far;
-        self.segments += u16::from(operation.segment_loads);
-        self.plain &= operation.row == K8Row::PLAIN
-            && operation.touches.0 == operation.touches.1
-            && operation.segment_loads == 0
-            && matches!(operation.continuation, Continuation::Sequential | Continuation::Taken | Continuation::Resteered(_))
-            && !operation.second
-            && !self.far
-            && !self.serializes;
-        self.short &= self.plain;
-        if let (DecodePath::Vector(lines), 0) = (operation.row.path, position) {
-            self.lines = lines.max(1);
-        }
-    }
+    /// The needs of a short line.
+    pub(super) const NONE: Needs = Needs { floating: false, serializes: false, far: false, segments: 0, lines: 1 };
 }
 
 /// Macro-operations that are dispatched together.
 #[derive(Clone, Debug)]
 pub(super) struct DispatchLine {
     pub(super) operations: [MacroOperation; WIDTH],
+    pub(super) operands: [Operands; WIDTH],
     pub(super) count: usize,
-    /// Macro-operations of plain instructions, for which only the registers are set.
-    pub(super) plain: [bool; WIDTH],
+    /// The highest kind of its macro-operations.
+    pub(super) kind: u8,
     pub(super) touches: [Touch; MOST],
     pub(super) touch_count: usize,
     /// The cycle in which its last byte has been fetched.
     pub(super) ready: u64,
     /// The piece of code that contains its first byte.
     pub(super) piece: u64,
-    /// Resources that its macro-operations need.
-    pub(super) needs: Needs,
 }
 
 impl DispatchLine {
-    /// Adds the macro-operation of a plain instruction with the registers of `operation`, if there is room.
-    #[inline]
-    pub(super) fn push_plain(&mut self, operation: Option<&Operation<'_>>) {
-        let places = self.operations.get_mut(self.count).zip(self.plain.get_mut(self.count));
-        if let Some((place, plain)) = places {
-            place.operands.set_plain(operation);
-            *plain = true;
+    pub(super) const EMPTY: DispatchLine = DispatchLine {
+        operations: [MacroOperation::NONE; WIDTH],
+        operands: [Operands::NONE; WIDTH],
+        count: 0,
+        kind: PLAIN,
+        touches: [Touch::NONE; MOST],
+        touch_count: 0,
+        ready: 0,
+        piece: 0,
+    };
+
+    /// Adds a macro-operation of at most kind `KIND` with the registers of `operation`, if there is room.
+    #[inline(always)]
+    pub(super) fn push<const KIND: u8>(&mut self, added: MacroOperation, operation: Option<&Operation<'_>>) {
+        if let Some((place, operands)) = self.operations.get_mut(self.count).zip(self.operands.get_mut(self.count)) {
+            let kind = added.exact_kind();
+            *place = MacroOperation { kind, ..added };
+            operands.set::<KIND>(operation);
+            self.kind = self.kind.max(kind);
             self.count += 1;
         }
     }
 
-    /// Sets the fields other than registers of the macro-operations of plain instructions.
-    #[inline]
-    pub(super) fn fill_in(&mut self) {
-        if self.plain == [false; WIDTH] {
-            return;
+    /// Returns a macro-operation of at most kind `KIND` and its registers.
+    #[inline(always)]
+    pub(super) fn operation<const KIND: u8>(&self, position: usize) -> Option<(MacroOperation, &Operands)> {
+        let operation = if KIND == PLAIN { MacroOperation::PLAIN } else { *self.operations.get(position)? };
+        // Of short ones the units are of one cycle.
+        let K8Row { path, unit, .. } = operation.row;
+        let unit = if unit == K8Unit::None { unit } else { K8Unit::Integer };
+        let row = if KIND == GENERAL { operation.row } else { K8Row { path, unit, ..K8Row::PLAIN } };
+        Some((MacroOperation { row, ..operation }, self.operands.get(position)?))
+    }
+
+    /// Returns the access at a place, which hits in a line that is not [`GENERAL`].
+    #[inline(always)]
+    pub(super) fn touch<const KIND: u8>(&self, place: u8) -> Option<Touch> {
+        let touch = self.touches.get(usize::from(place))?;
+        Some(if KIND == GENERAL { *touch } else { touch.of_hit() })
+    }
+
+    /// Returns the needs of the line.
+    pub(super) fn needs(&self) -> Needs {
+        let mut needs = Needs::NONE;
+        for (position, operation) in self.operations.iter().take(self.count).enumerate() {
+            needs.floating |= operation.row.unit.is_floating();
+            needs.serializes |= matches!(operation.class, Class::Serializing | Class::Fence);
+            needs.far |= operation.class == Class::Exception || operation.continuation == Continuation::Far;
+            needs.segments += u16::from(operation.segment_loads);
+            if let (DecodePath::Vector(lines), 0) = (operation.row.path, position) {
+                needs.lines = lines.max(1);
+            }
         }
-        let plain = self.operations.iter_mut().zip(self.plain).enumerate().filter(|(_, (_, plain))| *plain);
-        for (position, (operation, _)) in plain {
-            let Operands { reads, writes, read_count, write_count, .. } = operation.operands;
-            let operands = Operands { reads, writes, read_count, write_count, ..Operands::NONE };
-            *operation = MacroOperation { row: K8Row::PLAIN, class: Class::Simple, operands, ..MacroOperation::NONE };
-            self.needs.add(position, operation);
-        }
-        self.plain = [false; WIDTH];
+        needs
     }
 
     /// Clears the line after its dispatch.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.count = 0;
-        self.plain = [false; WIDTH];
+        (self.count, self.kind) = (0, PLAIN);
         self.touch_count = 0;
         self.ready = 0;
-        self.needs = Needs::NONE;
-    }
-
-    /// Determines the needs of the line after its macro-operations have been restored.
-    pub(super) fn find_needs(&mut self) {
-        self.needs = Needs::NONE;
-        for (position, operation) in self.operations.iter().take(self.count).enumerate() {
-            self.needs.add(position, operation);
-        }
     }
 }

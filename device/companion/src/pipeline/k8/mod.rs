@@ -7,7 +7,6 @@ mod issue;
 mod line;
 mod rows;
 mod saved;
-mod short;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -19,16 +18,17 @@ pub(super) use super::sharing::Unshared as Shared;
 use super::touch::Touches;
 use super::{Continuation, Findings, MOST, Touch};
 use crate::instruction::{Class, Instruction};
+use crate::pipeline::part::{GENERAL, PLAIN, SHORT};
 use crate::pipeline::resources::account::States;
 use crate::pipeline::resources::early_loads::Ahead;
 use crate::pipeline::resources::memory::{Misses, Stores};
 use crate::pipeline::resources::ports::Ports;
 use crate::pipeline::resources::queue::{Entries, Ring, Runs};
 use crate::pipeline::resources::redirect::Redirect;
-use crate::pipeline::resources::registers::{ANY, Registers};
+use crate::pipeline::resources::registers::Registers;
 use crate::pipeline::resources::sequence::Sequence;
 use crate::tally::Tally;
-use line::{DispatchLine, MacroOperation, Needs, Operands};
+use line::{DispatchLine, MacroOperation, Needs};
 use rows::{DecodePath, K8Row, K8Unit};
 use signals::{DOUBLE_EVENTS, K8State};
 pub(super) use signals::{EVENTS, STATES};
@@ -92,7 +92,7 @@ pub(super) struct K8Pipeline {
     segment: u64,
     /// The cycle in which the last locked operation had its turn.
     locked: u64,
-    /// Whether the fast path of dispatch is disabled.
+    /// Whether every line is dispatched as a general one.
     #[cfg(test)]
     pub(super) long: bool,
 }
@@ -101,16 +101,7 @@ impl K8Pipeline {
     pub(super) fn new() -> K8Pipeline {
         K8Pipeline {
             account: States::new(0),
-            line: DispatchLine {
-                operations: [MacroOperation::NONE; WIDTH],
-                count: 0,
-                plain: [false; WIDTH],
-                touches: Findings::NONE.touches,
-                touch_count: 0,
-                ready: 0,
-                piece: 0,
-                needs: Needs::NONE,
-            },
+            line: DispatchLine::EMPTY,
             next: 0,
             fetched: 0,
             piece: None,
@@ -143,40 +134,68 @@ impl K8Pipeline {
 
     /// Executes an instruction. It is dispatched with its line.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, tally: &mut Tally) {
-        let plain = found.count == 0 && found.continuation == Continuation::Sequential && rows::is_plain(instruction);
+        let (touches, continuation) = (Touches::Found(found.touches()), found.continuation);
+        if touches.count() == 0 && continuation == Continuation::Sequential && rows::is_plain(instruction) {
+            self.execute_as::<PLAIN>(instruction, K8Row::PLAIN, found.delay(), touches, continuation, tally);
+        } else {
+            self.execute_as::<GENERAL>(instruction, rows::of(instruction), found.delay(), touches, continuation, tally);
+        }
+    }
+
+    /// Executes an instruction of at most kind `KIND`, whose code arrives `delay` cycles late.
+    #[inline(always)]
+    fn execute_as<const KIND: u8>(
+        &mut self,
+        instruction: &Instruction<'_>,
+        row: K8Row,
+        delay: u64,
+        touches: Touches<'_>,
+        continuation: Continuation,
+        tally: &mut Tally,
+    ) {
         let first = instruction.address >> PIECE_BITS;
         let last = instruction.address.wrapping_add(u64::from(instruction.length.max(1)) - 1) >> PIECE_BITS;
-        let row = if plain { K8Row::PLAIN } else { rows::of(instruction) };
         let alone = matches!(row.path, DecodePath::Vector(_));
         // PK2, PK4, PK5: conditions that begin a new line.
-        let full = self.line.touch_count + found.count > MOST
+        let full = self.line.touch_count + touches.count() > MOST
             || row.unit == K8Unit::Multiplier
             || instruction.length != 0 && last.wrapping_sub(self.line.piece) > 1;
         if self.line.count != 0 && (alone || full) {
             self.dispatch(tally);
         }
         if instruction.length != 0 {
-            self.fetch(found, first, last);
-            self.fetched += rows::prefix_delay(instruction);
+            self.fetch(first, last, delay);
+            if KIND == GENERAL {
+                self.fetched += rows::prefix_delay(instruction);
+            }
             self.line.ready = self.line.ready.max(self.fetched + 1);
         }
         if self.line.count == 0 {
             self.line.piece = first;
         }
-        if plain {
-            return self.push_plain(instruction, tally);
+        if KIND == PLAIN {
+            return self.push::<PLAIN>(MacroOperation::PLAIN, instruction, tally);
         }
-        let touches = self.take_touches(Touches::Found(found.touches()));
-        let operation = MacroOperation {
-            row,
-            class: instruction.class,
-            operands: Operands::of(instruction.operation.as_ref()),
-            touches,
-            second: false,
-            loads: found.touches().iter().any(Touch::loads),
-            continuation: found.continuation,
-            segment_loads: instruction.segment_loads,
-        };
+        let (class, mut segment_loads) = (instruction.class, 0);
+        if KIND == GENERAL {
+            segment_loads = instruction.segment_loads;
+            self.count_floating(instruction, tally);
+        }
+        let (loads, there) = (touches.loads(), self.take_touches(touches));
+        let operation = MacroOperation { row, class, touches: there, second: false, loads, continuation, segment_loads, kind: KIND };
+        if matches!(row.path, DecodePath::Double | DecodePath::Chained) {
+            self.push_halves::<KIND>(operation, touches, (instruction, last), tally);
+        } else {
+            self.push::<KIND>(operation, instruction, tally);
+        }
+        if self.line.count != 0 && (alone || continuation != Continuation::Sequential) {
+            self.dispatch(tally);
+        }
+        self.turn(continuation);
+    }
+
+    /// Counts an operation of the floating-point unit.
+    fn count_floating(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
         if let Some(told) = instruction.operation.as_ref().filter(|_| instruction.floating_point)
             && self.types.execute(instruction.class, told)
         {
@@ -185,44 +204,34 @@ impl K8Pipeline {
         if instruction.class == Class::FloatCompare {
             tally.add(Signal::FloatingPointFlagOps, 1);
         }
-        if matches!(row.path, DecodePath::Double | DecodePath::Chained) {
-            // PK3: two macro-operations in any two adjacent positions.
-            if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
-                tally.add(*signal, 1);
-            }
-            // The first reads memory for both; a write needs both.
-            let loads = found.touches().iter().take_while(|touch| operation.loads && !touch.stores()).count();
-            let (begin, end) = operation.touches;
-            let between = begin + loads as u8;
-            self.push(MacroOperation { touches: (begin, between), continuation: Continuation::Sequential, ..operation }, tally);
-            let mut touches = (between, end);
-            if self.line.count == 0 {
-                // The first filled its line.
-                self.line.piece = last;
-                touches = self.take_touches(Touches::Found(found.touches().get(loads..).unwrap_or(&[])));
-            }
-            self.push(MacroOperation { touches, second: true, ..operation }, tally);
-        } else {
-            self.push(operation, tally);
-        }
-        if alone && self.line.count != 0 {
-            self.dispatch(tally);
-        }
-        if found.continuation != Continuation::Sequential {
-            if self.line.count != 0 {
-                self.dispatch(tally);
-            }
-            self.turn(found.continuation);
-        }
     }
 
-    /// Puts a plain instruction into the line, and dispatches the line when it is full.
-    #[inline]
-    fn push_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
-        self.line.push_plain(instruction.operation.as_ref());
-        if self.line.count == WIDTH {
-            self.dispatch(tally);
+    /// PK3: puts two macro-operations of an instruction, which ends in piece `last`, into any two adjacent positions. If the first fills the
+    /// line, it is dispatched before the second.
+    #[inline(never)]
+    fn push_halves<const KIND: u8>(
+        &mut self,
+        operation: MacroOperation,
+        touches: Touches<'_>,
+        (instruction, last): (&Instruction<'_>, u64),
+        tally: &mut Tally,
+    ) {
+        if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
+            tally.add(*signal, 1);
         }
+        // The first reads memory for both; a write needs both.
+        let (begin, end) = operation.touches;
+        let made = self.line.touches.get(usize::from(begin)..usize::from(end)).unwrap_or(&[]);
+        let loads = made.iter().take_while(|touch| operation.loads && !touch.stores()).count();
+        let between = begin + loads as u8;
+        let first = MacroOperation { touches: (begin, between), continuation: Continuation::Sequential, ..operation };
+        self.push::<KIND>(first, instruction, tally);
+        let mut there = (between, end);
+        if self.line.count == 0 {
+            self.line.piece = last;
+            there = self.take_touches(touches.behind(loads));
+        }
+        self.push::<KIND>(MacroOperation { touches: there, second: true, ..operation }, instruction, tally);
     }
 
     /// Puts accesses into the line, and returns their range.
@@ -247,31 +256,18 @@ impl K8Pipeline {
         (begin as u8, self.line.touch_count as u8)
     }
 
-    /// Puts a macro-operation into the line, and dispatches the line when it is full.
-    #[inline]
-    fn push(&mut self, operation: MacroOperation, tally: &mut Tally) {
-        if let Some(place) = self.line.operations.get_mut(self.line.count) {
-            *place = operation;
-            self.line.needs.add(self.line.count, &operation);
-            self.line.count += 1;
-        }
+    /// Puts a macro-operation of at most kind `KIND` into the line, and dispatches the line when it is full.
+    #[inline(always)]
+    fn push<const KIND: u8>(&mut self, operation: MacroOperation, instruction: &Instruction<'_>, tally: &mut Tally) {
+        self.line.push::<KIND>(operation, instruction.operation.as_ref());
         if self.line.count == WIDTH {
             self.dispatch(tally);
         }
     }
 
-    /// PK1, PK5: fetches the pieces that the instruction lies in.
-    #[inline]
-    fn fetch(&mut self, found: &Findings, first: u64, last: u64) {
-        self.read_pieces(first, last);
-        let delay = found.delay();
-        self.fetched += delay;
-        self.account.hold(K8State::Fetch as usize, delay);
-    }
-
-    /// Fetches pieces of code that is present.
-    #[inline]
-    fn read_pieces(&mut self, first: u64, last: u64) {
+    /// PK1, PK5: fetches the pieces that the instruction lies in, whose code arrives `delay` cycles late.
+    #[inline(always)]
+    fn fetch(&mut self, first: u64, last: u64, delay: u64) {
         for piece in [first, last] {
             if self.piece == Some(piece) {
                 continue;
@@ -281,6 +277,8 @@ impl K8Pipeline {
             self.window = self.next;
             self.piece = Some(piece);
         }
+        self.fetched += delay;
+        self.account.hold(K8State::Fetch as usize, delay);
     }
 
     /// PK6: redirects the fetcher, unless execution continues in sequence.
@@ -332,85 +330,26 @@ impl K8Pipeline {
     /// Dispatches the line. PK9: whole, in the first cycle in which there is room for all of it.
     #[inline(never)]
     fn dispatch(&mut self, tally: &mut Tally) {
-        let needs = &self.line.needs;
+        let kind = if self.redirect.is_none() { self.line.kind } else { GENERAL };
         #[cfg(test)]
-        let needs = if self.long { &Needs { plain: false, short: false, ..*needs } } else { needs };
-        match needs {
-            Needs { plain: true, .. } if self.redirect.is_none() => self.dispatch_plain(),
-            Needs { short: true, .. } if self.redirect.is_none() => self.dispatch_short(),
-            _ => self.dispatch_any(tally),
+        let kind = if self.long { GENERAL } else { kind };
+        match kind {
+            PLAIN => self.dispatch_as::<PLAIN>(tally),
+            SHORT => self.dispatch_as::<SHORT>(tally),
+            _ => self.dispatch_as::<GENERAL>(tally),
         }
         self.line.clear();
     }
 
-    /// Dispatches a line of plain instructions in sequence, which needs less.
-    fn dispatch_plain(&mut self) {
-        let begin = self.next;
-        let ready = self.line.ready.max(begin);
-        let at = ready.max(self.room_plain(ready));
-        let next = at + 1;
-        if at != begin {
-            self.hold(K8State::Empty, begin, ready);
-            self.hold(K8State::Stall, ready, at);
-        }
-        let K8Pipeline { line, registers, ports, schedulers, completed, .. } = self;
-        let (mut sources, mut result) = (0, 0);
-        for (position, (operation, scheduler)) in line.operations.iter().zip(schedulers).enumerate().take(line.count) {
-            let operands = &operation.operands;
-            sources = operands.reads().iter().fold(0, |sources, register| sources.max(registers.at(*register)));
-            let issued = ports.take_cycle(INTEGER_UNITS + position, sources.max(next));
-            result = issued + u64::from(K8Row::PLAIN.latency);
-            scheduler.take(issued + 1);
-            completed.next(result, WIDTH as u8);
-            for register in operands.writes() {
-                // As if through the shortest operation, whatever this one is.
-                let ready = if *register == ANY { registers.at(ANY).max(next) + 1 } else { result };
-                registers.set(*register, ready);
-            }
-        }
-        self.reorder.take(completed.at + 1);
-        self.half = (result, 0, sources);
-        self.pass(begin, next);
-    }
-
-    /// Returns [`room`](K8Pipeline::room) for such a line.
-    #[inline]
-    fn room_plain(&mut self, ready: u64) -> u64 {
-        let scheduler = self.schedulers.iter().take(self.line.count).fold(0, |last, entries| last.max(entries.room()));
-        self.room_behind(ready, scheduler)
-    }
-
-    /// Returns the first cycle with room for such a line if the schedulers have room in cycle `scheduler`.
-    #[inline]
-    fn room_behind(&mut self, ready: u64, scheduler: u64) -> u64 {
-        let reorder = self.reorder.room_for_one();
-        let last = reorder.max(scheduler);
-        if last > ready {
-            self.hold(K8State::ReorderBuffer, ready, reorder);
-            self.hold(K8State::Scheduler, ready, scheduler);
-        }
-        last
-    }
-
-    /// Lets the cycles from `begin` up to `next` pass.
-    #[inline]
-    fn pass(&mut self, begin: u64, next: u64) {
-        self.account.hold(K8State::LoadStoreBuffer as usize, self.second_full.take(next));
-        let busy = self.floating_completions.take(next);
-        self.account.pass_holding(next - begin, K8State::FloatingIdle as usize, (next - begin).saturating_sub(busy));
-        self.next = next;
-        self.ports.forget(next);
-    }
-
+    /// Dispatches a line of at most kind `KIND`, [`GENERAL`] if the pipeline restarts.
     #[inline(never)]
-    fn dispatch_any(&mut self, tally: &mut Tally) {
-        self.line.fill_in();
+    fn dispatch_as<const KIND: u8>(&mut self, tally: &mut Tally) {
         let begin = self.next;
-        let needs = self.line.needs;
+        let needs = if KIND == GENERAL { self.line.needs() } else { Needs::NONE };
         let mut ready = self.line.ready.max(begin);
         let mut room = 0;
         let far = needs.far;
-        if let Some(redirect) = self.redirect.take() {
+        if let Some(redirect) = self.redirect.take_if(|_| KIND == GENERAL) {
             ready = ready.max(redirect.resolved + MISPREDICTION);
             self.wrong_path(begin, redirect.resolved);
             self.hold(K8State::Empty, begin.max(redirect.resolved + 1), ready);
@@ -431,14 +370,14 @@ impl K8Pipeline {
             self.hold(K8State::Far, ready, next - lines);
             self.hold(K8State::Stall, ready, next - lines);
         } else {
-            at = ready.max(room).max(self.room(ready));
+            at = ready.max(room).max(self.room::<KIND>(ready, &needs));
             next = at + lines;
             self.hold(K8State::Stall, ready, at);
         }
         if needs.segments != 0 {
             self.segment = at + SEGMENT * u64::from(needs.segments);
         }
-        self.issue(at, tally);
+        self.issue::<KIND>(at, tally);
         self.pass(begin, next);
         if far {
             // The fetcher restarts: the next line is ready two cycles after its piece was requested.
@@ -448,20 +387,25 @@ impl K8Pipeline {
         }
     }
 
+    /// Lets the cycles from `begin` up to `next` pass.
+    #[inline]
+    fn pass(&mut self, begin: u64, next: u64) {
+        self.account.hold(K8State::LoadStoreBuffer as usize, self.second_full.take(next));
+        let busy = self.floating_completions.take(next);
+        self.account.pass_holding(next - begin, K8State::FloatingIdle as usize, (next - begin).saturating_sub(busy));
+        self.next = next;
+        self.ports.forget(next);
+    }
+
     /// PK33, PK34, PK37 to PK39: returns the first cycle in which there is room for the line, which is ready in cycle `ready`. Each
     /// resource that it waits for counts its own cycles.
-    #[inline]
-    fn room(&mut self, ready: u64) -> u64 {
-        let needs = self.line.needs;
-        let scheduler = self
-            .schedulers
-            .iter()
-            .enumerate()
-            .filter(|(position, _)| needs.schedulers >> position & 1 == 1)
-            .map(|(_, entries)| entries.room());
-        let scheduler = scheduler.max().unwrap_or(0);
+    #[inline(always)]
+    fn room<const KIND: u8>(&mut self, ready: u64, needs: &Needs) -> u64 {
+        let positions = self.schedulers.iter().zip(&self.line.operations).take(self.line.count);
+        let scheduled = positions.filter(|(_, operation)| KIND == PLAIN || operation.is_scheduled());
+        let scheduler = scheduled.fold(0, |last, (entries, _)| last.max(entries.room()));
         let floating = if needs.floating { self.floating.room() } else { 0 };
-        let queue = if self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
+        let queue = if KIND != PLAIN && self.line.touch_count != 0 { self.first_queue.room(self.places()) } else { 0 };
         let reorder = self.reorder.room_for_one();
         let mut last = reorder.max(scheduler).max(floating).max(queue);
         if last > ready {

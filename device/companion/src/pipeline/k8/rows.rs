@@ -81,27 +81,30 @@ impl K8Row {
 /// Number of prefixes that cost nothing. Every further group of as many costs a cycle.
 const PREFIXES: u8 = 3;
 
-/// Whether an instruction needs an integer unit for a cycle, and nothing else.
+/// Whether instructions of `class` need the integer unit of their position for a cycle.
 #[inline]
-pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
-    let class = matches!(
-        instruction.class,
-        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry
-    );
-    let floating = instruction.class == Class::Simple && instruction.floating_point;
-    class && !floating && instruction.segment_loads == 0 && instruction.accesses.is_empty() && prefixes(instruction) <= PREFIXES
+fn is_integer(class: Class) -> bool {
+    matches!(class, Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry)
 }
 
-/// Returns the row of an instruction that needs an integer unit for a cycle, or only accesses memory, and that can take the fast path. It
-/// has at most one access, or stores what it has loaded, and is not locked.
+/// Whether an instruction is plain: it needs an integer unit for a cycle, and nothing else.
+#[inline]
+pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
+    let floating = instruction.class == Class::Simple && instruction.floating_point;
+    let quiet = instruction.segment_loads == 0 && instruction.accesses.is_empty() && prefixes(instruction) <= PREFIXES;
+    is_integer(instruction.class) && !floating && quiet
+}
+
+/// Returns the row of an instruction that is short if its accesses hit: it needs an integer unit for a cycle, or only accesses memory. It has
+/// at most one access, or stores what it has loaded, and is not locked.
 #[inline]
 pub(super) fn short(instruction: &Instruction<'_>) -> Option<K8Row> {
-    let accesses = instruction.accesses.len();
     let row = match instruction.class {
-        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => K8Row::PLAIN,
-        Class::Load | Class::Store | Class::Push if accesses == 1 => row(DecodePath::Direct, K8Unit::None, 0, 1),
-        Class::Pop if accesses == 1 => row(DecodePath::Double, K8Unit::None, 0, 1),
-        Class::Call | Class::Return if accesses == 1 => row(DecodePath::Vector(1), K8Unit::Integer, 1, 1),
+        class if is_integer(class) => K8Row::PLAIN,
+        _ if instruction.accesses.len() != 1 => return None,
+        Class::Load | Class::Store | Class::Push => row(DecodePath::Direct, K8Unit::None, 0, 1),
+        Class::Pop => row(DecodePath::Double, K8Unit::None, 0, 1),
+        Class::Call | Class::Return => row(DecodePath::Vector(1), K8Unit::Integer, 1, 1),
         _ => return None,
     };
     let usual = !instruction.floating_point && instruction.segment_loads == 0 && prefixes(instruction) <= PREFIXES;

@@ -5,6 +5,7 @@ use super::line::{MacroOperation, Operands};
 use super::rows::{DecodePath, K8Row, K8Unit};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Class;
+use crate::pipeline::part::GENERAL;
 use crate::pipeline::resources::redirect::Redirect;
 use crate::pipeline::resources::registers::ANY;
 use crate::pipeline::resources::saving::{number, pick, small, time};
@@ -64,9 +65,9 @@ impl Operands {
 }
 
 impl MacroOperation {
-    fn save(&self, writer: &mut Writer) {
+    fn save(&self, operands: &Operands, writer: &mut Writer) {
         self.row.save(writer);
-        self.operands.save(writer);
+        operands.save(writer);
         let flags = u64::from(self.second) | u64::from(self.loads) << 1;
         writer.words(&[self.class as u64, u64::from(self.touches.0), u64::from(self.touches.1), flags, u64::from(self.segment_loads)]);
         writer.word(match self.continuation {
@@ -79,23 +80,15 @@ impl MacroOperation {
         });
     }
 
-    fn load(reader: &mut Reader<'_>) -> Result<MacroOperation, Damaged> {
+    fn load(reader: &mut Reader<'_>) -> Result<(MacroOperation, Operands), Damaged> {
         let (row, operands) = (K8Row::load(reader)?, Operands::load(reader)?);
         let class = usize::try_from(reader.word()?).ok().and_then(|number| Class::ALL.get(number)).copied().ok_or(Damaged)?;
         let touches = (small(reader, super::MOST)?, small(reader, super::MOST)?);
         let flags = reader.word()?;
         let segment_loads = small(reader, 255)?;
         let continuation = pick(&CONTINUATIONS, reader)?;
-        Ok(MacroOperation {
-            row,
-            class,
-            operands,
-            touches,
-            second: flags & 1 == 1,
-            loads: flags >> 1 & 1 == 1,
-            continuation,
-            segment_loads,
-        })
+        let (second, loads) = (flags & 1 == 1, flags >> 1 & 1 == 1);
+        Ok((MacroOperation { row, class, touches, second, loads, continuation, segment_loads, kind: GENERAL }, operands))
     }
 }
 
@@ -103,12 +96,14 @@ impl K8Pipeline {
     pub(in crate::pipeline) fn save(&self, writer: &mut Writer) {
         writer.word(self.next);
         self.account.save(writer);
-        let mut line = self.line.clone();
-        line.fill_in();
+        let line = &self.line;
         writer.words(&[line.count as u64, line.touch_count as u64, line.ready, line.piece]);
-        // The other places have macro-operations of lines that were already dispatched.
-        line.operations.iter_mut().skip(line.count).for_each(|operation| *operation = MacroOperation::NONE);
-        line.operations.iter().for_each(|operation| operation.save(writer));
+        for (position, (operation, operands)) in line.operations.iter().zip(&line.operands).enumerate() {
+            // The other places have macro-operations of lines that were already dispatched.
+            let there = position < line.count;
+            let (operation, operands) = if there { (operation, operands) } else { (&MacroOperation::NONE, &Operands::NONE) };
+            operation.save(operands, writer);
+        }
         line.touches.iter().for_each(|touch| touch.save(writer));
         writer.words(&[self.fetched, u64::from(self.piece.is_some()), self.piece.unwrap_or(0), self.window]);
         Redirect::save(self.redirect, writer);
@@ -141,11 +136,10 @@ impl K8Pipeline {
         self.line.touch_count = usize::from(small(reader, super::MOST)?);
         self.line.ready = time(reader, now)?;
         self.line.piece = reader.word()?;
-        for operation in &mut self.line.operations {
-            *operation = MacroOperation::load(reader)?;
+        for (operation, operands) in self.line.operations.iter_mut().zip(&mut self.line.operands) {
+            (*operation, *operands) = MacroOperation::load(reader)?;
         }
-        self.line.plain.fill(false);
-        self.line.find_needs();
+        self.line.kind = GENERAL;
         for touch in &mut self.line.touches {
             *touch = Touch::load(reader)?;
         }

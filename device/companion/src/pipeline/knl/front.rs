@@ -38,14 +38,15 @@ impl KnlFrontEnd {
         KnlFrontEnd { fetched: 0, piece: None, decoded: 0, places: 0, queue: Ring::new(), fills: Runs::new(), walks: Runs::new() }
     }
 
-    /// Returns the first cycle in which the front end can deliver the instruction for allocation. `walker` is the cycle in which the
-    /// thread's walker is free.
-    pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: &Findings, walker: &mut u64) -> u64 {
+    /// Returns the first cycle in which the front end can deliver the instruction for allocation. `found` says how late its code arrives;
+    /// `None` if it is present. `walker` is the cycle in which the thread's walker is free.
+    #[inline]
+    pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: Option<&Findings>, walker: &mut u64) -> u64 {
         if instruction.length == 0 {
             return 0;
         }
         self.read(instruction);
-        if found.translation | found.line != 0 {
+        if let Some(found) = found.filter(|found| found.delay() != 0) {
             self.wait(found, walker);
         }
         self.decode(instruction)
@@ -66,16 +67,6 @@ impl KnlFrontEnd {
                 self.piece = Some(piece);
             }
         }
-    }
-
-    /// Delivers like [`deliver`](KnlFrontEnd::deliver), for code that is present.
-    #[inline]
-    pub(super) fn deliver_plain(&mut self, instruction: &Instruction<'_>) -> u64 {
-        if instruction.length == 0 {
-            return 0;
-        }
-        self.read(instruction);
-        self.decode(instruction)
     }
 
     /// Decodes the instruction, and returns the first cycle in which it can be allocated.

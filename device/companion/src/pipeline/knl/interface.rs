@@ -1,13 +1,14 @@
 //! The pipeline of a Knights Landing, as the code that is common to all parts sees it.
 
 use alloc::boxed::Box;
+use core::slice;
 
-use super::{EVENTS, KnlPipeline, STATES, Units};
+use super::{EVENTS, KnlPipeline, KnlUnit, STATES, Units, rows};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::instruction::Instruction;
-use crate::pipeline::part::{Demanded, Part};
-use crate::pipeline::sharing::{PartShared, SharedState, Turn};
-use crate::pipeline::touch::Touches;
+use crate::pipeline::part::{Demanded, PLAIN, Part, SHORT};
+use crate::pipeline::sharing::{PartShared, SharedState, Threads, Turn};
+use crate::pipeline::touch::{Touch, Touches};
 use crate::pipeline::{Continuation, CycleStates, Findings};
 use crate::tally::Tally;
 use vm_pmu_arch::feed::Signal;
@@ -51,8 +52,14 @@ impl Part for KnlPipeline {
     }
 
     #[inline]
-    fn execute_plain(&mut self, instruction: &Instruction<'_>, _tally: &mut Tally) -> bool {
-        self.execute_plain(instruction)
+    fn execute_plain(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) -> bool {
+        let plain = rows::is_plain(instruction) && self.redirect.is_none();
+        if plain {
+            let (row, made) = (rows::of_cycle(KnlUnit::Integer), (&[] as &[Touch], Continuation::Sequential));
+            let mut alone = Threads::ALONE;
+            self.execute_as::<PLAIN, true>(instruction, &row, made, None, &mut alone, tally);
+        }
+        plain
     }
 
     #[inline]
@@ -63,15 +70,22 @@ impl Part for KnlPipeline {
         continuation: Continuation,
         tally: &mut Tally,
     ) -> bool {
-        touches.one_at_most(|touch| self.execute_short(instruction, touch, continuation, tally))
+        let Some(unit) = rows::short(instruction).filter(|_| self.redirect.is_none()) else { return false };
+        touches.one_at_most(|touch| {
+            let (made, mut alone) = ((touch.map_or(&[] as &[Touch], slice::from_ref), continuation), Threads::ALONE);
+            self.execute_as::<SHORT, true>(instruction, &rows::of_cycle(unit), made, None, &mut alone, tally);
+            true
+        })
     }
 
     fn execute_beside(&mut self, instruction: &Instruction<'_>, found: &Findings, turn: Turn<'_>, tally: &mut Tally) {
         let mut threads = turn.threads(self.now());
-        let touch = found.touches().first();
-        let short = found.count <= 1 && self.execute_beside(instruction, touch, found.continuation, &mut threads, tally);
-        if !short {
-            self.execute(instruction, found, &mut threads, tally);
+        match rows::short(instruction).filter(|_| found.count <= 1 && self.redirect.is_none()) {
+            Some(unit) => {
+                let made = (found.touches(), found.continuation);
+                self.execute_as::<SHORT, false>(instruction, &rows::of_cycle(unit), made, None, &mut threads, tally);
+            }
+            None => self.execute(instruction, found, &mut threads, tally),
         }
     }
 

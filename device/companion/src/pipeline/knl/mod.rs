@@ -3,10 +3,8 @@
 mod front;
 mod interface;
 mod memory;
-mod plain;
 mod rows;
 mod saved;
-mod short;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -17,12 +15,13 @@ use alloc::boxed::Box;
 use vm_pmu_arch::feed::Signal;
 
 use super::sharing::Threads;
-use super::{Continuation, Findings, boxed};
+use super::{Continuation, Findings, Touch, boxed};
 use crate::instruction::{Class, Instruction, Register};
+use crate::pipeline::part::{GENERAL, PLAIN};
 use crate::pipeline::resources::account::States;
 use crate::pipeline::resources::queue::{Entries, Ring, Runs};
 use crate::pipeline::resources::redirect::Redirect;
-use crate::pipeline::resources::registers::{ANY, Registers};
+use crate::pipeline::resources::registers::{ANY, Registers, moves_stack};
 use crate::pipeline::resources::sequence::Sequence;
 use crate::tally::Tally;
 use front::KnlFrontEnd;
@@ -132,20 +131,41 @@ impl KnlPipeline {
 
     /// Executes an instruction.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Findings, threads: &mut Threads<'_>, tally: &mut Tally) {
-        self.exchange(threads);
         let far = instruction.class == Class::Exception || found.continuation == Continuation::Far;
-        let row = rows::of(instruction, far);
+        let (row, made) = (rows::of(instruction, far), (found.touches(), found.continuation));
+        self.execute_as::<GENERAL, false>(instruction, &row, made, Some(found), threads, tally);
+    }
+
+    /// Executes an instruction of at most kind `KIND`, with the accesses that it made and its continuation. `found` says how late its code
+    /// arrives. `ALONE`: the thread is known to have its core to itself.
+    #[inline(always)]
+    fn execute_as<const KIND: u8, const ALONE: bool>(
+        &mut self,
+        instruction: &Instruction<'_>,
+        row: &KnlRow,
+        (touches, continuation): (&[Touch], Continuation),
+        found: Option<&Findings>,
+        threads: &mut Threads<'_>,
+        tally: &mut Tally,
+    ) {
+        if !ALONE {
+            self.exchange(threads);
+        }
+        let before = self.at;
         let delivered = self.front.deliver(instruction, found, &mut self.memory.walker);
-        let (port, second) = self.allocate(&row, delivered, found.touches().len(), threads);
+        let (port, second) = self.allocate::<KIND, ALONE>(row, delivered, touches.len(), threads);
         let at = self.at;
         if instruction.length != 0 {
             self.front.allocated(at);
         }
-        let issued = self.issue(instruction, found, &row, port, tally);
-        let earliest = threads.turn_to_complete(self.completed.room(issued.finished, WIDTH));
+        let issued = self.issue::<KIND>(instruction, touches, row, port, tally);
+        let mut earliest = issued.finished;
+        if !ALONE {
+            earliest = threads.turn_to_complete(self.completed.room(earliest, WIDTH));
+        }
         let completed = self.completed.next(earliest, WIDTH);
         self.reorder.take(completed + 1);
-        for touch in found.touches().iter().filter(|touch| touch.stores()) {
+        for touch in touches.iter().filter(|touch| touch.stores()) {
             self.memory.write(touch, &issued.accessed, issued.stored, completed, &mut self.units);
         }
         if row.flow != 0 {
@@ -153,13 +173,20 @@ impl KnlPipeline {
             tally.add(Signal::MicrocodeEntries, 1);
             let end = (0..row.flow).fold(at, |at, _| threads.turn(at) + 1);
             self.pass(end);
-        } else if second || matches!(found.continuation, Continuation::Mispredicted | Continuation::Restarted) {
+        } else if second || matches!(continuation, Continuation::Mispredicted | Continuation::Restarted) {
             self.close();
         }
-        self.turn(found.continuation, far, &issued, completed);
-        let now = threads.reaches(self.at);
-        self.units.forget(now);
-        self.exchange(threads);
+        if KIND == GENERAL || continuation != Continuation::Sequential {
+            let far = KIND == GENERAL && (instruction.class == Class::Exception || continuation == Continuation::Far);
+            self.turn(continuation, far, &issued, completed);
+        }
+        if !ALONE {
+            let now = threads.reaches(self.at);
+            self.units.forget(now);
+            self.exchange(threads);
+        } else if self.at != before {
+            self.units.forget(self.at);
+        }
     }
 
     /// PL27: handles another core's taking a line to write it. Returns whether the pipeline is cleared, from a load of the line that is
@@ -204,11 +231,17 @@ impl KnlPipeline {
     /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes `accesses`
     /// accesses. The cycle is [`at`](KnlPipeline::at). Returns its port, and whether it is the second of its group.
     #[inline(always)]
-    fn allocate(&mut self, row: &KnlRow, delivered: u64, accesses: usize, threads: &mut Threads<'_>) -> (Option<KnlPort>, bool) {
-        let share = KnlShare::of(threads.count());
+    fn allocate<const KIND: u8, const ALONE: bool>(
+        &mut self,
+        row: &KnlRow,
+        delivered: u64,
+        accesses: usize,
+        threads: &mut Threads<'_>,
+    ) -> (Option<KnlPort>, bool) {
+        let share = KnlShare::of(if ALONE { 1 } else { threads.count() });
         if self.open {
             if row.flow == 0 && delivered <= self.at {
-                let port = self.choose(row.unit);
+                let port = self.choose::<KIND>(row.unit);
                 let memory = self.memory.room(accesses, share.station);
                 if port.is_none_or(|port| self.room(port, share) <= self.at) && memory <= self.at {
                     // The second of the group: the reorder buffer had room for both.
@@ -220,10 +253,10 @@ impl KnlPipeline {
             self.close();
         }
         // PL30: cycles before its turn are lost, and no state holds in them.
-        let begin = threads.turn(self.at);
+        let begin = if ALONE { self.at } else { threads.turn(self.at) };
         self.pass(begin);
         let (mut ready, mut at) = (delivered, begin);
-        if let Some(redirect) = self.redirect.take() {
+        if let Some(redirect) = self.redirect.take_if(|_| KIND == GENERAL) {
             // PL25: a wrong path is allocated until the branch is issued. PL33: then the right path waits until the branch has completed.
             let full = self.reorder.full(begin, redirect.resolved, usize::from(WIDTH), share.reorder);
             self.hold(KnlState::ReorderBuffer, 0, full);
@@ -232,22 +265,27 @@ impl KnlPipeline {
             ready = ready.max(redirect.resolved + MISPREDICTION);
         }
         let window = self.reorder.room_within(usize::from(WIDTH), share.reorder);
-        at = self.until(KnlState::ReorderBuffer, at, window);
-        at = self.until(KnlState::Empty, at, ready);
-        if row.serializes {
-            let quiet = self.completed.at.max(self.memory.stores.written) + 1;
-            at = self.until(KnlState::Serialization, at, quiet);
-        }
         let memory = self.memory.room(accesses, share.station);
-        let station = self.earliest(row.unit, share).max(memory);
-        at = self.until(KnlState::Station, at, station);
-        let asked = begin.max(ready);
-        self.hold(KnlState::StationFull, asked, station);
-        self.hold(KnlState::MemoryStationFull, asked, memory);
-        threads.stalls(begin, at);
-        self.pass(threads.turn(at));
+        let station = self.earliest::<KIND>(row.unit, share).max(memory);
+        if row.serializes || window.max(ready).max(station) > begin {
+            at = self.until(KnlState::ReorderBuffer, at, window);
+            at = self.until(KnlState::Empty, at, ready);
+            if row.serializes {
+                let quiet = self.completed.at.max(self.memory.stores.written) + 1;
+                at = self.until(KnlState::Serialization, at, quiet);
+            }
+            at = self.until(KnlState::Station, at, station);
+            let asked = begin.max(ready);
+            self.hold(KnlState::StationFull, asked, station);
+            self.hold(KnlState::MemoryStationFull, asked, memory);
+        }
+        if !ALONE {
+            threads.stalls(begin, at);
+            at = threads.turn(at);
+        }
+        self.pass(at);
         self.open = true;
-        self.port = self.choose(row.unit);
+        self.port = self.choose::<KIND>(row.unit);
         (self.port, false)
     }
 
@@ -270,13 +308,16 @@ impl KnlPipeline {
     }
 
     /// Lets cycles pass up to `until`, in which the next group is allocated.
+    #[inline]
     fn pass(&mut self, until: u64) {
         self.open = false;
         self.port = None;
-        let cycles = until.saturating_sub(self.at);
-        if cycles == 0 {
-            return;
+        if until > self.at {
+            self.pass_cycles(until);
         }
+    }
+
+    fn pass_cycles(&mut self, until: u64) {
         let runs = [
             (KnlState::Divider, &mut self.divisions),
             (KnlState::DataWalk, &mut self.memory.walks),
@@ -286,11 +327,12 @@ impl KnlPipeline {
         for (state, runs) in runs {
             self.account.hold(state as usize, runs.take(until));
         }
-        self.account.pass(cycles);
+        self.account.pass(until - self.at);
         self.at = until;
     }
 
     /// Returns the first cycle in which the station of a port has a free entry.
+    #[inline(always)]
     fn room(&self, port: KnlPort, share: KnlShare) -> u64 {
         let room = if port.vector {
             self.vector.get(port.number).map(|entries| entries.room_within(share.vector))
@@ -301,6 +343,7 @@ impl KnlPipeline {
     }
 
     /// Returns the number of micro-operations that wait in the station of a port.
+    #[inline(always)]
     fn waiting(&self, port: KnlPort) -> usize {
         let waiting = if port.vector {
             self.vector.get(port.number).map(|entries| entries.taken(self.at))
@@ -311,8 +354,9 @@ impl KnlPipeline {
     }
 
     /// Returns the first cycle in which a station for `unit` has a free entry.
-    fn earliest(&self, unit: KnlUnit, share: KnlShare) -> u64 {
-        let vector = unit.is_vector();
+    #[inline(always)]
+    fn earliest<const KIND: u8>(&self, unit: KnlUnit, share: KnlShare) -> u64 {
+        let vector = KIND == GENERAL && unit.is_vector();
         match unit.only() {
             _ if unit == KnlUnit::None => 0,
             Some(number) => self.room(KnlPort { vector, number }, share),
@@ -321,11 +365,12 @@ impl KnlPipeline {
     }
 
     /// PL12: returns the port of a micro-operation that is allocated now.
-    fn choose(&self, unit: KnlUnit) -> Option<KnlPort> {
+    #[inline(always)]
+    fn choose<const KIND: u8>(&self, unit: KnlUnit) -> Option<KnlPort> {
         if unit == KnlUnit::None {
             return None;
         }
-        let vector = unit.is_vector();
+        let vector = KIND == GENERAL && unit.is_vector();
         let number = match (unit.only(), self.port) {
             (Some(number), _) => number,
             (None, Some(other)) if other.vector == vector => 1 - other.number.min(1),
@@ -335,6 +380,7 @@ impl KnlPipeline {
     }
 
     /// Returns the cycle, `earliest` or later, in which `row` issues to its port. The station entry is free one cycle later.
+    #[inline(always)]
     fn send(&mut self, row: &KnlRow, port: KnlPort, earliest: u64) -> u64 {
         let mut earliest = earliest;
         if row.divider != 0 {
@@ -354,16 +400,18 @@ impl KnlPipeline {
     }
 
     /// Issues the micro-operations allocated in the current cycle, and writes their results.
-    fn issue(
+    #[inline(always)]
+    fn issue<const KIND: u8>(
         &mut self,
         instruction: &Instruction<'_>,
-        found: &Findings,
+        touches: &[Touch],
         row: &KnlRow,
         port: Option<KnlPort>,
         tally: &mut Tally,
     ) -> IssuedInstruction {
         const UNKNOWN: &[Register] = &[Register(0)];
-        let operation = instruction.operation;
+        let operation = instruction.operation.as_ref();
+        let class = if KIND == PLAIN { Class::Simple } else { instruction.class };
         // Without named registers it needs the previous result.
         let number = |register: &Register| if operation.is_some() { register.0 % ANY } else { ANY };
         let [addresses, reads, writes] =
@@ -372,14 +420,14 @@ impl KnlPipeline {
         let address = self.registers.ready(addresses.iter().map(number)).max(first);
         let sources = self.registers.ready(reads.iter().map(number)).max(first);
         let mut accessed = Accessed { issued: first, ..Accessed::default() };
-        let vector = instruction.floating_point;
-        for touch in found.touches() {
+        let vector = KIND == GENERAL && instruction.floating_point;
+        for touch in touches {
             self.memory.access(touch, address, vector, &mut self.units, &mut accessed, tally);
         }
         let data = sources.max(accessed.data);
         // The stack pointer is updated in parallel with the access.
-        let beside = matches!(instruction.class, Class::Push | Class::Pop) && row.flow == 0;
-        let computes = matches!(instruction.class, Class::Address | Class::AddressScaled);
+        let beside = matches!(class, Class::Push | Class::Pop) && row.flow == 0;
+        let computes = KIND == GENERAL && matches!(class, Class::Address | Class::AddressScaled);
         let mut last = accessed.issued;
         let mut result = data;
         if let Some(port) = port {
@@ -397,15 +445,15 @@ impl KnlPipeline {
         }
         let mut finished = result.max(last + 1);
         // The result is stored, except when the stack is pushed.
-        let stacks = matches!(instruction.class, Class::Push | Class::Call);
+        let stacks = matches!(class, Class::Push | Class::Call);
         let stored = accessed.stored.max(if stacks { data } else { result });
         if accessed.stores != 0 {
             finished = finished.max(stored + 1);
         }
         let pushed = if beside { last } else { address };
         for register in writes {
-            let addresses = addresses.contains(register);
-            let ready = self.registers.written(number(register), instruction.class, addresses, (self.at, pushed, result));
+            let addresses = moves_stack(class) && addresses.contains(register);
+            let ready = self.registers.written(number(register), class, addresses, (self.at, pushed, result));
             self.registers.set(number(register), ready);
         }
         IssuedInstruction { last, finished, stored, accessed }

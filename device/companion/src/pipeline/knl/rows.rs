@@ -102,6 +102,26 @@ const SEGMENT: u8 = 10;
 /// A vector load with at least this many elements is a gather.
 const GATHER: usize = 4;
 
+/// Whether an instruction without accesses is one micro-operation of a cycle of either integer port, whatever its width.
+#[inline]
+pub(super) fn is_plain(instruction: &Instruction<'_>) -> bool {
+    let class = matches!(instruction.class, Class::Simple | Class::Nop | Class::BitTest);
+    class && !instruction.floating_point && instruction.segment_loads == 0
+}
+
+/// Returns the unit of an instruction with at most one access, not locked, that is one micro-operation of a cycle, or of the memory station
+/// only, whatever its width.
+#[inline]
+pub(super) fn short(instruction: &Instruction<'_>) -> Option<KnlUnit> {
+    let usual = !instruction.floating_point && instruction.segment_loads == 0;
+    match instruction.class {
+        Class::Simple | Class::Nop | Class::BitTest | Class::Push | Class::Pop if usual => Some(KnlUnit::Integer),
+        Class::Load | Class::Store if usual => Some(KnlUnit::None),
+        Class::Branch | Class::Call | Class::Return if usual => Some(KnlUnit::Integer1),
+        _ => None,
+    }
+}
+
 /// Returns the row of an instruction.
 pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> KnlRow {
     if far {
@@ -198,5 +218,20 @@ pub(super) fn of(instruction: &Instruction<'_>, far: bool) -> KnlRow {
         Class::VectorPermute => row(KnlUnit::Vector0, 2, 1),
         Class::ToVector => row(KnlUnit::Vector0, 4, 1),
         Class::FromVector => row(KnlUnit::Vector0, 5, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_instructions_have_the_row_of_one_operation_of_a_cycle() {
+        for class in Class::ALL {
+            let instruction = Instruction { class, ..Instruction::default() };
+            let unit = short(&instruction);
+            assert!(unit.is_none_or(|unit| of(&instruction, false) == of_cycle(unit)), "{class:?}");
+            assert!(!is_plain(&instruction) || unit == Some(KnlUnit::Integer), "{class:?}");
+        }
     }
 }

@@ -22,6 +22,7 @@ impl Units {
     }
 
     /// Returns the cycle, `earliest` or later, in which `row` issues to `port`.
+    #[inline(always)]
     pub(super) fn send(&mut self, row: &KnlRow, port: KnlPort, earliest: u64) -> u64 {
         let (every, divides) = (u64::from(row.every), u64::from(row.divider));
         let Some(ports) = self.ports.get_mut(usize::from(port.vector)) else { return earliest };
@@ -38,13 +39,6 @@ impl Units {
             self.divider.take(0, at, divides);
         }
         ports.take(port.number, at, every).saturating_sub(self.offset)
-    }
-
-    /// Returns the cycle, `earliest` or later, in which a single-cycle operation issues to an integer port.
-    #[inline]
-    pub(super) fn send_integer(&mut self, number: usize, earliest: u64) -> u64 {
-        let [ports, _] = &mut self.ports;
-        ports.take_cycle(number, earliest + self.offset).saturating_sub(self.offset)
     }
 
     /// Returns when `line` arrives, if it is in flight at `now`.

@@ -27,7 +27,7 @@ impl Registers {
     /// Returns when all of these are ready.
     #[inline]
     pub(in crate::pipeline) fn ready(&self, registers: impl IntoIterator<Item = u16>) -> u64 {
-        registers.into_iter().filter_map(|register| self.ready.get(usize::from(register))).copied().max().unwrap_or(0)
+        registers.into_iter().fold(0, |ready, register| ready.max(self.at(register)))
     }
 
     /// Returns when this register is ready.

@@ -535,7 +535,7 @@ fn prefixes_beyond_three_take_three_cycles_for_each_three_begun() {
         let delivered = (0..10).map(|number| {
             let operation = Operation { prefixes, ..Operation::default() };
             let nop = Instruction { address: number, length: 1, ..instruction(Class::Nop, operation) };
-            front.deliver(&nop, &Findings::NONE, &mut 0)
+            front.deliver(&nop, None, &mut 0)
         });
         assert_eq!(delivered.last(), Some(last + 1), "{prefixes}");
     }
