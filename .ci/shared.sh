@@ -42,6 +42,15 @@ trap 'exit 143' TERM
 # The crates that are published.
 published="--package vm-pmu-arch --package vm-pmu-companion --package vm-pmu --package vm-pmu-capi"
 
+# modules NAME...: the filters for these modules of the device's tests. A name that fits no test would pass.
+modules() {
+    local module
+    for module in "$@"; do
+        [ -f "device/tests/all/$module.rs" ] || { echo "device/tests/all has no $module.rs: name the module that has its tests" >&2; return 1; }
+        echo "$module::"
+    done
+}
+
 # quick COMMAND...: optimises release builds little. What they run here takes less time than optimising them would.
 quick() { CARGO_PROFILE_RELEASE_OPT_LEVEL=1 "$@"; }
 

@@ -806,7 +806,7 @@ typedef struct {
 //
 // The pointers are valid until the machine is destroyed, and the same at every call: translated code may use them as constants. Cells are
 // consecutive 64-bit numbers in the host's byte order, one for each signal that the part has. That of signal n is
-// total_cells[cell_of_signal[n]], which vm_pmu_total() finds. It is the same for all threads and devices of a machine, and another for another
+// `total_cells[cell_of_signal[n]]`, which vm_pmu_total() finds. It is the same for all threads and devices of a machine, and another for another
 // part or in a later library.
 //
 // One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, it need not be atomic.

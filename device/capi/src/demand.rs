@@ -51,7 +51,8 @@ pub(crate) fn told(demand: &Demand) -> VmPmuDemand {
     }
 }
 
-fn words(set: &SignalSet) -> [u64; VM_PMU_SIGNAL_WORDS] {
+/// The set as words: the signal of number `n` is bit `n % 64` of word `n / 64`.
+pub(crate) fn words(set: &SignalSet) -> [u64; VM_PMU_SIGNAL_WORDS] {
     let mut words = [0; VM_PMU_SIGNAL_WORDS];
     for number in set.iter().map(|signal| usize::from(signal.number())) {
         if let Some(word) = words.get_mut(number / 64) {

@@ -8,7 +8,7 @@ use vm_pmu::companion::{Access, Bundle, Instruction, Invalidation, Operation, Ou
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::cpu::{VmPmuCpu, cpu, set};
-use crate::demand::VM_PMU_SIGNAL_WORDS;
+use crate::demand::words;
 use crate::instruction::{
     CLASSES, FLAGS, VM_PMU_INSTRUCTION_BUNDLE, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_FUNCTION_STATE,
     VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES, VmPmuAccess, VmPmuInstruction, access, operation,
@@ -107,13 +107,7 @@ pub unsafe extern "C" fn vm_pmu_follow_levels(companion: *const VmPmuCompanion, 
         // SAFETY: the caller's promise.
         let whole = unsafe { self::companion(companion) }?;
         let follower = whole.follower(thread)?;
-        let mut words = [0; VM_PMU_SIGNAL_WORDS];
-        for state in Signal::all().filter(|signal| follower.holds(*signal) == Some(true)) {
-            let number = usize::from(state.number());
-            if let Some(word) = words.get_mut(number / 64) {
-                *word |= 1 << (number % 64);
-            }
-        }
+        let words = words(&Signal::all().filter(|signal| follower.holds(*signal) == Some(true)).collect());
         let what = "where the states that hold are to be written";
         for (number, word) in words.into_iter().enumerate() {
             // SAFETY: the caller's promise: so many words.

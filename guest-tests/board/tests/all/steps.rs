@@ -37,7 +37,7 @@ fn totals<const N: usize>(
     let image = Image::raw(CODE, a.assemble(CODE).unwrap());
     let cpus = setup.cpus.max(1);
     let lines = Lines::new(cpus);
-    let pmus = Builder::new("k8").unwrap().threads(cpus).build(lines.clone()).unwrap();
+    let pmus = Builder::new("k8").unwrap().threads(cpus).every_signal().build(lines.clone()).unwrap();
     let companion = setup.timed.then(|| companion::Builder::new("knl").unwrap().always().threads(cpus).clock(Clock::Companion).build());
     let core = CoreClock::new();
     let mut watched = SignalSet::EMPTY;

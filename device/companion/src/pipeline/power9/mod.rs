@@ -40,13 +40,13 @@ use flushes::Wary;
 use machine_requests::moves_lines;
 use outcome::InstructionStages;
 use paths::Path;
-pub(super) use reasons::REASONS;
 use reasons::Reason;
+pub(super) use reasons::{REASONS, has_reason_of, reason_signals, signals_of};
 use rows::{Power9Row, Power9Unit};
 pub(super) use shared::SharedUnits as Shared;
 use shared::SharedUnits;
 use signals::Power9State;
-pub(super) use signals::{EVENTS, STATES, WAY_PREDICTION_MISSES, has_reason_of, is_watched, reason_signals, signals_of};
+pub(super) use signals::{EVENTS, STATES, WAY_PREDICTION_MISSES, is_watched};
 use vm_pmu_arch::feed::{Flush, Traits};
 use watch::WatchedQueue;
 

@@ -217,6 +217,21 @@ impl Reason {
     }
 }
 
+/// Returns the signals of a cycle whose reason has this number.
+pub(in crate::pipeline) fn signals_of(reason: u8) -> &'static [Signal] {
+    Reason::ALL.get(usize::from(reason)).map_or(&[], |reason| reason.signals())
+}
+
+/// Returns the signals of all reasons, some of them several times.
+pub(in crate::pipeline) fn reason_signals() -> impl Iterator<Item = Signal> {
+    Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
+}
+
+/// Whether any reason counts as `signal`.
+pub(in crate::pipeline) fn has_reason_of(signal: Signal) -> bool {
+    reason_signals().any(|each| each == signal)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,6 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::reasons::Reason;
-
 macro_rules! states {
     ($( $(#[$doc:meta])* $state:ident = $signal:ident; )+) => {
         /// States of a cycle that are known before completion, in the order of [`STATES`].
@@ -23,7 +21,6 @@ macro_rules! states {
 }
 
 states! {
-/// States of a cycle that are known before completion, in the order of [`STATES`].
     /// A decoded instruction waits, and none is dispatched.
     DispatchHeld = DispatchStallCycles;
     /// Dispatch is held: issue queues are full.
@@ -184,21 +181,6 @@ pub(in crate::pipeline) const EVENTS: [Signal; 75] = [
     Signal::WayPredictionMissesSlice2,
     Signal::WayPredictionMissesSlice3,
 ];
-
-/// Returns the signals of a cycle whose reason has this number.
-pub(in crate::pipeline) fn signals_of(reason: u8) -> &'static [Signal] {
-    Reason::ALL.get(usize::from(reason)).map_or(&[], |reason| reason.signals())
-}
-
-/// Returns the signals of all reasons, some of them several times.
-pub(in crate::pipeline) fn reason_signals() -> impl Iterator<Item = Signal> {
-    Reason::ALL.into_iter().flat_map(|reason| reason.signals().iter().copied())
-}
-
-/// Whether any reason counts as `signal`.
-pub(in crate::pipeline) fn has_reason_of(signal: Signal) -> bool {
-    reason_signals().any(|each| each == signal)
-}
 
 /// Accesses that hit the first-level TLB, by slice.
 pub(super) const TRANSLATION_HITS: [Signal; 4] =
