@@ -96,6 +96,8 @@ pub mod bus;
 mod countdown;
 pub mod cpu;
 pub mod cpuid;
+#[cfg(feature = "decode")]
+pub mod decode;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
 pub mod kvm;

@@ -240,7 +240,7 @@ impl Processor {
             let by_data = core
                 .step
                 .branch
-                .is_some_and(|branch| matches!(branch.kind, BranchKind::Indirect | BranchKind::IndirectCall | BranchKind::Return));
+                .is_some_and(|branch| matches!(branch.kind, BranchKind::IndirectJump | BranchKind::IndirectCall | BranchKind::Return));
             // With several CPUs at once, memory may hold another target by now.
             if self.compares || !by_data {
                 return Err(format!("KVM goes to {:#x} and not to {foretold:#x}", regs.rip));

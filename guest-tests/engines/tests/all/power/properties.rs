@@ -78,8 +78,8 @@ fn absent(op: Opcode) -> bool {
 }
 
 /// The classes that instructions of a mnemonic can have.
-fn classes(mnemonic: &str) -> Vec<Class> {
-    use Class::{Branch, Cache, Condition, Fixed, Floating, Load, SpecialRegister, Store, Synchronize, System};
+fn classes(mnemonic: &str) -> Vec<Category> {
+    use Category::{Branch, Cache, Condition, Fixed, Floating, Load, SpecialRegister, Store, Synchronize, System};
     let name = mnemonic.trim_end_matches('.');
     match name {
         "b" | "bl" | "ba" | "bla" | "bc" | "bcl" | "bca" | "bcla" | "bclr" | "bclrl" | "bcctr" | "bcctrl" => vec![Branch],
@@ -116,7 +116,7 @@ proptest! {
         let seen = machine.observer(0).expect("a CPU");
         let mnemonic = instruction.basic().mnemonic.trim_end_matches(['+', '-']);
         if let Some(step) = seen.steps.first() {
-            prop_assert!(classes(mnemonic).contains(&step.class), "{} {:?}", mnemonic, step.class);
+            prop_assert!(classes(mnemonic).contains(&step.category), "{} {:?}", mnemonic, step.category);
         } else {
             // It is known, so it is not illegal, except invalid forms of updates and registers that do not exist.
             let update = mnemonic.ends_with('u') || mnemonic.ends_with("ux");
