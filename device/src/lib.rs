@@ -84,7 +84,7 @@ struct Power9NestChapter;
 #[doc = include_str!("../book/litmus.md")]
 struct LitmusFiles;
 
-#[cfg(all(doctest, feature = "companion"))]
+#[cfg(all(doctest, feature = "companion", feature = "decode"))]
 #[doc = include_str!("../book/companion.md")]
 struct CompanionChapter;
 

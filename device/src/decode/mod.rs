@@ -75,10 +75,18 @@ impl core::error::Error for Undecoded {}
 /// A control transfer, as the bytes tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// Its kind. Only [conditional](BranchKind::Conditional) ones may not be taken.
+    /// Its kind.
     pub kind: BranchKind,
     /// Where it goes, if its bytes have the target.
     pub target: Option<u64>,
+}
+
+impl Branch {
+    /// Whether it may not be taken.
+    #[must_use]
+    pub fn is_conditional(&self) -> bool {
+        self.kind == BranchKind::Conditional
+    }
 }
 
 /// An access to memory, as the bytes tell it.
