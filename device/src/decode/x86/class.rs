@@ -2,8 +2,9 @@
 
 use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
 
-use super::facts::{Facts, reads_memory, shared_with_strings};
+use super::facts::Facts;
 use super::opcode::Opcode;
+use super::shape::{reads_memory, shared_with_strings};
 use crate::companion::Class;
 
 /// What an operand is.

@@ -1,8 +1,10 @@
 //! What is known of an instruction besides what every instruction set has.
 
-use iced_x86::{Code, Instruction, InstructionInfo, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{Instruction, InstructionInfo, Mnemonic, OpAccess};
 
+use super::moves::{is_move, spreads};
 use super::opcode::{Map, Opcode};
+use super::shape::{has_memory, reads_memory, registers};
 
 /// The prefetch instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,35 +71,9 @@ impl Facts {
             streaming: is_streaming(i.mnemonic()),
             prefetch: prefetch(i.mnemonic()),
             simd,
-            vector_load: matches!(simd, Some(SimdClass::PackedSse | SimdClass::ScalarSse))
-                && super::vector::is_move(i, opcode)
-                && reads_memory(i),
+            vector_load: matches!(simd, Some(SimdClass::PackedSse | SimdClass::ScalarSse)) && is_move(i, opcode) && reads_memory(i),
             segments: loaded.fold(0, |segments, used| segments | 1 << (used.register().number() & 7)),
         }
-    }
-}
-
-/// Whether an operand is in memory, or is the address of something there.
-pub(super) fn has_memory(i: &Instruction) -> bool {
-    i.op_kinds().any(|kind| kind == OpKind::Memory)
-}
-
-/// Whether an operand other than the first is in memory.
-pub(super) fn reads_memory(i: &Instruction) -> bool {
-    i.op_kinds().skip(1).any(|kind| kind == OpKind::Memory)
-}
-
-/// The registers among the operands.
-pub(super) fn registers(i: &Instruction) -> impl Iterator<Item = Register> + '_ {
-    (0..i.op_count()).filter(|n| i.op_kind(*n) == OpKind::Register).map(|n| i.op_register(n))
-}
-
-/// Whether an instruction is the one of a vector that shares its mnemonic with a string instruction.
-pub(super) fn shared_with_strings(i: &Instruction) -> bool {
-    match i.mnemonic() {
-        Mnemonic::Movsd => i.code() != Code::Movsd_m32_m32,
-        Mnemonic::Cmpsd => i.code() != Code::Cmpsd_m32_m32,
-        _ => false,
     }
 }
 
@@ -150,5 +126,5 @@ fn simd(i: &Instruction, opcode: &Opcode) -> Option<SimdClass> {
 /// Whether a vector instruction works on the lowest element: what it reads from memory, or would, is one number.
 fn is_scalar(i: &Instruction) -> bool {
     let size = i.memory_size();
-    !size.is_packed() && matches!(size.size(), 1..=8) && !i.is_broadcast() && !super::vector::spreads(i.mnemonic())
+    !size.is_packed() && matches!(size.size(), 1..=8) && !i.is_broadcast() && !spreads(i.mnemonic())
 }

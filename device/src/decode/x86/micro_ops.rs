@@ -3,7 +3,8 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::class::{is_far, is_plain_move, is_string, loads_segment, writes_control};
-use super::facts::{Facts, SimdClass, has_memory, reads_memory};
+use super::facts::{Facts, SimdClass};
+use super::shape::{has_memory, reads_memory};
 use crate::companion::Class;
 
 /// The estimate for what is microcode on every x86.

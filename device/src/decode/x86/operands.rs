@@ -2,8 +2,9 @@
 
 use iced_x86::{CodeSize, Instruction, InstructionInfo, MemorySize, Mnemonic, OpAccess, OpKind, Register as Name, RflagsBits};
 
-use super::facts::{Facts, SimdClass, has_memory};
+use super::facts::{Facts, SimdClass};
 use super::register;
+use super::shape::has_memory;
 use crate::companion::{Class, Elements, Register};
 use crate::decode::MOST_REGISTERS;
 
@@ -20,7 +21,7 @@ const STATUS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBit
 pub(super) fn operands(i: &Instruction, class: Class, facts: &Facts, used: &InstructionInfo) -> Operands {
     let mut operands = Operands::new(class, 0);
     operands.packed = facts.simd == Some(SimdClass::PackedSse) || facts.simd == Some(SimdClass::Mmx) && i.memory_size().is_packed();
-    operands.upper = super::vector::writes_upper(i);
+    operands.upper = super::moves::writes_upper(i);
     operands.elements = elements(i, facts);
     if class == Class::Nop {
         return operands;

@@ -4,7 +4,8 @@ use iced_x86::{Code, Instruction, Mnemonic, OpKind};
 
 use super::Mode;
 use super::class::{is_far, is_string};
-use super::facts::{Facts, SimdClass, registers};
+use super::facts::{Facts, SimdClass};
+use super::shape::registers;
 use crate::companion::Class;
 
 /// The width in bytes: of the whole vector if there are several elements, 10 of x87's extended numbers, 0 if there are no operands.

@@ -1,6 +1,5 @@
 //! The registers of each instruction are those of its page in Power ISA 3.0B.
 
-use std::vec;
 use std::vec::Vec;
 
 use crate::companion::{Class, Register};
