@@ -257,3 +257,48 @@ pub unsafe extern "C" fn vm_pmu_decode_signals(
         unsafe { offer(length, listed, "where their number is to be written") }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instruction::operation;
+
+    #[test]
+    fn modes_have_the_numbers_of_the_library() {
+        let numbers = [
+            VmPmuCodeMode::X86Bits16,
+            VmPmuCodeMode::X86Bits32,
+            VmPmuCodeMode::X86Bits64,
+            VmPmuCodeMode::PowerLittleEndian,
+            VmPmuCodeMode::PowerBigEndian,
+        ];
+        let modes = [Mode::X86Bits16, Mode::X86Bits32, Mode::X86Bits64, Mode::PowerLittleEndian, Mode::PowerBigEndian];
+        assert!(numbers.iter().enumerate().all(|(index, number)| *number as usize == index));
+        assert_eq!(Mode::ALL, modes);
+    }
+
+    #[test]
+    #[cfg(all(feature = "k8", feature = "power9"))]
+    fn what_is_filled_is_taken_for_what_the_bytes_say() {
+        // lock cmpxchg [rbx+rcx*2],rdx; movhps xmm0,[rbx]; nop; xvadddp; mtcrf 255,r3
+        let rows: [(VmPmuCodeMode, &[u8]); 5] = [
+            (VmPmuCodeMode::X86Bits64, &[0xF0, 0x48, 0x0F, 0xB1, 0x14, 0x4B]),
+            (VmPmuCodeMode::X86Bits64, &[0x0F, 0x16, 0x03]),
+            (VmPmuCodeMode::X86Bits64, &[0x90]),
+            (VmPmuCodeMode::PowerBigEndian, &[0xF0, 0x22, 0x1B, 0x00]),
+            (VmPmuCodeMode::PowerBigEndian, &[0x7C, 0x6F, 0xF1, 0x20]),
+        ];
+        for (mode, bytes) in rows {
+            // SAFETY: every pattern of bits is a value of both.
+            let (mut instruction, mut decoded): (VmPmuInstruction, VmPmuDecoded) = unsafe { std::mem::zeroed() };
+            (instruction.size, decoded.size) = (size_of::<VmPmuInstruction>(), size_of::<VmPmuDecoded>());
+            // SAFETY: so many bytes, and two structs with their sizes.
+            let status = unsafe { vm_pmu_decode(mode as u32, bytes.as_ptr(), bytes.len(), 0x1000, &raw mut instruction, &raw mut decoded) };
+            assert_eq!(status, VmPmuStatus::Ok);
+            let found = decode(bytes, Mode::ALL[mode as usize], 0x1000).expect("the same bytes");
+            // SAFETY: the registers are in `decoded`.
+            let taken = unsafe { operation(&instruction) }.map_err(|_| ());
+            assert_eq!(taken, Ok(Some(found.description().operation())));
+        }
+    }
+}
