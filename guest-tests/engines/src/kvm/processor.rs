@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kvm_bindings::{KVM_GUESTDBG_ENABLE, KVM_GUESTDBG_SINGLESTEP, kvm_guest_debug, kvm_regs, kvm_sregs, kvm_vcpu_events};
 use kvm_ioctls::{SyncReg, VcpuExit, VcpuFd};
+use vm_pmu::arch::feed::BranchKind;
 
 use super::able::{self, Able, VECTORS};
 use super::host::Host;
@@ -19,7 +20,7 @@ use crate::x86::observer::Observer;
 use crate::x86::op::{Decoded, Op, Repeat};
 use crate::x86::saved::Shadow;
 use crate::x86::state::{Core, RCX};
-use crate::x86::step::{BranchKind, Step};
+use crate::x86::step::Step;
 
 /// CR4.PGE, whose change makes KVM forget its translations.
 const CR4_PGE: u64 = 1 << 7;

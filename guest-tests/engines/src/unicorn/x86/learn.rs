@@ -6,7 +6,7 @@ use vm_pmu::decode::x86::{self, Mode};
 use super::block::{Block, in_one_page};
 use super::division::{is_conditional, is_executed, is_transfer, must_be_aligned};
 use crate::memory::PAGE;
-use crate::x86::executor::inside::{Core, Decoded, LONGEST, Op, Outcome, decode};
+use crate::x86::executor::inside::{Core, Decoded, LONGEST, Outcome, decode};
 use crate::x86::{Branch, BranchKind, Observer, Step};
 
 /// A block, and the first instruction in it that Unicorn does not execute.
