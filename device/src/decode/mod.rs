@@ -28,6 +28,10 @@
 //!
 //! No bytes make it panic. What a byte sequence is depends on nothing but the mode: instructions that a part lacks, such as
 //! AVX on a K8, are described too, since the emulator has raised its exception before.
+#![cfg_attr(
+    not(any(feature = "k8", feature = "knl", feature = "power9")),
+    allow(dead_code, unused_variables, unused_mut, reason = "this build decodes nothing")
+)]
 
 mod operands;
 #[cfg(feature = "power9")]
@@ -252,11 +256,11 @@ impl Decoded {
     /// What a companion needs to know of it.
     #[must_use]
     pub fn description(&self) -> &Description {
-        match self {
+        match *self {
             #[cfg(any(feature = "k8", feature = "knl"))]
-            Decoded::X86(instruction) => &instruction.description,
+            Decoded::X86(ref instruction) => &instruction.description,
             #[cfg(feature = "power9")]
-            Decoded::Power(instruction) => &instruction.description,
+            Decoded::Power(ref instruction) => &instruction.description,
         }
     }
 
@@ -268,11 +272,11 @@ impl Decoded {
                 add(signal, amount);
             }
         };
-        match self {
+        match *self {
             #[cfg(any(feature = "k8", feature = "knl"))]
-            Decoded::X86(instruction) => instruction.signals(known),
+            Decoded::X86(ref instruction) => instruction.signals(known),
             #[cfg(feature = "power9")]
-            Decoded::Power(instruction) => instruction.signals(known),
+            Decoded::Power(ref instruction) => instruction.signals(known),
         }
     }
 }
