@@ -694,7 +694,7 @@ typedef struct {
   uint8_t flags;
 } VmPmuDecodedAccess;
 
-// What the bytes of an instruction tell besides a VmPmuInstruction, and the room for the lists of that. It stays where it is for as long as the
+// The facts that the bytes of an instruction tell besides a VmPmuInstruction, and the room for the lists of that. It stays where it is for as long as the
 // VmPmuInstruction is used.
 typedef struct {
   // sizeof(VmPmuDecoded).

@@ -1,4 +1,4 @@
-//! What an instruction works on, by its bytes.
+//! Decoding of instructions: registers, class, branch and accesses, by their bytes.
 
 use std::ffi::c_char;
 
@@ -59,7 +59,7 @@ pub struct VmPmuDecodedAccess {
     pub flags: u8,
 }
 
-/// What the bytes of an instruction tell besides a VmPmuInstruction, and the room for the lists of that. It stays where it is for as long as the
+/// The facts that the bytes of an instruction tell besides a VmPmuInstruction, and the room for the lists of that. It stays where it is for as long as the
 /// VmPmuInstruction is used.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -190,7 +190,7 @@ fn converted(description: &Description, address: u64, registers: *const u16) -> 
     }
 }
 
-/// What else the description has.
+/// The rest of the description.
 fn told(description: &Description) -> VmPmuDecoded {
     let operands = &description.operands;
     let mut registers = [0; MOST_REGISTERS];

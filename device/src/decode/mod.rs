@@ -1,4 +1,4 @@
-//! What an instruction works on, by its bytes.
+//! Decoding of instructions: registers, class, branch and accesses, by their bytes.
 //!
 //! A companion needs to know of each instruction that it [follows](crate::companion) its class, its registers, its branch and its accesses. An
 //! emulator that translates has the bytes. [`x86::decode`] and [`power::decode`] turn them into a [`Description`], once for each instruction that is
@@ -111,7 +111,7 @@ impl Access {
     }
 }
 
-/// What the bytes of an instruction say of it.
+/// An instruction as its bytes describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its length in bytes.
@@ -165,7 +165,7 @@ impl Description {
         }
     }
 
-    /// What it works on.
+    /// Its operands.
     #[must_use]
     pub fn operation(&self) -> Operation<'_> {
         self.operands.operation()
@@ -253,7 +253,7 @@ pub enum Decoded {
 }
 
 impl Decoded {
-    /// What a companion needs to know of it.
+    /// The description for a companion.
     #[must_use]
     pub fn description(&self) -> &Description {
         match *self {

@@ -1,17 +1,17 @@
-//! What an instruction works on, in a form that a decoder keeps with it.
+//! The operands of an instruction, in a form that a decoder keeps with it.
 
 use crate::companion::{Class, Elements, Operation, Register};
 
-/// What an instruction does, the width of its operands, and its registers, of which all three lists together have at most `N`.
+/// The class of an instruction, the width of its operands, and its registers, of which all three lists together have at most `N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operands<const N: usize> {
-    /// What it does.
+    /// Its class.
     pub class: Class,
     /// The width of its operands in bytes; 0 if it has none.
     pub width: u8,
     /// Whether it works on several elements at once.
     pub packed: bool,
-    /// What its elements are, of the vector unit.
+    /// The type of its elements, of the vector unit.
     pub elements: Elements,
     /// Whether it writes the upper half of a vector register and keeps the lower one.
     pub upper: bool,
@@ -31,7 +31,7 @@ impl<const N: usize> Default for Operands<N> {
 }
 
 impl<const N: usize> Operands<N> {
-    /// What has no registers yet.
+    /// Operands without registers.
     #[must_use]
     pub const fn new(class: Class, width: u8) -> Self {
         let registers = [Register(0); N];
@@ -49,7 +49,7 @@ impl<const N: usize> Operands<N> {
         }
     }
 
-    /// The same, on several elements at once.
+    /// Sets `packed`.
     #[must_use]
     pub const fn packed(self) -> Self {
         Self { packed: true, ..self }
@@ -73,7 +73,7 @@ impl<const N: usize> Operands<N> {
         self.part(self.addresses + self.reads, self.writes)
     }
 
-    /// The same for a companion.
+    /// The operands as a companion takes them.
     #[must_use]
     pub fn operation(&self) -> Operation<'_> {
         Operation {

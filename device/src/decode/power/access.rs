@@ -14,7 +14,7 @@ pub enum Form {
     X,
 }
 
-/// What a loaded value becomes, or a stored one comes from.
+/// The form in which a value is loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// An integer, extended with zeros.
@@ -29,7 +29,7 @@ pub enum Conversion {
     Double,
     /// The low word of a floating-point register, extended with zeros.
     Word,
-    /// The same, extended with its sign.
+    /// The low word, extended with its sign.
     SignedWord,
 }
 
@@ -40,7 +40,7 @@ pub struct LoadStore {
     pub form: Form,
     /// Its size in bytes.
     pub size: u8,
-    /// What becomes of the value.
+    /// The form of the value.
     pub conversion: Conversion,
     /// Whether it stores.
     pub store: bool,

@@ -31,14 +31,14 @@ const LENGTH: u8 = 4;
 /// Bytes of a block of the data cache, which `dcbz` stores.
 const BLOCK: u16 = 128;
 
-/// What is known of an instruction besides what every instruction set has.
+/// Facts of an instruction beyond those that every instruction set has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// What it mostly does.
+    /// Its main effect.
     pub category: Category,
     /// Its floating-point work.
     pub floating: Option<Floating>,
-    /// What it waits for.
+    /// Its barrier.
     pub barrier: Option<Barrier>,
     /// Why it names a cache block or a translation.
     pub touch: Option<Touch>,
@@ -59,9 +59,9 @@ pub struct Facts {
 /// An instruction of POWER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// What a companion needs to know of it.
+    /// The description for a companion.
     pub description: Description,
-    /// What else is known of it.
+    /// Facts besides the description.
     pub facts: Facts,
 }
 

@@ -1,4 +1,4 @@
-//! What an instruction works on, by the fields of its word (Power ISA 3.0B, Books I and II).
+//! The operands of an instruction, by the fields of its word (Power ISA 3.0B, Books I and II).
 
 use crate::companion::{Class, Register};
 
@@ -12,16 +12,16 @@ use super::work::{is_vector, vector_work};
 /// The most registers of an instruction: MTCRF reads one and writes eight.
 const MOST: usize = crate::decode::MOST_REGISTERS;
 
-/// What a POWER instruction works on. [`register`] has the numbers.
+/// The operands of a POWER instruction. [`register`] has the numbers.
 pub type Operands = crate::decode::Operands<MOST>;
 
-/// What the instruction in `word` works on; none if it has no [`Op`].
+/// The operands of the instruction in `word`; none if it has no [`Op`].
 #[must_use]
 pub fn operands(word: u32) -> Option<Operands> {
     operation(word).map(|op| of_operation(op, Word(word)))
 }
 
-/// The same of a word whose operation is known.
+/// The operands of a word whose operation is known.
 pub(super) fn of_operation(op: Op, w: Word) -> Operands {
     let (class, width) = (class(op, w), width(op, w));
     let mut operands = Operands::new(class, width);
@@ -280,7 +280,7 @@ impl List<'_> {
         true
     }
 
-    /// What moves special purpose registers, and the system.
+    /// Moves of special purpose registers, and instructions of the system.
     fn special(&mut self, op: Op) -> bool {
         let w = self.w;
         match op {

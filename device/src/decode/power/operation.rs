@@ -263,7 +263,7 @@ fn extended(word: u32) -> Option<Op> {
     })
 }
 
-/// Those whose bit 21 is OE, or is reserved.
+/// Instructions whose bit 21 is OE, or is reserved.
 fn arithmetic(word: u32) -> Option<Op> {
     Some(match word >> 1 & 0x1FF {
         266 => Op::Add,

@@ -8,7 +8,7 @@ use super::register;
 use super::word::Word;
 use super::work::{Category, Floating, Work};
 
-/// What is known of such an instruction.
+/// An instruction without an `Op`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Other {
     pub(super) operands: Operands,
@@ -96,7 +96,7 @@ impl Vsx {
     }
 }
 
-/// What `word` is; none if it is no instruction.
+/// The instruction that `word` is; none if it is no instruction.
 pub(super) fn describe(word: u32) -> Option<Other> {
     let w = Word(word);
     match word >> 26 {
@@ -337,7 +337,7 @@ fn vmx(w: Word) -> Option<Other> {
     Some(other.reads(&[a, b, c]).writes(&[t]))
 }
 
-/// Those of two sources or one: 11 bits of extended opcode.
+/// Forms of two sources or one: 11 bits of extended opcode.
 fn two(w: Word) -> Option<Other> {
     let number = w.0 & 0x7FF;
     let [a, b, t] = [w.ra(), w.rb(), w.rt()].map(vr);
@@ -463,7 +463,7 @@ fn permutation(w: Word, number: u32, longer: u32) -> Other {
     .writes(&[t])
 }
 
-/// Those of one source: conversions, roundings, estimates, roots, signs and tests.
+/// Forms of one source: conversions, roundings, estimates, roots, signs and tests.
 fn of_one(w: Word, number: u32, longer: u32) -> Option<Other> {
     let Vsx { t, a, b, .. } = Vsx::of(w);
     // xstdivdp, xvtdivsp, xvtdivdp
@@ -496,7 +496,7 @@ fn of_one(w: Word, number: u32, longer: u32) -> Option<Other> {
     })
 }
 
-/// What primary opcode 59 has besides single arithmetic.
+/// Primary opcode 59 apart from single arithmetic.
 fn single(w: Word) -> Option<Other> {
     let [b, t] = [w.rb(), w.rt()].map(vsr);
     let math = Floating::Math { work: Work::One, single: true, vector: false };
@@ -509,7 +509,7 @@ fn single(w: Word) -> Option<Other> {
     Some(recorded(other.reads(&[b]).writes(&[t, STATUS]), w))
 }
 
-/// What primary opcode 63 has besides double arithmetic.
+/// Primary opcode 63 apart from double arithmetic.
 fn double(w: Word) -> Option<Other> {
     let [a, b, t] = [w.ra(), w.rb(), w.rt()].map(vsr);
     let new = |class| Other::new(class, 8, Category::Floating);

@@ -6,7 +6,7 @@ use super::work::{Barrier, Category, Floating, Touch, Work};
 use super::{Facts, Instruction};
 use crate::decode::branch_signal;
 
-/// What every instruction adds one of as it completes.
+/// The signals of which every instruction adds one as it completes.
 pub const RETIREMENT: [Signal; 4] =
     [Signal::InstructionsRetired, Signal::InstructionsDispatched, Signal::MicroOpsRetired, Signal::MicroOpsDispatched];
 

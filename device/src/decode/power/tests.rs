@@ -224,7 +224,7 @@ fn words_that_are_no_instruction_are_refused() {
     }
 }
 
-/// What an instruction adds besides what every instruction does.
+/// The signals that an instruction adds to, apart from those of every instruction.
 fn added(word: u32) -> Vec<Signal> {
     let mut added = Vec::new();
     of(word).signals(|signal, amount| {

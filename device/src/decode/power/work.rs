@@ -1,4 +1,4 @@
-//! What an instruction does, as far as its word determines it.
+//! The effects of an instruction, as far as its word determines them.
 
 use vm_pmu_arch::feed::{BranchKind, ExecutionUnit};
 
@@ -6,7 +6,7 @@ use super::op::Op;
 use super::register::spr;
 use super::word::Word;
 
-/// What an instruction mostly does.
+/// The main effect of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Category {
     /// Fixed-point arithmetic, logic, shifts and compares; moves to and from registers of the unit.
@@ -124,7 +124,7 @@ pub fn direct_target(op: Op, w: Word, address: u64) -> Option<u64> {
     Some(if w.absolute() { displacement } else { address.wrapping_add(displacement) })
 }
 
-/// What `sync` and its like wait for.
+/// The barriers: `sync` and its like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
     /// `sync` with L=0.
@@ -139,7 +139,7 @@ pub enum Barrier {
     Instruction,
 }
 
-/// What an instruction waits for, if it is a barrier.
+/// The barrier that an instruction is, if it is one.
 #[must_use]
 pub fn barrier(op: Op, w: Word) -> Option<Barrier> {
     Some(match op {
@@ -312,7 +312,7 @@ pub fn marks(op: Op, w: Word) -> Marks {
 
 const DIVISION: Marks = Marks { divide: true, long_latency: true, probe: false, multiply: false, count_register: false };
 
-/// What an instruction mostly does.
+/// The main effect of an instruction.
 #[inline]
 #[must_use]
 pub fn category(op: Op, w: Word) -> Category {

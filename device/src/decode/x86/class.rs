@@ -7,7 +7,7 @@ use super::opcode::Opcode;
 use super::shape::{reads_memory, shared_with_strings};
 use crate::companion::Class;
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
     Segment,

@@ -1,4 +1,4 @@
-//! What is known of an instruction besides what every instruction set has.
+//! Facts of an instruction beyond those that every instruction set has.
 
 use iced_x86::{Instruction, InstructionInfo, Mnemonic, OpAccess};
 
@@ -39,7 +39,7 @@ pub enum SimdClass {
 /// Of [`Facts::segments`]: CS.
 pub(super) const CS: u8 = 1 << 1;
 
-/// What is known of an instruction besides its description.
+/// Facts of an instruction besides its description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// A LOCK prefix, or XCHG with memory.

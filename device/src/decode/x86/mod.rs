@@ -41,9 +41,9 @@ pub enum Mode {
 /// An instruction of x86.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// What a companion needs to know of it.
+    /// The description for a companion.
     pub description: Description,
-    /// What else is known of it.
+    /// Facts besides the description.
     pub facts: Facts,
 }
 

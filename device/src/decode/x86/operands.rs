@@ -8,7 +8,7 @@ use super::shape::has_memory;
 use crate::companion::{Class, Elements, Register};
 use crate::decode::MOST_REGISTERS;
 
-/// What an x86 instruction works on. [`register`] has the numbers.
+/// The operands of an x86 instruction. [`register`] has the numbers.
 pub type Operands = crate::decode::Operands<MOST_REGISTERS>;
 
 const FLAGS: Register = Register(register::FLAGS);
@@ -17,7 +17,7 @@ const DIRECTION: Register = Register(register::DIRECTION);
 /// The flags that are one register.
 const STATUS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::PF | RflagsBits::CF;
 
-/// What an instruction of this class works on, apart from its width.
+/// The operands of an instruction of this class, apart from their width.
 pub(super) fn operands(i: &Instruction, class: Class, facts: &Facts, used: &InstructionInfo) -> Operands {
     let mut operands = Operands::new(class, 0);
     operands.packed = facts.simd == Some(SimdClass::PackedSse) || facts.simd == Some(SimdClass::Mmx) && i.memory_size().is_packed();
@@ -65,7 +65,7 @@ pub(super) fn operands(i: &Instruction, class: Class, facts: &Facts, used: &Inst
     operands
 }
 
-/// What the elements are that a vector instruction names: those of its result if it converts.
+/// The elements that a vector instruction names: those of its result if it converts.
 fn elements(i: &Instruction, facts: &Facts) -> Elements {
     if !matches!(facts.simd, Some(SimdClass::PackedSse | SimdClass::ScalarSse)) {
         return Elements::Untold;

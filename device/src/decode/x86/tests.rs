@@ -322,7 +322,7 @@ fn micro_operations_grow_with_accesses_and_microcode() {
     assert_eq!(rows.map(micro_ops), [1, 2, 3, 1, 8, 2, 2]);
 }
 
-/// What an instruction adds, in order of the signals' numbers.
+/// The signals that an instruction adds to, apart from those of every instruction.
 fn added(bytes: &[u8]) -> Vec<(Signal, u64)> {
     let mut added = Vec::new();
     of(bytes, Mode::Bits64).signals(|signal, amount| added.push((signal, amount)));

@@ -1,4 +1,4 @@
-//! The class of what the floating-point and vector units execute: by opcode, which legacy, VEX and EVEX encodings share, and by mnemonic where there
+//! The class of an instruction of the floating-point and vector units: by opcode, which legacy, VEX and EVEX encodings share, and by mnemonic where there
 //! is no such system.
 
 use iced_x86::{Instruction, Mnemonic, OpKind};

@@ -161,14 +161,14 @@ pub struct InstructionInfo {
     pub class: InstructionClass,
     /// The kind of its control transfer, if it is one.
     pub branch: Option<BranchKind>,
-    /// What else the decoder knows.
+    /// Facts that the decoder knows besides.
     pub facts: Facts,
     /// The registers that it works on.
     pub operands: Operands,
 }
 
 impl InstructionInfo {
-    /// What the decoder says of the instruction at the start of `bytes`.
+    /// Takes from the decoder's result what a step reports; the instruction is at the start of `bytes`.
     pub(crate) fn of(instruction: &Instruction, bytes: &[u8]) -> Self {
         let Instruction { description, facts } = instruction;
         let encoded = bytes.iter().take(usize::from(description.length).min(8));

@@ -100,17 +100,17 @@ fn classes(mnemonic: &str) -> Vec<Category> {
     }
 }
 
-/// What a word says of its instruction before it is executed: its access but for a `stcx.`, which may fail, and its branch.
+/// Facts that a word tells of its instruction before it is executed: its access but for a `stcx.`, which may fail, and its branch.
 type Told = (Option<(bool, u16)>, Option<(BranchKind, Option<u64>)>, Option<Floating>);
 
-/// What a step says of its instruction.
+/// The facts that a step reports.
 fn executed(step: &Step) -> Told {
     let access = step.access.filter(|_| step.conditional.is_none()).map(|access| (access.store, access.size.into()));
     let branch = step.branch.map(|branch| (branch.form.kind(), (branch.form.through == Through::Immediate).then_some(branch.target)));
     (access, branch, step.floating)
 }
 
-/// The same by the word alone.
+/// The facts by the word alone.
 fn described(word: u32) -> Told {
     let decoded = decode(word, CODE).expect("it was executed");
     let conditional = decoded.facts.reserves && decoded.facts.category == Category::Store;
