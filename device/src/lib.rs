@@ -84,7 +84,7 @@ struct Power9NestChapter;
 #[doc = include_str!("../book/litmus.md")]
 struct LitmusFiles;
 
-#[cfg(all(doctest, feature = "companion"))]
+#[cfg(all(doctest, feature = "companion", feature = "decode"))]
 #[doc = include_str!("../book/companion.md")]
 struct CompanionChapter;
 
@@ -96,6 +96,8 @@ pub mod bus;
 mod countdown;
 pub mod cpu;
 pub mod cpuid;
+#[cfg(feature = "decode")]
+pub mod decode;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
 pub mod kvm;

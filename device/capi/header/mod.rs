@@ -52,7 +52,7 @@ pub(crate) const PIECES: &[Piece] = &[
         name: "vm_pmu_companion",
         what: "the companion, caches, translation buffers, predictors and timing of a modelled CPU",
         includes: "vm_pmu.h",
-        sources: &["nodes", "companion", "device_requests", "instruction", "follow", "turns", "places"],
+        sources: &["nodes", "companion", "device_requests", "instruction", "decode", "follow", "turns", "places"],
     },
     Piece {
         name: "vm_pmu_layout",
@@ -97,6 +97,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuClockOwner",
     "VmPmuAccessKind",
     "VmPmuClass",
+    "VmPmuCodeMode",
     "VmPmuElements",
     "VmPmuForgotten",
     "VmPmuPlaceKind",

@@ -259,6 +259,8 @@ enum VmPmuStatus
   VM_PMU_STATUS_ERROR_STOPPED = -8,
   // A function of VmPmuMemory called the library, which holds a lock while it runs.
   VM_PMU_STATUS_ERROR_REENTERED = -9,
+  // The bytes are no instruction, or end before it does.
+  VM_PMU_STATUS_ERROR_INSTRUCTION = -10,
   // An internal failure of the library. The machine can still be used; please report the failure.
   VM_PMU_STATUS_ERROR_INTERNAL = -100,
 };

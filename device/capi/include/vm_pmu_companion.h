@@ -73,6 +73,22 @@
 // The most accesses of one instruction: report longer ones in parts.
 #define VM_PMU_MOST_ACCESSES 64
 
+// The most registers of a decoded instruction.
+#define VM_PMU_MOST_DECODED_REGISTERS 10
+
+// The most accesses of a decoded instruction that are listed.
+#define VM_PMU_MOST_DECODED_ACCESSES 8
+
+// In VmPmuDecoded::flags: its transfer goes to VmPmuInstruction::target whenever it is taken. Without it, the bytes have no target.
+#define VM_PMU_DECODED_TARGET (1 << 0)
+
+// In VmPmuDecoded::flags: its transfer depends on a condition.
+#define VM_PMU_DECODED_CONDITIONAL (1 << 1)
+
+// In VmPmuDecoded::flags: it makes its accesses any number of times, such as a string instruction with a REP prefix. Each iteration is reported
+// as an instruction of its own.
+#define VM_PMU_DECODED_REPEATS (1 << 2)
+
 // In VmPmuOutcome::flags: the fetch fields describe a miss of the instruction's fetch.
 #define VM_PMU_OUTCOME_FETCH (1 << 0)
 
@@ -300,6 +316,31 @@ enum VmPmuClass
 typedef enum VmPmuClass VmPmuClass;
 #else
 typedef uint8_t VmPmuClass;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How bytes are read: an instruction set, and a mode of it.
+enum VmPmuCodeMode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // x86, code of 16 bits.
+  VM_PMU_CODE_MODE_X86_BITS16 = 0,
+  // x86, code of 32 bits.
+  VM_PMU_CODE_MODE_X86_BITS32 = 1,
+  // x86, code of 64 bits.
+  VM_PMU_CODE_MODE_X86_BITS64 = 2,
+  // POWER, with words in little-endian order (MSR.LE is 1).
+  VM_PMU_CODE_MODE_POWER_LITTLE_ENDIAN = 3,
+  // POWER, with words in big-endian order.
+  VM_PMU_CODE_MODE_POWER_BIG_ENDIAN = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuCodeMode VmPmuCodeMode;
+#else
+typedef uint32_t VmPmuCodeMode;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -643,6 +684,31 @@ typedef struct {
   uint8_t prefixes;
 } VmPmuInstruction;
 
+// An access to memory, as the bytes of an instruction tell it.
+typedef struct {
+  // Its size in bytes. One of more than 255 is reported in parts.
+  uint16_t bytes;
+  // VmPmuAccessKind.
+  uint8_t kind;
+  // VM_PMU_ACCESS_LOCKED, or 0.
+  uint8_t flags;
+} VmPmuDecodedAccess;
+
+// The facts that the bytes of an instruction tell besides a VmPmuInstruction, and the room for the lists of that. It stays where it is for as long as the
+// VmPmuInstruction is used.
+typedef struct {
+  // sizeof(VmPmuDecoded).
+  size_t size;
+  // The registers: VmPmuInstruction's three lists are in here.
+  uint16_t registers[10];
+  // The accesses, loads before stores: access_count of them.
+  VmPmuDecodedAccess accesses[8];
+  // How many accesses.
+  uint8_t access_count;
+  // VM_PMU_DECODED_...
+  uint8_t flags;
+} VmPmuDecoded;
+
 // The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 typedef struct {
   // sizeof(VmPmuOutcome) of the library: fields beyond it do not exist.
@@ -823,6 +889,42 @@ VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
                                            uint64_t physical,
                                            uint64_t bytes,
                                            bool writes);
+
+// Decodes the instruction at the start of `count` bytes, whose first is at the virtual address `address`, as the VmPmuCodeMode `mode` says. 15 bytes
+// are always enough for x86, 4 for POWER. An emulator calls this once for each instruction that it translates.
+//
+// Fills `instruction`, whose size is set, so that vm_pmu_follow() and vm_pmu_cpu_execute() can be given it: its length, class, micro-operations,
+// registers, kind of transfer and the like. What only the execution tells is then set by the caller: `physical`, `next_page`, the accesses with their
+// addresses, `target` without VM_PMU_DECODED_TARGET, and VM_PMU_INSTRUCTION_TAKEN with VM_PMU_DECODED_CONDITIONAL; of others it is set. The lists of
+// registers are in `decoded`, whose size is set too.
+//
+// Registers have these numbers. x86: 0 to 15 the general ones in the order of their encoding (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15),
+// 16 the status flags, 17 the direction flag, 18 to 23 ES, CS, SS, DS, FS, GS, from 24 on x87's stack, from 32 on MMX, from 40 on XMM0 to XMM31,
+// from 72 on masks, from 80 on CR, from 96 on DR. POWER: 0 to 31 GPRs, from 32 on VSR 0 to 63, from 96 on the fields of CR, 104 the carry, 105 the
+// overflow of XER, 106 LR, 107 CTR, 108 TAR, 109 FPSCR.
+//
+// VM_PMU_STATUS_ERROR_INSTRUCTION if no instruction is there, or not all of it; nothing is filled then.
+VmPmuStatus vm_pmu_decode(uint32_t mode,
+                          const uint8_t *bytes,
+                          size_t count,
+                          uint64_t address,
+                          VmPmuInstruction *instruction,
+                          VmPmuDecoded *decoded);
+
+// Lists what the instruction at the start of `count` bytes adds to signals of the part of this name whenever it retires, as far as its bytes
+// determine it: retired instructions and micro-operations, branches by kind, loads and stores, floating point, vectors, moves and system
+// instructions by class. A translator adds these up for each block, and the signals are supplied without following anything.
+//
+// Of a conditional branch it lists no direction, and nothing that a cache, a translation buffer or a reservation decides. Writes at most `capacity` of
+// them to `signals`, no signal twice, and to `length`, which may be null, how many there are: 16 is room for all.
+VmPmuStatus vm_pmu_decode_signals(const char *part,
+                                  uint32_t mode,
+                                  const uint8_t *bytes,
+                                  size_t count,
+                                  uint64_t address,
+                                  VmPmuGrowth *signals,
+                                  uint32_t capacity,
+                                  uint32_t *length);
 
 // Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
 // ignored. Call vm_pmu_follow_deliver() next.

@@ -30,7 +30,7 @@ pub enum VmPmuAccessKind {
     RegisterStackStore = 8,
 }
 
-const KINDS: [AccessKind; 9] = [
+pub(crate) const KINDS: [AccessKind; 9] = [
     AccessKind::Load,
     AccessKind::Store,
     AccessKind::StreamingStore,

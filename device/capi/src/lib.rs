@@ -14,7 +14,7 @@
 //!
 //! # Features
 //!
-//! Each part is a feature, and so are the groups of functions that not every emulator needs: `companion`, `litmus`, `memory` and `tree`.
+//! Each part is a feature, and so are the groups of functions that not every emulator needs: `companion`, `decode`, `litmus`, `memory` and `tree`.
 //! All are on by default. Functions of a feature that is off are not in the library.
 //!
 //! # Pointers
@@ -39,6 +39,8 @@ pub mod context;
 pub mod cores;
 pub mod cpu;
 pub mod cpuid;
+#[cfg(feature = "decode")]
+pub mod decode;
 pub mod demand;
 #[cfg(feature = "companion")]
 pub mod device_requests;

@@ -66,6 +66,8 @@ pub enum VmPmuStatus {
     ErrorStopped = -8,
     /// A function of VmPmuMemory called the library, which holds a lock while it runs.
     ErrorReentered = -9,
+    /// The bytes are no instruction, or end before it does.
+    ErrorInstruction = -10,
     /// An internal failure of the library. The machine can still be used; please report the failure.
     ErrorInternal = -100,
 }

@@ -289,6 +289,13 @@ fn a_c_program_has_boxes_count_what_a_tile_asks_for() {
 }
 
 #[test]
+fn a_c_program_decodes_what_it_translates() {
+    if is_there("cc", "a_c_program_decodes_what_it_translates") {
+        compile_and_run("cc", "decode.c", "decode", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_has_the_nest_count_what_a_companion_moves() {
     if is_there("cc", "a_c_program_has_the_nest_count_what_a_companion_moves") {
         compile_and_run("cc", "traffic.c", "traffic", "-std=c11", &shared());

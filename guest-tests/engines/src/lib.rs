@@ -13,7 +13,6 @@ pub mod image;
 #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
 pub mod kvm;
 pub mod memory;
-pub mod operands;
 pub mod pages;
 pub mod power;
 mod turn;

@@ -245,6 +245,12 @@ AT(VmPmuInstruction, read_register_count, 121);
 AT(VmPmuInstruction, written_register_count, 122);
 AT(VmPmuInstruction, width, 123);
 
+AT(VmPmuDecoded, registers, 8);
+AT(VmPmuDecoded, accesses, 28);
+AT(VmPmuDecoded, access_count, 60);
+AT(VmPmuDecoded, flags, 61);
+_Static_assert(sizeof(VmPmuDecodedAccess) == 4 && VM_PMU_CODE_MODE_POWER_BIG_ENDIAN == 4, "the bytes of instructions");
+
 AT(VmPmuOutcome, fetch_address, 8);
 AT(VmPmuOutcome, flags, 16);
 AT(VmPmuOutcome, latency, 20);

@@ -1,12 +1,12 @@
 //! The companion of one CPU: what the interpreter reports to it.
 
 use vm_pmu::companion::{Access, AccessKind, Class, Guest, Host, Instruction, Invalidation, PageTables, Transfer, Walk};
+use vm_pmu::decode::power::{Operands, Word, is_transient, operands};
 
 use super::Pmu;
-use super::record::kind;
 use crate::Lines;
 use vm_pmu_engines::power::registers::{msr, spr};
-use vm_pmu_engines::power::{Class as StepClass, CpuView, DEVICES, Operands, Step, Touch, Transaction, TreeWalk, operands};
+use vm_pmu_engines::power::{Category, CpuView, DEVICES, Step, Touch, Transaction, TreeWalk};
 
 /// Bytes of an instruction.
 const LENGTH: u8 = 4;
@@ -69,11 +69,6 @@ pub(super) fn translates_otherwise(before: u64, now: u64) -> bool {
     (before ^ now) & (msr::HV | msr::IR | msr::DR) != 0
 }
 
-/// Whether a touch says that the block will not be used again: `dcbtt` (Book II, 4.3.2).
-fn is_transient(encoding: u32) -> bool {
-    encoding >> 21 & 31 == 0b10000
-}
-
 /// Whether an instruction loads and reserves: `lbarx`, `lharx`, `lwarx` or `ldarx`.
 fn reserves(encoding: u32) -> bool {
     encoding >> 26 == 31 && matches!(encoding >> 1 & 0x3FF, 20 | 52 | 84 | 116)
@@ -98,7 +93,7 @@ pub(super) fn execute(pmu: &mut Pmu<'_, Lines>, step: &Step, cpu: &CpuView<'_>) 
     }
     if let Some(touched) = step.touched {
         let kind = match touched.why {
-            Touch::Load if is_transient(step.encoding) => Some(AccessKind::PrefetchOnce),
+            Touch::Load if is_transient(Word(step.encoding)) => Some(AccessKind::PrefetchOnce),
             Touch::Load => Some(AccessKind::PrefetchLoad),
             Touch::Store => Some(AccessKind::PrefetchStore),
             Touch::Flush => Some(AccessKind::Flush),
@@ -124,10 +119,10 @@ pub(super) fn execute(pmu: &mut Pmu<'_, Lines>, step: &Step, cpu: &CpuView<'_>) 
         micro_ops: OPERATIONS,
         class,
         operation: operands.as_ref().map(Operands::operation),
-        floating_point: step.class == StepClass::Floating,
+        floating_point: step.category == Category::Floating,
         segment_loads: 0,
         accesses: list.get(..count).unwrap_or(&[]),
-        transfer: step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target }),
+        transfer: step.branch.map(|branch| Transfer { kind: branch.form.kind(), taken: branch.taken, target: branch.target }),
         bundle: None,
     };
     pmu.execute(&instruction, &mut tables);

@@ -1,20 +1,9 @@
 //! From a step of the POWER interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Memory, Occasion, Record, Sample, Traits};
+use vm_pmu::arch::feed::{Branch, Memory, Occasion, Record, Sample, Traits};
+use vm_pmu::decode::power::unit;
 
-use vm_pmu_engines::power::{Barrier, Branch as StepBranch, Class, Conditional, Step, Through, Transaction};
-
-/// The kind of a branch. One that depends on a condition is conditional, wherever it goes.
-pub(super) fn kind(branch: &StepBranch) -> BranchKind {
-    match (branch.through, branch.link) {
-        _ if branch.conditional => BranchKind::Conditional,
-        (Through::Immediate, false) => BranchKind::DirectJump,
-        (Through::Immediate, true) => BranchKind::DirectCall,
-        (_, true) => BranchKind::IndirectCall,
-        (_, false) if branch.is_return() => BranchKind::Return,
-        (_, false) => BranchKind::IndirectJump,
-    }
-}
+use vm_pmu_engines::power::{Conditional, Step, Transaction};
 
 /// What a step did for which its record may be wanted. What it fetched, the interpreter does not know.
 pub(super) fn occasion(step: &Step) -> Occasion {
@@ -28,13 +17,13 @@ pub(super) fn record(step: &Step) -> Record {
     Record {
         encoding: u64::from(step.encoding),
         cycles: step.cycles,
-        branch: step.branch.map(|branch| Branch::new(kind(&branch), branch.taken, branch.target)),
+        branch: step.branch.map(|branch| Branch::new(branch.form.kind(), branch.taken, branch.target)),
         memory: step.access.map(|access| {
             let memory = if access.store { Memory::store } else { Memory::load };
             memory(access.address, access.size)
         }),
         sample: Sample {
-            unit: unit(step),
+            unit: unit(step.category, step.barrier),
             traits: traits(step),
             real_address: step.access.map_or(0, |access| access.real),
             ..Sample::default()
@@ -43,23 +32,12 @@ pub(super) fn record(step: &Step) -> Record {
     }
 }
 
-fn unit(step: &Step) -> ExecutionUnit {
-    match step.class {
-        Class::Load | Class::Store | Class::Cache => ExecutionUnit::LoadStore,
-        Class::Branch => ExecutionUnit::Branch,
-        Class::Floating => ExecutionUnit::VectorScalar,
-        Class::Synchronize if step.barrier == Some(Barrier::Instruction) => ExecutionUnit::Fetch,
-        Class::Synchronize => ExecutionUnit::LoadStore,
-        _ => ExecutionUnit::FixedPoint,
-    }
-}
-
 fn traits(step: &Step) -> Traits {
     let mut traits = Traits::empty();
     traits.set(Traits::PROBE, step.marks.probe);
     traits.set(Traits::DIVIDE, step.marks.divide);
     traits.set(Traits::LONG_LATENCY, step.marks.long_latency);
-    traits.set(Traits::LINK, step.branch.is_some_and(|branch| branch.link));
+    traits.set(Traits::LINK, step.branch.is_some_and(|branch| branch.form.link));
     traits.set(Traits::RESERVE, step.conditional.is_none() && step.access.is_some_and(|access| access.reserve));
     traits.set(Traits::CONDITIONAL, step.conditional.is_some());
     traits.set(Traits::CONDITIONAL_FAILED, step.conditional == Some(Conditional::Failed));

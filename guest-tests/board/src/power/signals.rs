@@ -2,10 +2,10 @@
 
 use vm_pmu::arch::feed::{Pace, Signal, SignalSet};
 use vm_pmu::cpu::Counts;
+use vm_pmu::decode::branch_signal;
+use vm_pmu::decode::power::{RETIREMENT, barrier_signal, floating_signals, touch_signal};
 
-use super::record::kind;
-use vm_pmu::arch::feed::BranchKind;
-use vm_pmu_engines::power::{Barrier, Class, Conditional, Conflict, Failure, Floating, Step, Taken, Touch, Transaction, Work};
+use vm_pmu_engines::power::{Category, Conditional, Conflict, Failure, Step, Taken, Touch, Transaction};
 
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
@@ -121,13 +121,7 @@ pub(super) fn interruption(taken: Taken) -> Signal {
 
 /// Adds what `step` did, except cycles and ticks. `matches` is whether the match array matches it.
 pub(super) fn add(step: &Step, matches: bool, sink: &Counts<'_>) {
-    for signal in [
-        Signal::InstructionsRetired,
-        Signal::InstructionsDispatched,
-        Signal::MicroOpsRetired,
-        Signal::MicroOpsDispatched,
-        Signal::RetirementCycles,
-    ] {
+    for signal in RETIREMENT.into_iter().chain([Signal::RetirementCycles]) {
         sink.add(signal, 1);
     }
     sink.add(Signal::MatchedInstructions, u64::from(matches));
@@ -140,11 +134,13 @@ pub(super) fn add(step: &Step, matches: bool, sink: &Counts<'_>) {
         sink.add(conflicting(conflict, step.access.is_some_and(|access| access.store)), 1);
     }
     sink.add(Signal::TransactionAbortInstructions, u64::from(step.aborts));
-    match step.class {
-        Class::Branch => branch(step, sink),
-        Class::Fixed => sink.add(Signal::IntegerOps, 1),
-        Class::Floating => floating(step, sink),
-        Class::Load | Class::Store => memory(step, sink),
+    match step.category {
+        Category::Branch => branch(step, sink),
+        Category::Fixed => sink.add(Signal::IntegerOps, 1),
+        Category::Floating => floating_signals(step.floating, |signal, amount| {
+            sink.add(signal, amount);
+        }),
+        Category::Load | Category::Store => memory(step, sink),
         _ => others(step, sink),
     }
 }
@@ -208,49 +204,22 @@ fn conflicting(conflict: Conflict, stores: bool) -> Signal {
 /// What a branch adds by being one.
 pub(super) fn branch(step: &Step, sink: &Counts<'_>) {
     let Some(branch) = step.branch else { return };
-    let class = match kind(&branch) {
-        BranchKind::Conditional if branch.taken => Signal::ConditionalBranchesTaken,
-        BranchKind::Conditional => Signal::ConditionalBranchesNotTaken,
-        BranchKind::DirectJump => Signal::DirectJumps,
-        BranchKind::IndirectJump => Signal::IndirectJumps,
-        BranchKind::DirectCall => Signal::DirectCalls,
-        BranchKind::IndirectCall => Signal::IndirectCalls,
-        BranchKind::Return | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => Signal::NearReturns,
+    let signal = match branch_signal(branch.form.kind()) {
+        Some(signal) => signal,
+        None if branch.taken => Signal::ConditionalBranchesTaken,
+        None => Signal::ConditionalBranchesNotTaken,
     };
-    sink.add(class, 1);
+    sink.add(signal, 1);
     sink.add(Signal::BranchesRetired, 1);
     sink.add(Signal::BranchesTaken, u64::from(branch.taken));
     sink.add(Signal::BranchesBackward, u64::from(branch.target < step.address));
 }
 
-fn floating(step: &Step, sink: &Counts<'_>) {
-    sink.add(Signal::FloatingPointOperations, 1);
-    let (work, single, vector) = match step.floating {
-        Some(Floating::Math { work, single, vector }) => (work, single, vector),
-        Some(Floating::Move) => return sink.add(Signal::FloatingPointMoves, 1),
-        None => return,
-    };
-    sink.add(if single { Signal::FloatingPointSingleOps } else { Signal::FloatingPointDoubleOps }, 1);
-    sink.add(Signal::VectorOps, u64::from(vector));
-    let kind = match (vector, single, work) {
-        (false, _, Work::One) => Signal::FloatingPointScalarOps,
-        (false, _, Work::Fused) => Signal::FloatingPointScalarFusedOps,
-        (false, _, Work::Divide) => Signal::FloatingPointScalarDivides,
-        (true, false, Work::One) => Signal::FloatingPointVectorDoubleOps,
-        (true, false, Work::Fused) => Signal::FloatingPointVectorDoubleFusedOps,
-        (true, false, Work::Divide) => Signal::FloatingPointVectorDoubleDivides,
-        (true, true, Work::One) => Signal::FloatingPointVectorSingleOps,
-        (true, true, Work::Fused) => Signal::FloatingPointVectorSingleFusedOps,
-        (true, true, Work::Divide) => Signal::FloatingPointVectorSingleDivides,
-    };
-    sink.add(kind, 1);
-}
-
 fn memory(step: &Step, sink: &Counts<'_>) {
     // A stcx. that failed stored nothing.
     let stored = step.conditional != Some(Conditional::Failed);
-    sink.add(if step.class == Class::Load { Signal::Loads } else { Signal::Stores }, u64::from(stored));
-    sink.add(if step.class == Class::Load { Signal::VectorLoads } else { Signal::VectorStores }, u64::from(step.vector));
+    sink.add(if step.category == Category::Load { Signal::Loads } else { Signal::Stores }, u64::from(stored));
+    sink.add(if step.category == Category::Load { Signal::VectorLoads } else { Signal::VectorStores }, u64::from(step.vector));
     match step.conditional {
         Some(outcome) => {
             sink.add(Signal::StoreConditionals, 1);
@@ -266,20 +235,13 @@ fn memory(step: &Step, sink: &Counts<'_>) {
 }
 
 fn others(step: &Step, sink: &Counts<'_>) {
-    match step.barrier {
-        Some(Barrier::Heavyweight) => sink.add(Signal::BarriersFull, 1),
-        Some(Barrier::Lightweight | Barrier::Eieio) => sink.add(Signal::BarriersLight, 1),
-        Some(Barrier::PageTable) => sink.add(Signal::BarriersTranslation, 1),
-        Some(Barrier::Instruction) => sink.add(Signal::ContextSynchronizations, 1),
-        None => {}
+    if let Some(barrier) = step.barrier {
+        sink.add(barrier_signal(barrier), 1);
     }
     match step.touched.map(|touched| touched.why) {
-        Some(Touch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
-        Some(Touch::Store) => sink.add(Signal::PrefetchesForStore, 1),
-        Some(Touch::Flush) => sink.add(Signal::CacheLineFlushes, 1),
         Some(Touch::Stream) => sink.add(Signal::SoftwareStreamsBegun, u64::from(begins_streams(step))),
-        Some(Touch::Translation | Touch::LocalTranslation) => sink.add(Signal::TranslationInvalidations, 1),
-        _ => {}
+        Some(why) => touch_signal(why).into_iter().for_each(|signal| sink.add(signal, 1)),
+        None => {}
     }
     // dcbz is a store.
     if step.access.is_some_and(|access| access.store) {

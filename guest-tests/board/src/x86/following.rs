@@ -1,13 +1,10 @@
 //! The companion of one CPU: what the interpreter reports to it.
 
-use vm_pmu::arch::feed as arch;
 use vm_pmu::companion::{Access, AccessKind, Class, Instruction, Invalidation, PageTables, Transfer, Walk};
 
 use super::Pmu;
 use crate::Lines;
-use vm_pmu_engines::x86::{
-    Access as StepAccess, BranchKind, CpuView, InstructionClass, Invalidation as Forgotten, Prefetch, SegmentSet, Step, StepKind,
-};
+use vm_pmu_engines::x86::{Access as StepAccess, CpuView, Invalidation as Forgotten, Prefetch, SegmentSet, Step, StepKind};
 
 /// Bytes of a page: what is contiguous in physical memory.
 const PAGE: u64 = 4096;
@@ -27,7 +24,7 @@ impl Followed<'_, '_> {
         match (step.accesses(), step.touched) {
             ([], None) => self.report(step, cpu, &[]),
             ([access], None) if together(access) => {
-                let streaming = step.instruction.class == InstructionClass::Streaming;
+                let streaming = step.instruction.facts.streaming;
                 let access = self.kind(whole(access), access, streaming);
                 self.report(step, cpu, &[access]);
             }
@@ -38,14 +35,14 @@ impl Followed<'_, '_> {
     fn execute_several(&mut self, step: &Step, cpu: &CpuView<'_>) {
         let mut list = [Access::default(); MOST];
         let mut count = 0;
-        let streaming = step.instruction.class == InstructionClass::Streaming;
+        let streaming = step.instruction.facts.streaming;
         for access in step.accesses() {
             for part in parts(access, cpu).into_iter().flatten() {
                 push(&mut list, &mut count, self.kind(part, access, streaming));
             }
         }
         if let Some(touched) = step.touched.filter(|touched| touched.physical < self.ram) {
-            let kind = match step.instruction.prefetch {
+            let kind = match step.instruction.facts.prefetch {
                 Some(Prefetch::Nta) => AccessKind::PrefetchOnce,
                 Some(Prefetch::Write) => AccessKind::PrefetchStore,
                 Some(_) => AccessKind::PrefetchLoad,
@@ -80,10 +77,10 @@ impl Followed<'_, '_> {
             micro_ops: step.instruction.micro_ops,
             class: if taken { Class::Exception } else { step.instruction.operands.class },
             operation: (!taken).then(|| step.instruction.operands.operation()),
-            floating_point: step.instruction.simd.is_some(),
+            floating_point: step.instruction.facts.simd.is_some(),
             segment_loads: segment_loads(step.segment_loads),
             accesses,
-            transfer: step.branch.map(|branch| Transfer { kind: transfer(branch.kind), taken: branch.taken, target: branch.target }),
+            transfer: step.branch.map(|branch| Transfer { kind: branch.kind, taken: branch.taken, target: branch.target }),
             bundle: None,
         };
         self.pmu.execute(&instruction, &mut Tables(cpu));
@@ -155,16 +152,4 @@ fn parts(access: &StepAccess, cpu: &CpuView<'_>) -> [Option<Access>; 2] {
 /// Loads of a segment register that take their time: those of CS are part of a far transfer.
 fn segment_loads(loads: SegmentSet) -> u8 {
     (loads.0 & !SegmentSet::CS.0).count_ones() as u8
-}
-
-fn transfer(kind: BranchKind) -> arch::BranchKind {
-    match kind {
-        BranchKind::Conditional => arch::BranchKind::Conditional,
-        BranchKind::Direct => arch::BranchKind::DirectJump,
-        BranchKind::Indirect => arch::BranchKind::IndirectJump,
-        BranchKind::DirectCall => arch::BranchKind::DirectCall,
-        BranchKind::IndirectCall => arch::BranchKind::IndirectCall,
-        BranchKind::Return => arch::BranchKind::Return,
-        BranchKind::Far => arch::BranchKind::Far,
-    }
 }

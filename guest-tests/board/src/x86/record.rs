@@ -1,8 +1,8 @@
 //! From a step of the interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Occasion, Record};
+use vm_pmu::arch::feed::{Branch, Memory, Occasion, Record};
 
-use vm_pmu_engines::x86::{BranchKind as Kind, Step};
+use vm_pmu_engines::x86::Step;
 
 /// What a step did for which its record may be wanted. What it fetched, the interpreter does not know.
 #[must_use]
@@ -18,18 +18,7 @@ pub fn record(step: &Step) -> Option<Record> {
     step.retired().then(|| Record {
         encoding: step.instruction.encoding,
         cycles: step.cycles,
-        branch: step.branch.map(|branch| {
-            let kind = match branch.kind {
-                Kind::Conditional => BranchKind::Conditional,
-                Kind::Direct => BranchKind::DirectJump,
-                Kind::Indirect => BranchKind::IndirectJump,
-                Kind::DirectCall => BranchKind::DirectCall,
-                Kind::IndirectCall => BranchKind::IndirectCall,
-                Kind::Return => BranchKind::Return,
-                Kind::Far => BranchKind::Far,
-            };
-            Branch::new(kind, branch.taken, branch.target)
-        }),
+        branch: step.branch.map(|branch| Branch::new(branch.kind, branch.taken, branch.target)),
         memory: step.accesses().first().map(|access| Memory {
             store: step.stores != 0,
             load: step.loads != 0,

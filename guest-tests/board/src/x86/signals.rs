@@ -1,9 +1,10 @@
 //! From a step of the interpreter to signals.
 
-use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet};
+use vm_pmu::arch::feed::{BranchKind, Demand, Pace, Signal, SignalSet};
 use vm_pmu::cpu::Counts;
+use vm_pmu::decode::branch_signal;
 
-use vm_pmu_engines::x86::{BranchKind, Prefetch, SegmentSet, SimdClass, Step, StepKind};
+use vm_pmu_engines::x86::{SegmentSet, Step, StepKind};
 
 /// Micro-operations of a taken interrupt or exception.
 const DELIVERY_OPS: u64 = 8;
@@ -294,17 +295,15 @@ fn retirement(step: &Step, sink: &Counts<'_>) {
 fn branches(step: &Step, sink: &Counts<'_>) {
     // The transfer of an interrupt or exception is no instruction's.
     let Some(branch) = step.branch.filter(|_| step.retired()) else { return };
-    let class = match branch.kind {
-        BranchKind::Far => return sink.add(Signal::FarTransfers, 1),
-        BranchKind::Conditional if branch.taken => Signal::ConditionalBranchesTaken,
-        BranchKind::Conditional => Signal::ConditionalBranchesNotTaken,
-        BranchKind::Direct => Signal::DirectJumps,
-        BranchKind::Indirect => Signal::IndirectJumps,
-        BranchKind::DirectCall => Signal::DirectCalls,
-        BranchKind::IndirectCall => Signal::IndirectCalls,
-        BranchKind::Return => Signal::NearReturns,
+    let signal = match branch_signal(branch.kind) {
+        Some(signal) => signal,
+        None if branch.taken => Signal::ConditionalBranchesTaken,
+        None => Signal::ConditionalBranchesNotTaken,
     };
-    sink.add(class, 1);
+    sink.add(signal, 1);
+    if branch.kind == BranchKind::Far {
+        return;
+    }
     sink.add(Signal::BranchesRetired, 1);
     sink.add(Signal::BranchesTaken, u64::from(branch.taken));
 }
@@ -323,7 +322,7 @@ fn memory(step: &Step, sink: &Counts<'_>) {
     }
     let unlisted = (u64::from(step.loads) + u64::from(step.stores)).saturating_sub(step.accesses().len() as u64);
     let unlisted_crossing = u64::from(step.misaligned).saturating_sub(crossing).min(unlisted);
-    let prefetched = u64::from(step.touched.is_some() && step.instruction.prefetch.is_some());
+    let prefetched = u64::from(step.touched.is_some() && step.instruction.facts.prefetch.is_some());
     sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing + prefetched);
 }
 
@@ -337,33 +336,13 @@ fn lines(step: &Step, sink: &Counts<'_>) {
 }
 
 fn classes(step: &Step, sink: &Counts<'_>) {
-    let simd = step.instruction.simd.filter(|_| step.retired());
-    if simd.is_none() {
+    let facts = &step.instruction.facts;
+    if !step.retired() || facts.simd.is_none() {
         sink.add(Signal::FloatingPointIdleCycles, u64::from(step.cycles));
     }
-    if !step.retired() {
-        return;
-    }
-    let instruction = &step.instruction;
-    sink.add(Signal::CpuidInstructions, u64::from(instruction.cpuid));
-    sink.add(Signal::CacheLineFlushes, u64::from(instruction.clflush));
-    sink.add(Signal::LockedInstructions, u64::from(instruction.locked));
-    match instruction.prefetch {
-        Some(Prefetch::Nta) => sink.add(Signal::PrefetchesNonTemporal, 1),
-        Some(Prefetch::Write) => sink.add(Signal::PrefetchesForStore, 1),
-        Some(Prefetch::T0 | Prefetch::T1 | Prefetch::T2 | Prefetch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
-        None => {}
-    }
-    match simd.filter(|_| !instruction.vector_load) {
-        Some(SimdClass::PackedSse) => sink.add(Signal::PackedVectorOpsRetired, 1),
-        Some(SimdClass::ScalarSse) => sink.add(Signal::ScalarVectorOpsRetired, 1),
-        _ => {}
-    }
-    match simd {
-        Some(SimdClass::X87) => sink.add(Signal::X87Instructions, 1),
-        Some(SimdClass::Mmx) => sink.add(Signal::MmxInstructions, 1),
-        Some(SimdClass::PackedSse) => sink.add(Signal::PackedSseInstructions, 1),
-        Some(SimdClass::ScalarSse) => sink.add(Signal::ScalarSseInstructions, 1),
-        None => {}
+    if step.retired() {
+        facts.signals(|signal, amount| {
+            sink.add(signal, amount);
+        });
     }
 }

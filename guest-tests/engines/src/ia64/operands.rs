@@ -28,7 +28,7 @@ pub use vm_pmu::companion::ia64_register as register;
 const MOST: usize = 65;
 
 /// What an IA-64 instruction works on. [`register`] has the registers.
-pub type Operands = crate::operands::Operands<MOST>;
+pub type Operands = vm_pmu::decode::Operands<MOST>;
 
 /// What the instruction of `step` worked on.
 ///

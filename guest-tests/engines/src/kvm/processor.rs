@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kvm_bindings::{KVM_GUESTDBG_ENABLE, KVM_GUESTDBG_SINGLESTEP, kvm_guest_debug, kvm_regs, kvm_sregs, kvm_vcpu_events};
 use kvm_ioctls::{SyncReg, VcpuExit, VcpuFd};
+use vm_pmu::arch::feed::BranchKind;
 
 use super::able::{self, Able, VECTORS};
 use super::host::Host;
@@ -19,7 +20,7 @@ use crate::x86::observer::Observer;
 use crate::x86::op::{Decoded, Op, Repeat};
 use crate::x86::saved::Shadow;
 use crate::x86::state::{Core, RCX};
-use crate::x86::step::{BranchKind, Step};
+use crate::x86::step::Step;
 
 /// CR4.PGE, whose change makes KVM forget its translations.
 const CR4_PGE: u64 = 1 << 7;
@@ -240,7 +241,7 @@ impl Processor {
             let by_data = core
                 .step
                 .branch
-                .is_some_and(|branch| matches!(branch.kind, BranchKind::Indirect | BranchKind::IndirectCall | BranchKind::Return));
+                .is_some_and(|branch| matches!(branch.kind, BranchKind::IndirectJump | BranchKind::IndirectCall | BranchKind::Return));
             // With several CPUs at once, memory may hold another target by now.
             if self.compares || !by_data {
                 return Err(format!("KVM goes to {:#x} and not to {foretold:#x}", regs.rip));

@@ -1,14 +1,14 @@
 //! One CPU: its state, its observer, and a step of it.
 
-use super::decode::decode;
+use vm_pmu::decode::power::{Touch, Word, category, marks, operation};
+
 use super::exec::{Then, execute};
 use super::interrupt::{Delivery, Exception, Fault};
 use super::observer::{Alerts, CpuView, Observer};
 use super::radix::Purpose;
 use super::registers::{bescr, msr, reason, spr, vector};
 use super::state::{Core, Stop};
-use super::step::{Notice, Taken, Touch, Transaction};
-use super::word::Word;
+use super::step::{Notice, Taken, Transaction};
 
 pub(crate) struct Cpu<O> {
     pub(crate) core: Core,
@@ -100,11 +100,15 @@ impl<O: Observer> Cpu<O> {
         };
         core.step.encoding = word;
         core.next = core.effective(core.pc.wrapping_add(4));
-        let Some(op) = decode(word) else {
+        let Some(op) = operation(word) else {
             return self.fault(Fault::illegal(), word);
         };
-        match execute(core, op, Word(word), &mut self.observer) {
-            Ok(then) => self.complete(then),
+        let w = Word(word);
+        match execute(core, op, w, &mut self.observer) {
+            Ok(then) => {
+                (core.step.category, core.step.marks) = (category(op, w), marks(op, w));
+                self.complete(then);
+            }
             Err(fault) => self.fault(fault, word),
         }
     }

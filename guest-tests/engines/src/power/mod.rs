@@ -109,22 +109,18 @@
 //! # Sources
 //!
 //! Power ISA 3.0B. POWER9's HILE, PVR and which state may ask for which priority are as in QEMU's `target/ppc`; numbers of registers and
-//! bits were compared with Linux's `arch/powerpc/include/asm/reg.h`. The `powerpc` disassembler checks decoding in the tests. It does not
-//! decode here, because it stops at Power ISA 2.0x and takes hint fields such as BH, EH, TH and LEV for other instructions.
+//! bits were compared with Linux's `arch/powerpc/include/asm/reg.h`. What an instruction is, [`vm_pmu::decode::power`] knows.
 
 mod access;
 pub mod assemble;
 mod checkpoint;
 pub(crate) mod cpu;
-pub(crate) mod decode;
 mod devices;
 pub(crate) mod exec;
 mod footprint;
 mod interrupt;
 mod machine;
 mod observer;
-pub(crate) mod op;
-mod operands;
 mod radix;
 pub mod registers;
 mod restore;
@@ -133,7 +129,6 @@ pub(crate) mod state;
 mod step;
 mod transaction;
 mod vectors;
-pub(crate) mod word;
 
 pub use super::dma::{DMA_MOST, DmaAccess, DmaCommand, DmaKind, DmaRegister, DmaState};
 pub use super::image::{Image, ImageError, Segment};
@@ -144,12 +139,9 @@ pub use devices::DMA;
 pub use footprint::{Conflict, Failure, Footprint};
 pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
-pub use operands::{Operands, operands, register};
 pub use radix::{RadixWalk, TreeWalk};
 pub use restore::{BadCpu, RestoreError};
 pub use saved::{CpuState, Saved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
-pub use step::{
-    Access, Barrier, Branch, Class, Conditional, DeviceActivity, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched,
-    Transaction, Work,
-};
+pub use step::{Access, Branch, Conditional, DeviceActivity, Notice, Step, Taken, Touched, Transaction};
+pub use vm_pmu::decode::power::{Barrier, BranchForm, Category, Floating, Marks, Through, Touch, Work};

@@ -1,5 +1,7 @@
 //! What is reported to an observer about each thing a CPU did.
 
+use vm_pmu::decode::power::{Barrier, BranchForm, Category, Floating, Marks, Touch};
+
 use super::footprint::{Conflict, Failure};
 use crate::dma::DmaAccess;
 
@@ -12,74 +14,15 @@ pub enum DeviceActivity {
     Answer,
 }
 
-/// What an instruction mostly does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Class {
-    /// Fixed-point arithmetic, logic, shifts and compares; moves to and from registers of the unit.
-    #[default]
-    Fixed,
-    /// Floating point, but not its loads and stores.
-    Floating,
-    /// A load, of whatever register.
-    Load,
-    /// A store, of whatever register.
-    Store,
-    /// Data cache blocks, prefetches, flushes and instruction cache blocks.
-    Cache,
-    /// A branch.
-    Branch,
-    /// Logic on condition register bits and fields.
-    Condition,
-    /// Waits until earlier storage accesses or instructions are done: `sync`, `lwsync`, `ptesync`, `eieio`, `isync`.
-    Synchronize,
-    /// Transactional memory.
-    Transaction,
-    /// A move from or to a special purpose register other than LR, CTR, XER and TAR.
-    SpecialRegister,
-    /// The machine state: `rfid`, `mtmsr`, `sc`, `stop`, translation look-aside buffers and segments.
-    System,
-}
-
-/// How a branch finds its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Through {
-    /// The instruction has it.
-    Immediate,
-    /// The link register has it.
-    Lr,
-    /// The count register has it.
-    Ctr,
-    /// The target address register has it.
-    Tar,
-}
-
 /// A branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// How it finds its target.
-    pub through: Through,
-    /// Whether it depends on a condition or on the count register.
-    pub conditional: bool,
-    /// Whether it depends on a bit of the condition register.
-    pub on_condition: bool,
-    /// Whether it counts the count register down.
-    pub on_count: bool,
-    /// LK=1: the address of the next instruction went to the link register, taken or not.
-    pub link: bool,
-    /// The BH field of `bclr`, `bcctr` and `bctar`; 0 of others.
-    pub hint: u8,
+    /// Its form.
+    pub form: BranchForm,
     /// Whether it was taken.
     pub taken: bool,
     /// Where it goes when taken.
     pub target: u64,
-}
-
-impl Branch {
-    /// A subroutine return according to the hint field: `bclr` with BH=0.
-    #[must_use]
-    pub fn is_return(&self) -> bool {
-        self.through == Through::Lr && self.hint == 0
-    }
 }
 
 /// A memory access.
@@ -106,21 +49,6 @@ pub enum Conditional {
     Failed,
 }
 
-/// What `sync` and its like wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Barrier {
-    /// `sync` with L=0.
-    Heavyweight,
-    /// `sync` with L=1.
-    Lightweight,
-    /// `sync` with L=2.
-    PageTable,
-    /// `eieio`.
-    Eieio,
-    /// `isync`.
-    Instruction,
-}
-
 /// A cache block or translation that an instruction names without moving data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
@@ -128,29 +56,6 @@ pub struct Touched {
     pub address: u64,
     /// Why.
     pub why: Touch,
-}
-
-/// Why a cache block or translation is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
-    /// `dcbt`: it will be loaded.
-    Load,
-    /// `dcbtst`: it will be stored to.
-    Store,
-    /// `dcbt` or `dcbtst` that describes or controls a stream: the address is none, or that of its first block.
-    Stream,
-    /// `icbt`: it will be executed.
-    Execute,
-    /// `dcbf` or `dcbst`.
-    Flush,
-    /// `icbi`.
-    InstructionBlock,
-    /// `tlbie`: a translation of every CPU is forgotten.
-    Translation,
-    /// `tlbiel`: a translation of this CPU is forgotten.
-    LocalTranslation,
-    /// `slbie`, `slbia` and their like: a segment is forgotten.
-    Segment,
 }
 
 /// The operation of a transactional memory instruction.
@@ -174,56 +79,6 @@ pub enum Transaction {
     Other,
 }
 
-/// Floating-point work of an instruction (POWER9 PMU User's Guide, Table 5-4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Floating {
-    /// No arithmetic: a move between registers, a rounding or conversion, FPSCR.
-    Move,
-    /// Arithmetic on numbers of one format.
-    Math {
-        /// The operation on each number.
-        work: Work,
-        /// The numbers are of single precision.
-        single: bool,
-        /// The operands are vectors: two numbers of double precision, or four of single precision.
-        vector: bool,
-    },
-}
-
-impl Floating {
-    /// Whether it is a division or a square root.
-    #[must_use]
-    pub fn is_slow(self) -> bool {
-        matches!(self, Floating::Math { work: Work::Divide, .. })
-    }
-}
-
-/// An operation on each number of a floating-point instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// One flop: an addition, multiplication, comparison, selection or change of the sign.
-    One,
-    /// A multiplication and an addition, rounded once.
-    Fused,
-    /// A division or a square root.
-    Divide,
-}
-
-/// Marks that some events depend on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// `and 0,0,0` or `and 1,1,1`: the no-operations that mark a place in a program.
-    pub probe: bool,
-    /// Division, square root, multiplication, a move to CTR, or a branch that sets the link register.
-    pub long_latency: bool,
-    /// A fixed-point division.
-    pub divide: bool,
-    /// A fixed-point multiplication.
-    pub multiply: bool,
-    /// A move to CTR.
-    pub count_register: bool,
-}
-
 /// One completed instruction of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -236,7 +91,7 @@ pub struct Step {
     /// The instruction.
     pub encoding: u32,
     /// What it mostly does.
-    pub class: Class,
+    pub category: Category,
     /// Cycles it takes unless the observer returns another number in [`Alerts::cycles`](super::Alerts::cycles): one.
     pub cycles: u32,
     /// MSR when it began.

@@ -1,10 +1,12 @@
 //! From bytes to [`Decoded`], by way of iced-x86.
 
 use iced_x86::{ConditionCode, Decoder, DecoderError, DecoderOptions, FastFormatter, Instruction, OpKind, Register};
+use vm_pmu::decode::x86::Mode;
 
 use super::mnemonic::{operation, refine};
 use super::op::{Decoded, Operand, Repeat};
 use super::state::{NEXT, ZERO};
+use super::step::InstructionInfo;
 
 /// What came out of decoding.
 pub(crate) enum Outcome {
@@ -33,7 +35,8 @@ pub(crate) fn decode(bytes: &[u8], rip: u64) -> Outcome {
             _ => Outcome::Invalid,
         };
     }
-    let mut d = Decoded::new(operation(&i), i.len() as u8);
+    let Ok(described) = vm_pmu::decode::x86::decode(bytes, Mode::Bits64, rip) else { return Outcome::Invalid };
+    let mut d = Decoded::new(operation(&i), InstructionInfo::of(&described, bytes));
     operands(&i, &mut d);
     d.repeat = if i.has_repne_prefix() {
         Repeat::NotEqual
@@ -47,10 +50,6 @@ pub(crate) fn decode(bytes: &[u8], rip: u64) -> Outcome {
         d.code = i.condition_code() as u8 - 1;
     }
     refine(&i, &mut d);
-    d.info.operands = super::operands::operands(&i, &d);
-    d.info.operands.prefixes = super::operands::prefixes(&bytes[..i.len()]);
-    d.info.locked = d.lock;
-    d.info.encoding = bytes.iter().take(i.len().min(8)).rev().fold(0, |encoding, byte| encoding << 8 | u64::from(*byte));
     Outcome::Instruction(Box::new(d))
 }
 
@@ -153,3 +152,6 @@ fn memory(i: &Instruction, d: &mut Decoded) {
     };
     d.stack = i.memory_segment() == Register::SS && d.segment == 0;
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,14 @@
 //! Interrupt and exception delivery through the IDT, and IRET.
 
+use vm_pmu::arch::feed::BranchKind;
+
 use super::exec::control::{canonical, flat_data};
 use super::exec::segment::Descriptor;
 use super::fault::{Fault, Stop, vector};
 use super::flags::{IF, NT, RF, TF};
 use super::op::Decoded;
 use super::state::{CS, Core, RSP, SS, Segment};
-use super::step::{BranchKind, SegmentSet, StepKind};
+use super::step::{SegmentSet, StepKind};
 
 /// Where an interrupt comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

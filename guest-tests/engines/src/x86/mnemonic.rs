@@ -3,7 +3,6 @@
 use iced_x86::{Code, EncodingKind, Instruction, MemorySize, Mnemonic, OpKind};
 
 use super::op::{Decoded, Op, Operand};
-use super::step::{InstructionClass, MICROCODE, Prefetch, SimdClass};
 
 /// The operation of a valid instruction.
 #[rustfmt::skip]
@@ -151,8 +150,6 @@ fn far_or_near(i: &Instruction) -> Way {
 pub(crate) fn refine(i: &Instruction, d: &mut Decoded) {
     sizes(i, d);
     stack_default(d);
-    classes(i, d);
-    d.info.micro_ops = micro_ops(d);
 }
 
 fn sizes(i: &Instruction, d: &mut Decoded) {
@@ -236,98 +233,6 @@ fn sizes(i: &Instruction, d: &mut Decoded) {
 fn stack_default(d: &mut Decoded) {
     let implied = matches!(d.op, Op::Ret | Op::Leave | Op::Enter | Op::Retf | Op::Iret);
     d.stack |= implied;
-}
-
-fn classes(i: &Instruction, d: &mut Decoded) {
-    d.info.cpuid = d.op == Op::Cpuid;
-    d.info.clflush = d.op == Op::Clflush;
-    d.info.class = class_of(i, d.op);
-    d.info.prefetch = match i.mnemonic() {
-        Mnemonic::Prefetchnta => Some(Prefetch::Nta),
-        Mnemonic::Prefetcht0 => Some(Prefetch::T0),
-        Mnemonic::Prefetcht1 => Some(Prefetch::T1),
-        Mnemonic::Prefetcht2 => Some(Prefetch::T2),
-        Mnemonic::Prefetchw | Mnemonic::Prefetchwt1 => Some(Prefetch::Write),
-        Mnemonic::Prefetch => Some(Prefetch::Load),
-        _ => None,
-    };
-    d.info.simd = match i.mnemonic() {
-        Mnemonic::Emms | Mnemonic::Femms => Some(SimdClass::Mmx),
-        Mnemonic::Fnop | Mnemonic::Wait => Some(SimdClass::X87),
-        _ if matches!(d.op, Op::MovX | Op::XorX) => Some(SimdClass::PackedSse),
-        _ if matches!(d.op, Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr) => Some(SimdClass::ScalarSse),
-        _ => None,
-    };
-    d.info.vector_load = matches!(d.op, Op::MovX | Op::MovXFromGpr) && d.src == Operand::Mem;
-}
-
-fn class_of(i: &Instruction, op: Op) -> InstructionClass {
-    match op {
-        // AMD's manual does not except MOV to CR8.
-        Op::Cpuid
-        | Op::Iret
-        | Op::MovToCr
-        | Op::MovToDr
-        | Op::Wrmsr
-        | Op::Lgdt
-        | Op::Lidt
-        | Op::Lldt
-        | Op::Ltr
-        | Op::Wbinvd
-        | Op::Invlpg => InstructionClass::Serializing,
-        Op::Div | Op::Idiv => InstructionClass::Divide,
-        Op::Mul | Op::ImulOne | Op::Imul | Op::Imul3 => InstructionClass::Multiply,
-        Op::Fence => InstructionClass::Fence,
-        Op::Movnti => InstructionClass::Streaming,
-        _ if matches!(i.mnemonic(), Mnemonic::Movntps | Mnemonic::Movntpd | Mnemonic::Movntdq) => InstructionClass::Streaming,
-        _ => InstructionClass::Plain,
-    }
-}
-
-fn micro_ops(d: &Decoded) -> u8 {
-    let base = match d.op {
-        Op::Cpuid
-        | Op::Div
-        | Op::Idiv
-        | Op::JmpFar
-        | Op::CallFar
-        | Op::Retf
-        | Op::Iret
-        | Op::Int
-        | Op::Int3
-        | Op::Into
-        | Op::Syscall
-        | Op::Sysret
-        | Op::Sysenter
-        | Op::Sysexit
-        | Op::Rdmsr
-        | Op::Wrmsr
-        | Op::Rdpmc
-        | Op::Lgdt
-        | Op::Lidt
-        | Op::Ltr
-        | Op::Lldt
-        | Op::MovToCr
-        | Op::MovToSeg
-        | Op::PopSeg
-        | Op::Invlpg
-        | Op::Wbinvd
-        | Op::Enter
-        | Op::Cmpxchg8b
-        | Op::Cmpxchg16b
-        | Op::In
-        | Op::Out => MICROCODE,
-        Op::Movs | Op::Cmps | Op::Ins | Op::Outs => 3,
-        Op::Stos | Op::Lods | Op::Scas | Op::Call | Op::CallIndirect | Op::Ret | Op::Leave => 2,
-        _ => 1,
-    };
-    let memory = match d.op {
-        Op::Mov | Op::Movzx | Op::Movsx | Op::Lea | Op::Nop | Op::Prefetch | Op::Clflush | Op::Push | Op::Pop | Op::Movnti | Op::MovX => 0,
-        Op::Cmp | Op::Test | Op::Bt | Op::Set => u8::from(d.has_memory()),
-        _ if d.dst == Operand::Mem => 2,
-        _ => u8::from(d.src == Operand::Mem),
-    };
-    base + memory
 }
 
 /// The number of a control or debug register.

@@ -33,10 +33,8 @@ pub(crate) mod mnemonic;
 mod msr;
 pub(crate) mod observer;
 pub(crate) mod op;
-mod operands;
 pub(crate) mod paging;
 mod pci;
-mod registers;
 #[cfg_attr(
     not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")),
     expect(dead_code, reason = "the interpreter itself rehearses nothing")
@@ -61,11 +59,10 @@ pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
 pub use observer::{Alerts, CpuView, Gp, Observer, Unobserved};
 pub use paging::PageWalk;
-pub use registers::{Operands, register};
 pub use restore::RestoreError;
 pub use saved::{
     ApicState, CpuState, Fetching, MailState, MsrState, Saved, SegmentState, Shadow, TableState, TimerState, Translation, Turn,
 };
-pub use step::{
-    Access, Branch, BranchKind, InstructionClass, InstructionInfo, Invalidation, Prefetch, SegmentSet, SimdClass, Step, StepKind, Touched,
-};
+pub use step::{Access, Branch, InstructionClass, InstructionInfo, Invalidation, SegmentSet, Step, StepKind, Touched};
+pub use vm_pmu::arch::feed::BranchKind;
+pub use vm_pmu::decode::x86::{Facts, Prefetch, SimdClass};

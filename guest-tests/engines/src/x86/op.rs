@@ -88,7 +88,7 @@ pub(crate) struct Decoded {
 }
 
 impl Decoded {
-    pub(crate) fn new(op: Op, length: u8) -> Self {
+    pub(crate) fn new(op: Op, info: InstructionInfo) -> Self {
         Self {
             op,
             size: 8,
@@ -106,7 +106,7 @@ impl Decoded {
             segment: 0,
             displacement: 0,
             immediate: 0,
-            info: InstructionInfo { length, micro_ops: 1, ..InstructionInfo::default() },
+            info,
         }
     }
 

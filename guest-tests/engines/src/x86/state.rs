@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+use vm_pmu::arch::feed::BranchKind;
+
 use super::apic::{Apic, Delivery, Destination, Ipi, PerformanceMask};
 use super::bus::MachineBus;
 use super::fault::{Fault, Stop};
@@ -10,7 +12,7 @@ use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP, DR7_RES
 use super::mailbox::Interrupter;
 use super::rehearsal::Rehearsal;
 use super::saved::Shadow;
-use super::step::{Branch, BranchKind, Step};
+use super::step::{Branch, Step};
 use super::tlb::Tlb;
 use crate::dma::Dma;
 use crate::memory::Memory;

@@ -1,6 +1,9 @@
 //! What is reported to an observer about each thing a CPU did.
 
-use super::registers::Operands;
+use vm_pmu::arch::feed::BranchKind;
+use vm_pmu::companion::Class;
+use vm_pmu::decode::Description;
+use vm_pmu::decode::x86::{Facts, Instruction, Operands, is_microcode};
 
 /// What kind of thing a [`Step`] is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,30 +33,10 @@ pub enum StepKind {
     },
 }
 
-/// The kinds of control transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BranchKind {
-    /// Jcc, JRCXZ, LOOPcc.
-    Conditional,
-    /// JMP to an immediate target.
-    Direct,
-    /// Near JMP through a register or memory.
-    Indirect,
-    /// Near CALL to an immediate target.
-    DirectCall,
-    /// Near CALL through a register or memory.
-    IndirectCall,
-    /// Near RET.
-    Return,
-    /// Far CALL, JMP, RET; IRET, SYSCALL, SYSRET, SYSENTER, SYSEXIT, INT n; and every interrupt
-    /// and exception taken.
-    Far,
-}
-
 /// A control transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// Its kind.
+    /// Its kind: [far](BranchKind::Far) of every interrupt and exception taken too.
     pub kind: BranchKind,
     /// Whether it was taken; only [`BranchKind::Conditional`] ones may not be.
     pub taken: bool,
@@ -96,36 +79,6 @@ pub enum Invalidation {
     Page(u64),
 }
 
-/// The prefetch instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prefetch {
-    /// PREFETCHNTA.
-    Nta,
-    /// PREFETCHT0.
-    T0,
-    /// PREFETCHT1.
-    T1,
-    /// PREFETCHT2.
-    T2,
-    /// PREFETCHW and PREFETCHWT1.
-    Write,
-    /// PREFETCH (3DNow!).
-    Load,
-}
-
-/// The instruction classes of the floating-point and vector units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SimdClass {
-    /// x87.
-    X87,
-    /// MMX and 3DNow!.
-    Mmx,
-    /// SSE, SSE2 and later, on all elements of the operands, or on the operands as a whole.
-    PackedSse,
-    /// SSE, SSE2 and later, on the lowest element: here MOVD and MOVQ.
-    ScalarSse,
-}
-
 /// Instructions that hold a processor up in their own way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionClass {
@@ -143,6 +96,19 @@ pub enum InstructionClass {
     Fence,
     /// Stores past the caches: MOVNTI, MOVNTDQ, MOVNTPS, MOVNTPD.
     Streaming,
+}
+
+impl InstructionClass {
+    fn of(description: &Description, facts: &Facts) -> Self {
+        match description.operands.class {
+            _ if facts.streaming => Self::Streaming,
+            Class::Serializing => Self::Serializing,
+            Class::Divide | Class::SignedDivide => Self::Divide,
+            Class::Multiply | Class::WideMultiply => Self::Multiply,
+            Class::Fence => Self::Fence,
+            _ => Self::Plain,
+        }
+    }
 }
 
 /// A set of segment registers.
@@ -189,36 +155,38 @@ pub struct InstructionInfo {
     pub length: u8,
     /// The first eight of them, as a little-endian number.
     pub encoding: u64,
-    /// Estimated micro-operations: one, one more for a load that feeds an operation, two more for
-    /// a read-modify-write of memory, one per string iteration and load or store of it, and 8 for
-    /// what is microcode on every x86 (CPUID, far transfers, MSR and table accesses, DIV).
+    /// Estimated [micro-operations](Description::micro_ops).
     pub micro_ops: u8,
-    /// A LOCK prefix, or XCHG with memory.
-    pub locked: bool,
-    /// CLFLUSH, CLFLUSHOPT or CLWB.
-    pub clflush: bool,
-    /// CPUID.
-    pub cpuid: bool,
     /// What a model of timing must distinguish.
     pub class: InstructionClass,
-    /// A prefetch instruction.
-    pub prefetch: Option<Prefetch>,
-    /// The floating-point or vector class.
-    pub simd: Option<SimdClass>,
-    /// A vector instruction that only loads a register.
-    pub vector_load: bool,
+    /// The kind of its control transfer, if it is one.
+    pub branch: Option<BranchKind>,
+    /// Facts that the decoder knows besides.
+    pub facts: Facts,
     /// The registers that it works on.
     pub operands: Operands,
 }
 
-/// The estimate for what is microcode on every x86.
-pub(crate) const MICROCODE: u8 = 8;
-
 impl InstructionInfo {
+    /// Takes from the decoder's result what a step reports; the instruction is at the start of `bytes`.
+    pub(crate) fn of(instruction: &Instruction, bytes: &[u8]) -> Self {
+        let Instruction { description, facts } = instruction;
+        let encoded = bytes.iter().take(usize::from(description.length).min(8));
+        Self {
+            length: description.length,
+            encoding: encoded.rev().fold(0, |encoding, byte| encoding << 8 | u64::from(*byte)),
+            micro_ops: description.micro_ops,
+            class: InstructionClass::of(description, facts),
+            branch: description.branch.map(|branch| branch.kind),
+            facts: *facts,
+            operands: description.operands,
+        }
+    }
+
     /// Whether it is microcode on every x86. All of its micro-operations then are.
     #[must_use]
     pub fn is_microcode(&self) -> bool {
-        self.micro_ops >= MICROCODE
+        is_microcode(self.micro_ops)
     }
 }
 

@@ -1,53 +1,46 @@
 //! Branches (Power ISA 3.0B, Book I, 2.4) and traps (3.3.11).
 
+use vm_pmu::decode::power::{Op, Through, Word, branch_form, direct_target};
+
 use crate::power::interrupt::Fault;
-use crate::power::op::Op;
 use crate::power::registers::{facility, msr};
 use crate::power::state::Core;
-use crate::power::step::{Branch, Class, Through};
-use crate::power::word::Word;
+use crate::power::step::Branch;
 
 impl Core {
     /// Executes `op` if it is a branch; returns whether it was.
     #[inline]
     pub(super) fn branch(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
-        let (through, target) = match op {
-            Op::B => (Through::Immediate, w.li()),
-            Op::Bc => (Through::Immediate, w.ds()),
-            Op::Bclr => (Through::Lr, self.lr & !3),
-            Op::Bcctr => (Through::Ctr, self.ctr & !3),
-            Op::Bctar => {
+        let Some(form) = branch_form(op, w) else { return Ok(false) };
+        let target = match form.through {
+            Through::Immediate => direct_target(op, w, self.pc).unwrap_or_default(),
+            Through::Lr => self.lr & !3,
+            Through::Ctr => self.ctr & !3,
+            Through::Tar => {
                 self.facility(facility::TAR, facility::CAUSE_TAR)?;
-                (Through::Tar, self.peek_spr(super::super::registers::spr::TAR) & !3)
+                self.peek_spr(super::super::registers::spr::TAR) & !3
             }
-            _ => return Ok(false),
         };
-        let relative = through == Through::Immediate && !w.absolute();
-        let target = self.effective(if relative { self.pc.wrapping_add(target) } else { target });
-        let bo = if op == Op::B { 0b10100 } else { w.rt() };
-        let (on_condition, on_count) = (bo & 0b10000 == 0, bo & 0b00100 == 0);
-        if on_count && op == Op::Bcctr {
+        let target = self.effective(target);
+        let bo = w.rt();
+        if form.on_count && op == Op::Bcctr {
             // An invalid form: the count cannot be the target too.
             return Err(Fault::illegal());
         }
-        let counted = !on_count || {
+        let counted = !form.on_count || {
             self.ctr = self.ctr.wrapping_sub(1);
             let count = self.effective(self.ctr);
             (count != 0) != (bo & 0b00010 != 0)
         };
-        let condition = !on_condition || (self.cr >> (31 - w.ra()) & 1 != 0) == (bo & 0b01000 != 0);
+        let condition = !form.on_condition || (self.cr >> (31 - w.ra()) & 1 != 0) == (bo & 0b01000 != 0);
         let taken = counted && condition;
-        if w.record() {
+        if form.link {
             self.lr = self.effective(self.pc.wrapping_add(4));
-            self.step.marks.long_latency = true;
         }
         if taken {
             self.next = target;
         }
-        let hint = if through == Through::Immediate { 0 } else { (w.rb() & 3) as u8 };
-        let conditional = on_condition || on_count;
-        self.step.class = Class::Branch;
-        self.step.branch = Some(Branch { through, conditional, on_condition, on_count, link: w.record(), hint, taken, target });
+        self.step.branch = Some(Branch { form, taken, target });
         Ok(true)
     }
 

@@ -1,11 +1,10 @@
 //! The condition register (Power ISA 3.0B, Book I, 2.5 and 3.3.19).
 
+use vm_pmu::decode::power::{Op, Word};
+
 use super::CA;
 use super::fixed::{CA32, OV, OV32};
-use crate::power::op::Op;
 use crate::power::state::Core;
-use crate::power::step::Class;
-use crate::power::word::Word;
 
 impl Core {
     fn cr_bit(&self, bit: usize) -> bool {
@@ -31,7 +30,6 @@ impl Core {
         };
         let bit = 1 << (31 - w.rt());
         self.cr = if value { self.cr | bit } else { self.cr & !bit };
-        self.class(Class::Condition);
         true
     }
 
@@ -40,7 +38,6 @@ impl Core {
             Op::Mcrf => {
                 let bits = self.cr >> (28 - 4 * w.bfa());
                 self.set_field(w.bf(), bits);
-                self.class(Class::Condition);
             }
             // One field: the others of the result are undefined, here 0.
             Op::Mfcr if w.0 & 1 << 20 != 0 => self.gpr[w.rt()] = u64::from(self.cr & fields(lowest(w.fxm()))),

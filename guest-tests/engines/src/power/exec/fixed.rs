@@ -1,9 +1,9 @@
 //! Fixed-point arithmetic, logic, compares and counts (Power ISA 3.0B, Book I, 3.3).
 
-use crate::power::op::Op;
+use vm_pmu::decode::power::{Op, Word};
+
 use crate::power::registers::msr;
 use crate::power::state::Core;
-use crate::power::word::Word;
 
 /// XER bit 32: summary overflow.
 pub(crate) const SO: u64 = 1 << 31;
@@ -216,9 +216,6 @@ impl Core {
             Op::Popcntb | Op::Popcntw | Op::Popcntd | Op::Prtyd | Op::Prtyw | Op::Cmpb | Op::Bpermd => false,
             _ => w.record(),
         };
-        if op == Op::And && matches!(w.0, 0x7C00_0038 | 0x7C21_0838) {
-            self.step.marks.probe = true;
-        }
         self.priority_hint(op, w);
         self.result(w.ra(), value, record);
         true

@@ -1,11 +1,10 @@
 //! A part of floating point (Power ISA 3.0B, Book I, 4.6): double and single arithmetic rounded to nearest, without exceptions. FPSCR
 //! keeps what is written to it, and only its condition bits change by themselves.
 
+use vm_pmu::decode::power::{Op, Word, is_single, scalar_work};
+
 use crate::power::interrupt::Fault;
-use crate::power::op::Op;
 use crate::power::state::Core;
-use crate::power::step::{Class, Floating, Work};
-use crate::power::word::Word;
 
 const SIGN: u64 = 1 << 63;
 /// What an invalid operation makes.
@@ -37,11 +36,9 @@ impl Core {
 
     /// Executes `op` if it is one of these; returns whether it was.
     pub(super) fn float(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
-        let Some(floating) = kind(op) else { return Ok(false) };
+        let Some(floating) = scalar_work(op) else { return Ok(false) };
         self.need_floating()?;
-        self.class(Class::Floating);
         self.step.floating = Some(floating);
-        self.step.marks.long_latency = floating.is_slow();
         let value = match op {
             Op::Fcmpu | Op::Fcmpo => {
                 let ordering = self.number(w.ra()).partial_cmp(&self.number(w.rb()));
@@ -121,24 +118,4 @@ impl Core {
         };
         if single { rounded(bits(value)) } else { bits(value) }
     }
-}
-
-/// The kind of operation, if it is floating point. Comparing, selecting and changing the sign are operations of one flop; moves, roundings
-/// and conversions are none (POWER9 PMU User's Guide, Table 5-4, PM_1FLOP_CMPL).
-pub(crate) fn kind(op: Op) -> Option<Floating> {
-    let work = match op {
-        Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fmul | Op::Fmuls => Work::One,
-        Op::Fcmpu | Op::Fcmpo | Op::Fsel | Op::Fabs | Op::Fnabs | Op::Fneg => Work::One,
-        Op::Fmr | Op::Frsp | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz | Op::Mffs | Op::Mtfsf => return Some(Floating::Move),
-        Op::Fmadd | Op::Fmadds | Op::Fmsub | Op::Fmsubs | Op::Fnmadd | Op::Fnmadds | Op::Fnmsub | Op::Fnmsubs => Work::Fused,
-        Op::Fdiv | Op::Fdivs | Op::Fsqrt | Op::Fsqrts => Work::Divide,
-        _ => return None,
-    };
-    Some(Floating::Math { work, single: is_single(op), vector: false })
-}
-
-/// Whether the arithmetic of `op` is of single precision.
-fn is_single(op: Op) -> bool {
-    matches!(op, Op::Fadds | Op::Fsubs | Op::Fmuls | Op::Fdivs | Op::Fsqrts)
-        || matches!(op, Op::Fmadds | Op::Fmsubs | Op::Fnmadds | Op::Fnmsubs)
 }

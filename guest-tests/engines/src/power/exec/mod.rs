@@ -13,13 +13,12 @@ mod system;
 mod transaction;
 pub(crate) mod vector;
 
+use vm_pmu::decode::power::{Op, Word, is_vector};
+
 use super::interrupt::{Exception, Fault};
 use super::observer::Observer;
-use super::op::Op;
 use super::registers::msr;
 use super::state::Core;
-use super::step::Class;
-use super::word::Word;
 
 pub(crate) use fixed::{CA, SO};
 pub(crate) use special::has as has_spr;
@@ -64,7 +63,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, op: Op, w: Word, observer: &
             core.need(msr::VSX, Exception::VsxUnavailable)?;
             Err(Fault::illegal())
         }
-        op if vector::is_one(op) => core.vector_scalar(op, w).map(|()| Then::Next),
+        op if is_vector(op) => core.vector_scalar(op, w).map(|()| Then::Next),
         Op::Tbegin
         | Op::Tend
         | Op::Tcheck
@@ -94,9 +93,5 @@ impl Core {
     /// Raises a program interrupt in problem state.
     pub(crate) fn privileged(&self) -> Result<(), Fault> {
         if self.problem() { Err(Fault::privileged()) } else { Ok(()) }
-    }
-
-    fn class(&mut self, class: Class) {
-        self.step.class = class;
     }
 }

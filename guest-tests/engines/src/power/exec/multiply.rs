@@ -1,8 +1,8 @@
 //! Multiplication and division (Power ISA 3.0B, Book I, 3.3.9).
 
-use crate::power::op::Op;
+use vm_pmu::decode::power::{Op, Word};
+
 use crate::power::state::Core;
-use crate::power::word::Word;
 
 fn low_signed(value: u64) -> i64 {
     i64::from(value as i32)
@@ -33,11 +33,9 @@ impl Core {
     #[inline]
     pub(super) fn multiply(&mut self, op: Op, w: Word) -> bool {
         if let Some(value) = self.product(op, w) {
-            self.step.marks.multiply = true;
             let immediate = matches!(op, Op::Mulli | Op::Maddhd | Op::Maddhdu | Op::Maddld);
             self.result(w.rt(), value, !immediate && w.record());
         } else if let Some(quotient) = self.quotient(op, w) {
-            self.step.marks.divide = true;
             if w.oe() {
                 self.set_overflow(quotient.is_none(), quotient.is_none());
             }
@@ -46,12 +44,10 @@ impl Core {
             let value = quotient.unwrap_or(0);
             self.result(w.rt(), if word { low(value) } else { value }, w.record());
         } else if let Some(remainder) = self.remainder(op, w) {
-            self.step.marks.divide = true;
             self.gpr[w.rt()] = remainder;
         } else {
             return false;
         }
-        self.step.marks.long_latency = true;
         true
     }
 

@@ -1,8 +1,8 @@
 //! Rotates and shifts (Power ISA 3.0B, Book I, 3.3.14).
 
-use crate::power::op::Op;
+use vm_pmu::decode::power::{Op, Word};
+
 use crate::power::state::Core;
-use crate::power::word::Word;
 
 /// Ones from bit `first` to bit `last`, wrapping around if `first` is the higher number.
 fn mask(first: u32, last: u32) -> u64 {

@@ -1,13 +1,12 @@
 //! Moves to and from special purpose registers (Power ISA 3.0B, Book III, 4.4.4), and what else goes to the performance monitor.
 
+use vm_pmu::decode::power::{Op, Word};
+
 use super::fixed::{CA, CA32, OV, OV32, SO};
 use crate::power::interrupt::{Exception, Fault};
 use crate::power::observer::{CpuView, Observer, SprFault};
-use crate::power::op::Op;
 use crate::power::registers::{facility, lpcr, msr, spr};
 use crate::power::state::Core;
-use crate::power::step::Class;
-use crate::power::word::Word;
 
 /// Who may.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,11 +45,6 @@ pub(crate) fn has(number: u16) -> bool {
     rule(number) != (Level::Nobody, Level::Nobody)
 }
 
-/// The registers whose moves belong to the fixed-point unit or the branch unit.
-fn plain(number: u16) -> bool {
-    matches!(number, spr::XER | spr::LR | spr::CTR | spr::TAR)
-}
-
 impl Core {
     /// `attn`: the observer provides the result, or the instruction is illegal.
     pub(super) fn attention<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
@@ -58,7 +52,6 @@ impl Core {
             return Err(Fault::illegal());
         }
         self.gpr[3] = observer.attention(&CpuView::new(self)).ok_or(Fault::illegal())?;
-        self.step.class = Class::System;
         Ok(())
     }
 
@@ -114,7 +107,6 @@ impl Core {
                     Err(SprFault::Unclaimed) => self.read_spr(number, w.rt())?,
                     Err(fault) => Self::refused(fault)?,
                 }
-                self.class(if plain(number) { Class::Fixed } else { Class::SpecialRegister });
                 return Ok(());
             }
             Op::Mtspr => {
@@ -125,9 +117,6 @@ impl Core {
                     Err(SprFault::Unclaimed) => self.write_spr(number, value)?,
                     Err(fault) => Self::refused(fault)?,
                 }
-                self.step.marks.count_register = number == spr::CTR;
-                self.step.marks.long_latency = number == spr::CTR;
-                self.class(if plain(number) { Class::Fixed } else { Class::SpecialRegister });
                 return Ok(());
             }
             Op::Mftb => match w.spr() {
@@ -148,7 +137,6 @@ impl Core {
                 observer.write_instruction_match(w.ten(), value, &CpuView::new(self)).or_else(Self::refused)?;
             }
         }
-        self.class(Class::SpecialRegister);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! Cache blocks, barriers and translations (Power ISA 3.0B, Book II, 4.3 and 4.6; Book III, 5.9).
 
+use vm_pmu::decode::power::{Barrier, Op, Touch, Word, barrier, touch};
+
 use crate::power::footprint::BLOCK;
 use crate::power::interrupt::Fault;
-use crate::power::op::Op;
 use crate::power::state::Core;
-use crate::power::step::{Access, Barrier, Class, Touch, Touched};
-use crate::power::word::Word;
+use crate::power::step::{Access, Touched};
 
 impl Core {
     /// Executes `op` if it is one of these; returns whether it was.
@@ -13,10 +13,8 @@ impl Core {
         if let Some(why) = touch(op, w) {
             if matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment) {
                 self.hypervisor_or_privileged(op)?;
-                self.class(Class::System);
                 self.step.touched = Some(Touched { address: self.gpr[w.rb()], why });
             } else {
-                self.class(Class::Cache);
                 let address = self.effective(self.ra_or_zero(w).wrapping_add(self.gpr[w.rb()]));
                 self.step.touched = Some(Touched { address, why });
             }
@@ -28,30 +26,17 @@ impl Core {
             }
             return Ok(true);
         }
-        let barrier = match op {
-            Op::Sync => match w.0 >> 21 & 3 {
-                0 => Barrier::Heavyweight,
-                1 => Barrier::Lightweight,
-                _ => {
+        match op {
+            Op::Dcbz => self.zero_block(w)?,
+            Op::Tlbsync | Op::Slbsync => self.privileged()?,
+            _ => {
+                let Some(barrier) = barrier(op, w) else { return Ok(false) };
+                if barrier == Barrier::PageTable {
                     self.privileged()?;
-                    Barrier::PageTable
                 }
-            },
-            Op::Eieio => Barrier::Eieio,
-            Op::Isync => Barrier::Instruction,
-            Op::Dcbz => {
-                self.zero_block(w)?;
-                return Ok(true);
+                self.step.barrier = Some(barrier);
             }
-            Op::Tlbsync | Op::Slbsync => {
-                self.privileged()?;
-                self.class(Class::System);
-                return Ok(true);
-            }
-            _ => return Ok(false),
-        };
-        self.class(Class::Synchronize);
-        self.step.barrier = Some(barrier);
+        }
         Ok(true)
     }
 
@@ -69,27 +54,7 @@ impl Core {
         for at in (0..BLOCK).step_by(8) {
             self.store(address + at, 8, 0)?;
         }
-        self.class(Class::Store);
         self.step.access = Some(Access { address, real, size: BLOCK as u8, store: true, reserve: false });
         Ok(())
     }
-}
-
-/// The values of TH that describe or control a stream (Book II, 4.3.2).
-const STREAMS: [usize; 3] = [0b01000, 0b01010, 0b01011];
-
-/// Why an instruction names a cache block or a translation, if it does.
-pub(crate) fn touch(op: Op, w: Word) -> Option<Touch> {
-    Some(match op {
-        Op::Dcbt | Op::Dcbtst if STREAMS.contains(&w.rt()) => Touch::Stream,
-        Op::Dcbt => Touch::Load,
-        Op::Dcbtst => Touch::Store,
-        Op::Icbt => Touch::Execute,
-        Op::Dcbf | Op::Dcbst => Touch::Flush,
-        Op::Icbi => Touch::InstructionBlock,
-        Op::Tlbie => Touch::Translation,
-        Op::Tlbiel => Touch::LocalTranslation,
-        Op::Slbie | Op::Slbia | Op::Slbieg => Touch::Segment,
-        _ => return None,
-    })
 }

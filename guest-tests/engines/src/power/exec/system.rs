@@ -1,12 +1,11 @@
 //! The machine state, returns and system calls (Power ISA 3.0B, Book III, 3.3 and 4.4).
 
+use vm_pmu::decode::power::{Op, Word};
+
 use super::Then;
 use crate::power::interrupt::Fault;
-use crate::power::op::Op;
 use crate::power::registers::{bescr, facility, lpcr, msr, spr};
 use crate::power::state::Core;
-use crate::power::step::Class;
-use crate::power::word::Word;
 
 /// What a move to MSR leaves alone.
 const KEPT: u64 = msr::HV | msr::ME | msr::LE | msr::TS;
@@ -14,7 +13,6 @@ const KEPT: u64 = msr::HV | msr::ME | msr::LE | msr::TS;
 impl Core {
     /// Executes `op`, which is none of the others.
     pub(super) fn system(&mut self, op: Op, w: Word) -> Result<Then, Fault> {
-        self.class(Class::System);
         match op {
             Op::Sc => return Ok(Then::SystemCall { hypervisor: w.0 >> 5 & 0x7F == 1 }),
             Op::Mfmsr => {

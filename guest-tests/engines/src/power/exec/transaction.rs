@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
+use vm_pmu::decode::power::{Op, Word, aborts};
+
 use crate::power::footprint::Failure;
 use crate::power::interrupt::Fault;
-use crate::power::op::Op;
 use crate::power::registers::{msr, spr};
 use crate::power::state::Core;
-use crate::power::step::{Class, Transaction};
-use crate::power::word::Word;
+use crate::power::step::Transaction;
 
 /// TEXASR bit 36: a failure is recorded.
 const FAILURE_SUMMARY: u64 = 1 << 27;
@@ -34,8 +34,7 @@ impl Core {
 
     /// Executes `op`, which is one of these.
     pub(super) fn transact(&mut self, op: Op, w: Word) -> Result<(), Fault> {
-        self.class(Class::Transaction);
-        self.step.aborts = !matches!(op, Op::Tbegin | Op::Tend | Op::Tcheck | Op::Tsr | Op::Trechkpt);
+        self.step.aborts = aborts(op);
         match op {
             Op::Treclaim | Op::Trechkpt => {
                 self.privileged()?;

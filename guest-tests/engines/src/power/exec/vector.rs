@@ -1,12 +1,11 @@
 //! A few vector-scalar instructions (Power ISA 3.0B, Book I, 7.6.3): the load and the store of two doublewords, additions, divisions,
 //! square roots, and multiplications with an addition. Rounded to nearest, without exceptions, as floating point is here.
 
+use vm_pmu::decode::power::{Op, Word, vector_work};
+
 use crate::power::interrupt::{Exception, Fault};
-use crate::power::op::Op;
 use crate::power::registers::msr;
 use crate::power::state::Core;
-use crate::power::step::{Class, Floating, Work};
-use crate::power::word::Word;
 
 /// What an invalid operation makes, and the bit of a quiet NaN: in double and in single format.
 const NAN: u64 = 0x7FF8_0000_0000_0000;
@@ -52,25 +51,6 @@ fn doubleword(op: Op, a: u64, b: u64, t: u64) -> u64 {
     }
 }
 
-/// The arithmetic of `op`, if it is one of these.
-pub(crate) fn kind(op: Op) -> Option<Floating> {
-    let (work, single) = match op {
-        Op::Xvadddp => (Work::One, false),
-        Op::Xvaddsp => (Work::One, true),
-        Op::Xvmaddadp => (Work::Fused, false),
-        Op::Xvmaddasp => (Work::Fused, true),
-        Op::Xvdivdp | Op::Xvsqrtdp => (Work::Divide, false),
-        Op::Xvdivsp | Op::Xvsqrtsp => (Work::Divide, true),
-        _ => return None,
-    };
-    Some(Floating::Math { work, single, vector: true })
-}
-
-/// Whether `op` is one of these.
-pub(crate) fn is_one(op: Op) -> bool {
-    matches!(op, Op::Lxvd2x | Op::Stxvd2x) || kind(op).is_some()
-}
-
 impl Core {
     /// Executes `op`, which is one of these.
     pub(super) fn vector_scalar(&mut self, op: Op, w: Word) -> Result<(), Fault> {
@@ -82,14 +62,12 @@ impl Core {
         match op {
             Op::Lxvd2x => {
                 let address = address();
-                self.class(Class::Load);
                 let value = [self.load(address, 8)?, self.load(address.wrapping_add(8), 8)?];
                 self.set_vector(target, value);
                 self.accessed(address, false)?;
             }
             Op::Stxvd2x => {
                 let address = address();
-                self.class(Class::Store);
                 let [upper, lower] = self.vector(target);
                 // The farther half first: if it is refused, nothing has been stored.
                 self.store(address.wrapping_add(8), 8, lower)?;
@@ -99,9 +77,7 @@ impl Core {
             _ => {
                 let [a, b, t] = [w.ra() | high(2), w.rb() | high(1), target].map(|number| self.vector(number));
                 self.set_vector(target, [doubleword(op, a[0], b[0], t[0]), doubleword(op, a[1], b[1], t[1])]);
-                self.class(Class::Floating);
-                self.step.floating = kind(op);
-                self.step.marks.long_latency = self.step.floating.is_some_and(Floating::is_slow);
+                self.step.floating = vector_work(op);
             }
         }
         Ok(())

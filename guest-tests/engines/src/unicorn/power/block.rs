@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use vm_pmu::decode::power::{LoadStore, operation};
+
 use super::plain::{Plain, plain};
 use crate::power::Step;
-use crate::power::decode::decode;
-use crate::power::exec::memory::Access;
 use crate::power::registers::msr;
 use crate::power::state::Core;
 
@@ -25,7 +25,7 @@ pub(super) struct Block<S> {
     /// What is known of each step.
     pub(super) steps: Vec<Step>,
     /// The access of the first.
-    pub(super) access: Option<Access>,
+    pub(super) access: Option<LoadStore>,
     /// The first, and any, may change XER.
     pub(super) changes_xer: [bool; 2],
     /// The first, and any, uses floating point.
@@ -92,7 +92,9 @@ fn decoded<S>(core: &Core, floating: bool, bytes: &[u8], sum: impl FnOnce(&[Step
         let word = word.try_into().map_or(0, u32::from_le_bytes);
         let word = if core.little_endian() { word } else { word.swap_bytes() };
         let address = core.pc + 4 * index as u64;
-        let Some(known) = decode(word).and_then(|op| plain(op, word, address)).filter(|known| floating || !known.floating) else { break };
+        let Some(known) = operation(word).and_then(|op| plain(op, word, address)).filter(|known| floating || !known.floating) else {
+            break;
+        };
         let Plain { mut step, access: first, .. } = known;
         step.real = Core::real(address);
         step.next = address + 4;

@@ -34,14 +34,13 @@ mod processor;
 use std::fmt;
 
 use unicorn_engine::uc_error;
+use vm_pmu::decode::power::{LoadStore, Through, Word};
 
 use crate::power::cpu::Cpu;
 use crate::power::exec::Then;
-use crate::power::exec::memory::Access as Form;
 use crate::power::registers::msr;
 use crate::power::state::Core;
-use crate::power::word::Word;
-use crate::power::{Access, Exit, Limits, Machine, Observer, Step, Through};
+use crate::power::{Access, Exit, Limits, Machine, Observer, Step};
 use block::Block;
 use processor::{MOVES, Processor};
 
@@ -293,12 +292,12 @@ impl<S> Executor<S> {
         Ok(Some(1))
     }
 
-    fn sum(&mut self, form: &Form, word: Word) -> Result<u64, uc_error> {
+    fn sum(&mut self, access: &LoadStore, word: Word) -> Result<u64, uc_error> {
         let mut registers = [0; 32];
         for number in [word.ra(), word.rb()] {
             registers[number] = self.processor.gpr(number)?;
         }
-        Ok(form.sum(word, |number| registers[number]))
+        Ok(access.sum(word, |number| registers[number]))
     }
 
     /// What became of the branch of `step`, after which Unicorn is at `at`.
@@ -306,13 +305,13 @@ impl<S> Executor<S> {
         let Some(mut branch) = step.branch else { return Ok(step) };
         let word = Word(step.encoding);
         let (cr, lr, ctr) = self.processor.branch_registers()?;
-        if branch.conditional {
+        if branch.form.is_conditional() {
             // A branch leaves CR alone and has counted CTR down.
-            let counted = !branch.on_count || (core.effective(ctr) != 0) != (word.rt() & 0b0_0010 != 0);
-            let held = !branch.on_condition || (cr >> (31 - word.ra()) & 1 != 0) == (word.rt() & 0b0_1000 != 0);
+            let counted = !branch.form.on_count || (core.effective(ctr) != 0) != (word.rt() & 0b0_0010 != 0);
+            let held = !branch.form.on_condition || (cr >> (31 - word.ra()) & 1 != 0) == (word.rt() & 0b0_1000 != 0);
             branch.taken = counted && held;
         }
-        branch.target = core.effective(match branch.through {
+        branch.target = core.effective(match branch.form.through {
             _ if branch.taken => at,
             Through::Immediate | Through::Tar => branch.target,
             Through::Lr => lr & !3,

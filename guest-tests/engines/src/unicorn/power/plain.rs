@@ -1,19 +1,18 @@
 //! Which instructions Unicorn executes, and what is known of each before it runs.
 
-use crate::power::exec::float;
-use crate::power::exec::memory::{self, Access};
-use crate::power::exec::storage;
-use crate::power::op::Op;
+use vm_pmu::decode::power::{
+    LoadStore, Op, Through, Touch, Word, barrier, branch_form, category, direct_target, load_store, marks, scalar_work, touch,
+};
+
 use crate::power::registers::spr;
-use crate::power::word::Word;
-use crate::power::{Barrier, Branch, Class, Marks, Step, Through, Touch, Touched};
+use crate::power::{Barrier, Branch, Step, Touched};
 
 /// An instruction that only computes, moves data or branches: Unicorn executes it.
 pub(super) struct Plain {
     /// What a step of it contains; of an access, a branch and what is touched, only what the encoding alone determines.
     pub(super) step: Step,
     /// The access to memory, if it is one.
-    pub(super) access: Option<Access>,
+    pub(super) access: Option<LoadStore>,
     /// It uses floating point.
     pub(super) floating: bool,
     /// It may change XER.
@@ -29,18 +28,15 @@ pub(super) struct Plain {
 /// precision and conversions to integers; and `dcbz`.
 pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
     let w = Word(word);
-    let step = Step { address, encoding: word, cycles: 1, ..Step::default() };
+    let step = Step { address, encoding: word, cycles: 1, category: category(op, w), marks: marks(op, w), ..Step::default() };
     let mut plain = Plain { step, access: None, floating: false, changes_xer: changes_xer(op, w), ends_block: false };
     let step = &mut plain.step;
-    if let Some(access) = memory::described(op) {
-        step.class = if access.store { Class::Store } else { Class::Load };
+    if let Some(access) = load_store(op) {
         plain.floating = access.is_floating();
         return access.is_valid(w).then_some(Plain { access: Some(access), ..plain });
     }
-    if let Some(floating) = float::kind(op) {
-        step.class = Class::Floating;
+    if let Some(floating) = scalar_work(op) {
         step.floating = Some(floating);
-        step.marks.long_latency = floating.is_slow();
         plain.floating = true;
         let status = matches!(op, Op::Fcmpu | Op::Fcmpo | Op::Mffs | Op::Mtfsf) || w.record();
         // Unicorn rounds these twice.
@@ -49,65 +45,38 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
         let to_integer = matches!(op, Op::Fctid | Op::Fctidz | Op::Fctiwz);
         return (!status && !twice && !to_integer).then_some(plain);
     }
-    if let Some(why) = storage::touch(op, w) {
-        step.class = Class::Cache;
+    if let Some(why) = touch(op, w) {
         step.touched = Some(Touched { address: 0, why });
         return (!matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment)).then_some(plain);
     }
+    step.barrier = barrier(op, w);
     match op {
         Op::B | Op::Bc | Op::Bclr | Op::Bcctr => step.branch = Some(branch(op, w, address)?),
-        Op::Sync if word >> 21 & 3 == 0 => step.barrier = Some(Barrier::Heavyweight),
-        Op::Sync if word >> 21 & 3 == 1 => step.barrier = Some(Barrier::Lightweight),
-        Op::Eieio => step.barrier = Some(Barrier::Eieio),
-        Op::Isync => step.barrier = Some(Barrier::Instruction),
+        Op::Sync | Op::Eieio | Op::Isync if step.barrier != Some(Barrier::PageTable) => {}
         Op::Mfspr if matches!(w.spr(), spr::LR | spr::CTR | spr::XER) => {}
-        Op::Mtspr if w.spr() == spr::LR => {}
-        Op::Mtspr if w.spr() == spr::CTR => step.marks = Marks { count_register: true, long_latency: true, ..Marks::default() },
+        Op::Mtspr if matches!(w.spr(), spr::LR | spr::CTR) => {}
         // The forms with three times the same register ask for priorities.
         Op::Or if w.rt() == w.ra() && w.rt() == w.rb() => return None,
-        Op::And => step.marks.probe = matches!(word, 0x7C00_0038 | 0x7C21_0838),
-        Op::Crand | Op::Crandc | Op::Creqv | Op::Crnand | Op::Crnor | Op::Cror | Op::Crorc | Op::Crxor | Op::Mcrf => {
-            step.class = Class::Condition;
-        }
+        Op::Crand | Op::Crandc | Op::Creqv | Op::Crnand | Op::Crnor | Op::Cror | Op::Crorc | Op::Crxor | Op::Mcrf => {}
         // Moves of one field: what the others read, and a move that names several, are undefined.
         Op::Mfcr if word & 1 << 20 != 0 => return None,
         Op::Mtcrf if word & 1 << 20 != 0 && !w.fxm().is_power_of_two() => return None,
-        _ if multiplies(op) => step.marks = Marks { multiply: true, long_latency: true, ..Marks::default() },
-        _ if divides(op) => step.marks = Marks { divide: true, long_latency: true, ..Marks::default() },
-        _ if computes(op) => {}
+        _ if step.marks.multiply || step.marks.divide || computes(op) => {}
         _ => return None,
     }
     plain.ends_block = step.branch.is_some() || op == Op::Isync;
-    if step.branch.is_some() {
-        step.class = Class::Branch;
-        step.marks.long_latency = w.record();
-    } else if step.barrier.is_some() {
-        step.class = Class::Synchronize;
-    }
     Some(plain)
 }
 
 /// What the encoding of a branch determines: its target if the instruction has it, and that it is taken.
 fn branch(op: Op, w: Word, address: u64) -> Option<Branch> {
-    let (through, displacement) = match op {
-        Op::B => (Through::Immediate, w.li()),
-        Op::Bc => (Through::Immediate, w.ds()),
-        Op::Bclr => (Through::Lr, 0),
-        _ => (Through::Ctr, 0),
-    };
-    let bo = if op == Op::B { 0b1_0100 } else { w.rt() };
-    let (on_condition, on_count) = (bo & 0b1_0000 == 0, bo & 0b0_0100 == 0);
-    let conditional = on_condition || on_count;
+    let form = branch_form(op, w)?;
     // A branch to CTR that counts CTR down is an invalid form. Where LR gets an address and is also the target of a branch that may not be
     // taken, the target is unknown afterwards.
-    if through == Through::Ctr && on_count || through == Through::Lr && w.record() && conditional {
+    if form.through == Through::Ctr && form.on_count || form.through == Through::Lr && form.link && form.is_conditional() {
         return None;
     }
-    let immediate = through == Through::Immediate;
-    let base = if immediate && !w.absolute() { address } else { 0 };
-    let hint = if immediate { 0 } else { (w.rb() & 3) as u8 };
-    let target = base.wrapping_add(displacement);
-    Some(Branch { through, conditional, on_condition, on_count, link: w.record(), hint, taken: true, target })
+    Some(Branch { form, taken: true, target: direct_target(op, w, address).unwrap_or_default() })
 }
 
 fn changes_xer(op: Op, w: Word) -> bool {
@@ -129,32 +98,9 @@ fn changes_xer(op: Op, w: Word) -> bool {
             | Op::Srad
             | Op::Sradi
     );
-    carries || w.0 >> 26 == 31 && w.oe() && (matches!(op, Op::Add | Op::Subf | Op::Neg) || multiplies(op) || divides(op))
-}
-
-fn multiplies(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Mulli | Op::Mullw | Op::Mulld | Op::Mulhd | Op::Mulhdu | Op::Mulhw | Op::Mulhwu | Op::Maddld | Op::Maddhd | Op::Maddhdu
-    )
-}
-
-fn divides(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Divd
-            | Op::Divdu
-            | Op::Divde
-            | Op::Divdeu
-            | Op::Divw
-            | Op::Divwu
-            | Op::Divwe
-            | Op::Divweu
-            | Op::Modsd
-            | Op::Modud
-            | Op::Modsw
-            | Op::Moduw
-    )
+    let marks = marks(op, w);
+    let multiplies_or_divides = marks.multiply || marks.divide;
+    carries || w.0 >> 26 == 31 && w.oe() && (matches!(op, Op::Add | Op::Subf | Op::Neg) || multiplies_or_divides)
 }
 
 /// Fixed-point instructions of which nothing more has to be reported.
@@ -191,7 +137,8 @@ fn computes(op: Op) -> bool {
     );
     let logic = matches!(
         op,
-        Op::Andc
+        Op::And
+            | Op::Andc
             | Op::Nand
             | Op::Or
             | Op::Orc

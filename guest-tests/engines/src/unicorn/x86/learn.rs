@@ -1,11 +1,12 @@
 //! From the bytes of a block to what is known of it.
 
-use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess};
+use vm_pmu::companion::AccessKind;
+use vm_pmu::decode::x86::{self, Mode};
 
 use super::block::{Block, in_one_page};
 use super::division::{is_conditional, is_executed, is_transfer, must_be_aligned};
 use crate::memory::PAGE;
-use crate::x86::executor::inside::{Core, Decoded, LONGEST, Op, Outcome, decode};
+use crate::x86::executor::inside::{Core, Decoded, LONGEST, Outcome, decode};
 use crate::x86::{Branch, BranchKind, Observer, Step};
 
 /// A block, and the first instruction in it that Unicorn does not execute.
@@ -27,7 +28,6 @@ pub(super) fn learn<O: Observer>(core: &Core, observer: &O, address: u64, physic
     let mut stop = None;
     let mut conditional = false;
     let mut offset = 0;
-    let mut accesses = InstructionInfoFactory::new();
     while let Some(bytes) = code.get(offset..).filter(|bytes| !bytes.is_empty()) {
         let rip = address.wrapping_add(offset as u64);
         let at = physical + offset as u64;
@@ -40,7 +40,7 @@ pub(super) fn learn<O: Observer>(core: &Core, observer: &O, address: u64, physic
         };
         memory.mark_code(at, (PAGE - at % PAGE).min(LONGEST as u64));
         conditional = is_conditional(&decoded);
-        steps.push(counted(&mut accesses, bytes, plain(core, &decoded, rip, at)));
+        steps.push(counted(bytes, plain(core, &decoded, rip, at)));
         offset += usize::from(decoded.info.length).max(1);
     }
     let follows = observer.facts(&steps);
@@ -75,23 +75,18 @@ fn plain(core: &Core, decoded: &Decoded, rip: u64, physical: u64) -> Step {
 
 /// The kind of a near transfer.
 pub(super) fn kind(decoded: &Decoded) -> BranchKind {
-    match decoded.op {
-        Op::Jmp => BranchKind::Direct,
-        Op::JmpIndirect => BranchKind::Indirect,
-        Op::Call => BranchKind::DirectCall,
-        Op::CallIndirect => BranchKind::IndirectCall,
-        Op::Ret => BranchKind::Return,
-        _ => BranchKind::Conditional,
-    }
+    decoded.info.branch.unwrap_or(BranchKind::Conditional)
 }
 
 /// The step with how many loads and stores it makes.
-fn counted(accesses: &mut InstructionInfoFactory, bytes: &[u8], mut step: Step) -> Step {
-    let instruction = Decoder::with_ip(64, bytes, step.rip, DecoderOptions::NONE).decode();
-    for memory in accesses.info(&instruction).used_memory() {
-        let access = memory.access();
-        step.loads += u8::from(matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite));
-        step.stores += u8::from(matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite));
+fn counted(bytes: &[u8], mut step: Step) -> Step {
+    let described = x86::decode(bytes, Mode::Bits64, step.rip);
+    for access in described.iter().flat_map(|instruction| instruction.description.accesses()) {
+        if access.kind == AccessKind::Load {
+            step.loads += 1;
+        } else {
+            step.stores += 1;
+        }
     }
     step
 }

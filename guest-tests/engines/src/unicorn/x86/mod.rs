@@ -158,7 +158,7 @@ impl Unicorn {
         }
         conclude(core, decoded, rip, processor.tap());
         processor.give_back(core);
-        if decoded.info.simd.is_some() {
+        if decoded.info.facts.simd.is_some() {
             processor.give_vectors_back(core)?;
         }
         Ok(Some(()))
@@ -245,7 +245,7 @@ fn conclude(core: &mut Core, decoded: &Decoded, rip: u64, tap: &Tap) {
         }
         let size = if together { 16 } else { seen.size };
         let address = division::address(core, decoded, seen.is_write, again);
-        core.record(address, seen.physical, size, seen.is_write, decoded.info.locked);
+        core.record(address, seen.physical, size, seen.is_write, decoded.info.facts.locked);
     }
     core.step.code_written |= tap.code_written;
     if division::is_conditional(decoded) {

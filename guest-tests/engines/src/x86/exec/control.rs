@@ -1,11 +1,13 @@
 //! Near control transfers, stack frames and fast system calls.
 
+use vm_pmu::arch::feed::BranchKind;
+
 use super::super::alu;
 use super::super::fault::{Fault, Stop};
 use super::super::flags::{self, EFER_SCE, ZF};
 use super::super::op::{Decoded, Op};
 use super::super::state::{CS, Core, R11, RBP, RCX, RDX, RSP, SS, Segment};
-use super::super::step::{BranchKind, SegmentSet};
+use super::super::step::SegmentSet;
 
 /// Whether `va` is canonical.
 #[inline]
@@ -45,7 +47,7 @@ impl Core {
         if !canonical(target) {
             return Err(Fault::GP0);
         }
-        self.branch(BranchKind::Indirect, true, target);
+        self.branch(BranchKind::IndirectJump, true, target);
         Ok(())
     }
 

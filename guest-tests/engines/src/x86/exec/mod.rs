@@ -8,13 +8,15 @@ mod string;
 pub(crate) mod system;
 mod vector;
 
+use vm_pmu::arch::feed::BranchKind;
+use vm_pmu::decode::x86::SimdClass;
+
 use super::alu::{self, Shift};
 use super::fault::{Fault, vector as exception};
 use super::flags::{CF, CR0_EM, CR0_TS, CR4_OSFXSR, DF, OF};
 use super::observer::{CpuView, Observer};
 use super::op::{Decoded, Op};
 use super::state::{Core, RAX, RBX, RCX};
-use super::step::{BranchKind, SimdClass};
 
 /// Executes one instruction. On a fault nothing has changed except what the caller restores.
 #[inline]
@@ -53,7 +55,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, d: &Decoded, observer: &mut 
             let taken = alu::condition(d.code, core.rflags);
             core.jump(d, BranchKind::Conditional, taken)
         }
-        Op::Jmp => core.jump(d, BranchKind::Direct, true),
+        Op::Jmp => core.jump(d, BranchKind::DirectJump, true),
         Op::JmpIndirect => core.jump_indirect(d),
         Op::Call | Op::CallIndirect => core.call(d),
         Op::Ret => core.ret(d),
@@ -103,7 +105,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, d: &Decoded, observer: &mut 
 }
 
 fn less_common(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
-    if d.info.simd.is_some() {
+    if d.info.facts.simd.is_some() {
         check_unit(core, d)?;
     }
     match d.op {
@@ -252,7 +254,7 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
 // CR0.EM, CR0.TS and CR4.OSFXSR. WAIT, which depends on MP and TS only, is treated as FNOP.
 fn check_unit(core: &Core, d: &Decoded) -> Result<(), Fault> {
     let emulated = core.cr0 & CR0_EM != 0;
-    match d.info.simd {
+    match d.info.facts.simd {
         Some(SimdClass::PackedSse | SimdClass::ScalarSse) if emulated || core.cr4 & CR4_OSFXSR == 0 => Err(Fault::UD),
         Some(SimdClass::Mmx) if emulated => Err(Fault::UD),
         Some(SimdClass::X87) if emulated => Err(Fault::without(exception::NM)),

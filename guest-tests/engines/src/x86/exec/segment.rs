@@ -1,11 +1,13 @@
 //! Descriptors, segment registers, far transfers and table registers.
 
+use vm_pmu::arch::feed::BranchKind;
+
 use super::super::fault::{Fault, vector};
 use super::super::flags::CR4_FSGSBASE;
 use super::super::op::{Decoded, Op, Operand};
 use super::super::saved::Shadow;
 use super::super::state::{CS, Core, FS, GS, RSP, SS, Segment, Table};
-use super::super::step::{BranchKind, SegmentSet};
+use super::super::step::SegmentSet;
 use super::control::canonical;
 
 /// A code, data or system descriptor's low eight bytes.

@@ -99,7 +99,7 @@ fn a_system_call_completes_and_returns_behind_itself() {
     assert_eq!(special(&machine, spr::SRR0), at);
     let steps = &machine.observer(0).expect("a CPU").steps;
     let call = steps.iter().find(|step| step.encoding == 0x4400_0002).expect("it completed");
-    assert_eq!(call.class, Class::System);
+    assert_eq!(call.category, Category::System);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn a_step_tells_where_and_in_what_state() {
         a.addi(R3, R3, 1);
     });
     assert!(user.problem());
-    assert_eq!((user.encoding, user.class, user.next, user.cycles), (0x3863_0001, Class::Fixed, user.address + 4, 1));
+    assert_eq!((user.encoding, user.category, user.next, user.cycles), (0x3863_0001, Category::Fixed, user.address + 4, 1));
     assert_eq!(user.real, user.address);
     assert!(!user.run);
     let run = step(|a| {
@@ -40,7 +40,10 @@ fn branches_tell_their_kind_and_outcome() {
         a.here(next);
     });
     let branch = call.branch.expect("a branch");
-    assert_eq!((branch.through, branch.conditional, branch.link, branch.taken), (Through::Immediate, false, true, true));
+    assert_eq!(
+        (branch.form.through, branch.form.is_conditional(), branch.form.link, branch.taken),
+        (Through::Immediate, false, true, true)
+    );
     assert_eq!((branch.target, call.next), (call.address + 4, call.address + 4));
     assert!(call.marks.long_latency);
 
@@ -51,7 +54,7 @@ fn branches_tell_their_kind_and_outcome() {
         a.here(next);
     });
     let branch = not_taken.branch.expect("a branch");
-    assert!(branch.conditional && branch.on_condition && !branch.on_count && !branch.taken);
+    assert!(branch.form.is_conditional() && branch.form.on_condition && !branch.form.on_count && !branch.taken);
 
     let counted = step(|a| {
         a.load(R4, 1);
@@ -61,7 +64,7 @@ fn branches_tell_their_kind_and_outcome() {
         a.here(next);
     });
     let branch = counted.branch.expect("a branch");
-    assert!(branch.on_count && !branch.on_condition && !branch.taken);
+    assert!(branch.form.on_count && !branch.form.on_condition && !branch.taken);
 
     for (hint, is_return) in [(0, true), (1, false)] {
         let back = step(|a| {
@@ -72,7 +75,7 @@ fn branches_tell_their_kind_and_outcome() {
             a.bclr(20, 0, hint, false);
         });
         let branch = back.branch.expect("a branch");
-        assert_eq!((branch.through, branch.hint, branch.is_return()), (Through::Lr, hint as u8, is_return));
+        assert_eq!((branch.form.through, branch.form.hint, branch.form.is_return()), (Through::Lr, hint as u8, is_return));
     }
 }
 
@@ -82,14 +85,14 @@ fn accesses_tell_address_size_and_direction() {
         a.load(R6, DATA);
         a.lhz(R3, 6, R6);
     });
-    assert_eq!(load.class, Class::Load);
+    assert_eq!(load.category, Category::Load);
     let right = Access { address: DATA + 6, real: DATA + 6, size: 2, store: false, reserve: false };
     assert_eq!(load.access, Some(right));
     let store = step(|a| {
         a.load(R6, DATA);
         a.stbx(R3, R6, R3);
     });
-    assert_eq!(store.class, Class::Store);
+    assert_eq!(store.category, Category::Store);
     assert_eq!(store.access, Some(Access { address: DATA, real: DATA, size: 1, store: true, reserve: false }));
     let failed = step(|a| {
         a.load(R6, DATA);
@@ -129,7 +132,7 @@ fn barriers_prefetches_and_invalidations_are_named() {
     ];
     for (build, barrier) in barriers {
         let step = step(build);
-        assert_eq!((step.class, step.barrier), (Class::Synchronize, Some(barrier)));
+        assert_eq!((step.category, step.barrier), (Category::Synchronize, Some(barrier)));
     }
     let touches: [(Build, Touch); 8] = [
         (|a| a.dcbt(R0, R6), Touch::Load),
@@ -188,7 +191,7 @@ fn floating_point_kinds_are_apart() {
             a.mtmsrd(R4, false);
             build(a);
         });
-        assert_eq!((step.class, step.floating, step.marks.long_latency), (Class::Floating, Some(kind), slow));
+        assert_eq!((step.category, step.floating, step.marks.long_latency), (Category::Floating, Some(kind), slow));
     }
 }
 

@@ -2,6 +2,9 @@
 
 use powerpc::{Extension, Extensions, Ins, Opcode};
 use proptest::prelude::*;
+use vm_pmu::arch::feed::BranchKind;
+use vm_pmu::companion::AccessKind;
+use vm_pmu::decode::power::decode;
 
 use super::support::*;
 
@@ -78,8 +81,8 @@ fn absent(op: Opcode) -> bool {
 }
 
 /// The classes that instructions of a mnemonic can have.
-fn classes(mnemonic: &str) -> Vec<Class> {
-    use Class::{Branch, Cache, Condition, Fixed, Floating, Load, SpecialRegister, Store, Synchronize, System};
+fn classes(mnemonic: &str) -> Vec<Category> {
+    use Category::{Branch, Cache, Condition, Fixed, Floating, Load, SpecialRegister, Store, Synchronize, System};
     let name = mnemonic.trim_end_matches('.');
     match name {
         "b" | "bl" | "ba" | "bla" | "bc" | "bcl" | "bca" | "bcla" | "bclr" | "bclrl" | "bcctr" | "bcctrl" => vec![Branch],
@@ -95,6 +98,25 @@ fn classes(mnemonic: &str) -> Vec<Class> {
         _ if name.starts_with('f') || name == "mffs" || name == "mtfsf" => vec![Floating],
         _ => vec![Fixed],
     }
+}
+
+/// Facts that a word tells of its instruction before it is executed: its access but for a `stcx.`, which may fail, and its branch.
+type Told = (Option<(bool, u16)>, Option<(BranchKind, Option<u64>)>, Option<Floating>);
+
+/// The facts that a step reports.
+fn executed(step: &Step) -> Told {
+    let access = step.access.filter(|_| step.conditional.is_none()).map(|access| (access.store, access.size.into()));
+    let branch = step.branch.map(|branch| (branch.form.kind(), (branch.form.through == Through::Immediate).then_some(branch.target)));
+    (access, branch, step.floating)
+}
+
+/// The facts by the word alone.
+fn described(word: u32) -> Told {
+    let decoded = decode(word, CODE).expect("it was executed");
+    let conditional = decoded.facts.reserves && decoded.facts.category == Category::Store;
+    let accesses = decoded.description.accesses().iter().filter(|access| matches!(access.kind, AccessKind::Load | AccessKind::Store));
+    let access = accesses.map(|access| (access.kind == AccessKind::Store, access.bytes)).next().filter(|_| !conditional);
+    (access, decoded.description.branch.map(|branch| (branch.kind, branch.target)), decoded.facts.floating)
 }
 
 proptest! {
@@ -116,7 +138,8 @@ proptest! {
         let seen = machine.observer(0).expect("a CPU");
         let mnemonic = instruction.basic().mnemonic.trim_end_matches(['+', '-']);
         if let Some(step) = seen.steps.first() {
-            prop_assert!(classes(mnemonic).contains(&step.class), "{} {:?}", mnemonic, step.class);
+            prop_assert!(classes(mnemonic).contains(&step.category), "{} {:?}", mnemonic, step.category);
+            prop_assert_eq!(executed(step), described(word), "{}", mnemonic);
         } else {
             // It is known, so it is not illegal, except invalid forms of updates and registers that do not exist.
             let update = mnemonic.ends_with('u') || mnemonic.ends_with("ux");

@@ -299,7 +299,7 @@ fn stack_and_calls() {
     });
     assert_eq!((gpr(&m, RAX), gpr(&m, RBX)), (5, 0));
     let kinds: Vec<_> = m.observer(0).expect("CPU 0").steps.iter().filter_map(|s| s.branch).map(|b| b.kind).collect();
-    assert_eq!(kinds, [BranchKind::DirectCall, BranchKind::Return, BranchKind::Direct]);
+    assert_eq!(kinds, [BranchKind::DirectCall, BranchKind::Return, BranchKind::DirectJump]);
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn compare_and_exchange() {
     assert_eq!((gpr(&m, 13), gpr(&m, 14), gpr(&m, 15)), (7, 10, 1));
     let steps = &m.observer(0).expect("CPU 0").steps;
     // CMPXCHG16B and XCHG; the load and store of both show as locked.
-    let locked: Vec<_> = steps.iter().filter(|s| s.instruction.locked).collect();
+    let locked: Vec<_> = steps.iter().filter(|s| s.instruction.facts.locked).collect();
     assert_eq!(locked.len(), 2);
     assert!(locked.iter().all(|s| s.accesses().len() == 2 && s.accesses().iter().all(|x| x.locked)));
 }

@@ -223,7 +223,8 @@ fn prefetches_and_flushes_tell_what_they_touch() {
     .run();
     assert_eq!(exit, Exit::Halted);
     let touched = |n: u64| Some(Touched { address: SMALL + n, physical: DATA + n });
-    let named: Vec<_> = steps(&m).iter().filter(|step| step.instruction.prefetch.is_some() || step.instruction.clflush).collect();
+    let named: Vec<_> =
+        steps(&m).iter().filter(|step| step.instruction.facts.prefetch.is_some() || step.instruction.facts.clflush).collect();
     assert_eq!(named.iter().map(|step| step.touched).collect::<Vec<_>>(), [touched(5), touched(6), None, None, touched(7)]);
     assert!(named.iter().all(|step| step.accesses().is_empty() && step.loads == 0 && step.stores == 0));
     // A prefetch marks no table entry as accessed; CLFLUSH does, and faults where nothing is mapped.
@@ -246,7 +247,7 @@ fn prefetches_in_ring_3_do_not_reach_supervisor_pages() {
     .handler(6, stop);
     let (m, exit) = guest.run_with(&user_config());
     assert_eq!(exit, Exit::Halted);
-    let named = steps(&m).iter().filter(|step| step.instruction.prefetch.is_some());
+    let named = steps(&m).iter().filter(|step| step.instruction.facts.prefetch.is_some());
     assert_eq!(named.map(|step| step.touched.is_some()).collect::<Vec<_>>(), [true, false]);
 }
 
@@ -302,7 +303,7 @@ fn vector_instructions_are_scalar_or_packed() {
         a.movq(xmm1, xmm0)?;
         a.movq(qword_ptr(rdi), xmm1)
     });
-    let classes = steps(&m).iter().filter_map(|step| step.instruction.simd);
+    let classes = steps(&m).iter().filter_map(|step| step.instruction.facts.simd);
     let (packed, scalar) = (SimdClass::PackedSse, SimdClass::ScalarSse);
     assert_eq!(classes.collect::<Vec<_>>(), [packed, packed, packed, scalar, scalar, scalar]);
 }

@@ -1,5 +1,8 @@
 //! What holds for any operands, and any bytes as code.
 
+use vm_pmu::companion::{AccessKind, Class};
+use vm_pmu::decode::x86::decode;
+
 use super::support::*;
 
 type Sized = fn(&mut CodeAssembler, u32) -> Result<(), IcedError>;
@@ -91,6 +94,39 @@ fn reference(op: usize, size: u32, a: u64, b: u64, count: u32, carry: bool) -> (
     (r, flags, defined)
 }
 
+/// Checks the kind of a branch, and how many loads and stores an instruction of a plain class made, against its bytes.
+fn check(step: &Step) -> Result<(), TestCaseError> {
+    let bytes = step.instruction.encoding.to_le_bytes();
+    let length = usize::from(step.instruction.length);
+    if step.kind != StepKind::Instruction || length > bytes.len() {
+        return Ok(());
+    }
+    let described = decode(&bytes[..length], vm_pmu::decode::x86::Mode::Bits64, step.rip).expect("it was executed").description;
+    prop_assert_eq!(step.branch.map(|branch| branch.kind), described.branch.map(|branch| branch.kind), "{:x?}", &bytes[..length]);
+    let plain = [
+        Class::Simple,
+        Class::Load,
+        Class::Store,
+        Class::Push,
+        Class::Pop,
+        Class::Branch,
+        Class::Call,
+        Class::Return,
+        Class::Extend,
+        Class::Shift,
+        Class::AddWithCarry,
+        Class::Exchange,
+        Class::Multiply,
+        Class::WideMultiply,
+    ];
+    if plain.contains(&described.operands.class) {
+        let of = |wanted: &[AccessKind]| described.accesses().iter().filter(|access| wanted.contains(&access.kind)).count();
+        let made = (of(&[AccessKind::Load]), of(&[AccessKind::Store, AccessKind::StreamingStore]));
+        prop_assert_eq!((usize::from(step.loads), usize::from(step.stores)), made, "{:x?}", &bytes[..length]);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -131,9 +167,9 @@ proptest! {
         prop_assert_eq!((gpr(&m, RAX), gpr(&m, RDX)), (a, remainder));
     }
 
-    /// Whatever the bytes, the run ends with a reason and not a panic.
+    /// Whatever the bytes, the run ends with a reason and not a panic, and what is executed is what the bytes say.
     #[test]
-    fn arbitrary_code_never_panics(
+    fn arbitrary_code_never_panics_and_is_what_its_bytes_say(
         code in prop::collection::vec(any::<u8>(), 1..64),
         registers in prop::array::uniform8(prop_oneof![any::<u64>(), Just(DATA), 0u64..0x100, Just(0xfee0_0300)]),
     ) {
@@ -169,7 +205,10 @@ proptest! {
             image = image.with(IDT + 16 * vector, gate(at, INTERRUPT, 1));
         }
         let config = Config { ram: 8 << 20, ..Config::default() };
-        let mut m = Machine::new(&config, &image, Arc::new(EmptyBus), |_| Unobserved).expect("loads");
+        let mut m = Machine::new(&config, &image, Arc::new(EmptyBus), |_| Log::default()).expect("loads");
         let _ = m.run(Limits { steps: 400, cycles: 100_000 });
+        for step in &m.observer(0).expect("CPU 0").steps {
+            check(step)?;
+        }
     }
 }

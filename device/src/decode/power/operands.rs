@@ -1,60 +1,41 @@
-//! What an instruction works on, by the fields of its word (Power ISA 3.0B, Books I and II).
+//! The operands of an instruction, by the fields of its word (Power ISA 3.0B, Books I and II).
 
-use vm_pmu::companion::{Class, Register};
+use crate::companion::{Class, Register};
 
-use super::decode::decode;
-use super::exec::memory::{Access, Form, Kind, described};
-use super::exec::vector as packed;
+use super::access::{Conversion, Form, LoadStore, load_store};
 use super::op::Op;
-use super::registers::spr;
+use super::operation::operation;
+use super::register::{self, spr};
 use super::word::Word;
-
-/// The numbers of the registers.
-pub mod register {
-    /// GPR 0 to 31.
-    pub const GENERAL: u16 = 0;
-    /// VSR 0 to 63. The first 32 are FPR 0 to 31.
-    pub const VECTORS: u16 = 32;
-    /// CR fields 0 to 7.
-    pub const CONDITION: u16 = 96;
-    /// CA and CA32 of XER.
-    pub const CARRY: u16 = 104;
-    /// SO, OV and OV32 of XER. That CR fields take a copy of SO is no read: hardly an instruction sets it.
-    pub const OVERFLOW: u16 = 105;
-    /// LR.
-    pub const LINK: u16 = 106;
-    /// CTR.
-    pub const COUNT: u16 = 107;
-    /// TAR.
-    pub const TARGET: u16 = 108;
-    /// FPSCR. That arithmetic takes its rounding mode and adds to its sticky bits is no read: one operation need not wait for the other.
-    pub const FLOATING_STATUS: u16 = 109;
-}
+use super::work::{is_vector, vector_work};
 
 /// The most registers of an instruction: MTCRF reads one and writes eight.
-const MOST: usize = 10;
+const MOST: usize = crate::decode::MOST_REGISTERS;
 
-/// What a POWER instruction works on. [`register`] has the numbers.
-pub type Operands = crate::operands::Operands<MOST>;
+/// The operands of a POWER instruction. [`register`] has the numbers.
+pub type Operands = crate::decode::Operands<MOST>;
 
-/// What the instruction in `word` works on; none if the engine has no such instruction.
+/// The operands of the instruction in `word`; none if it has no [`Op`].
 #[must_use]
 pub fn operands(word: u32) -> Option<Operands> {
-    let op = decode(word)?;
-    let w = Word(word);
+    operation(word).map(|op| of_operation(op, Word(word)))
+}
+
+/// The operands of a word whose operation is known.
+pub(super) fn of_operation(op: Op, w: Word) -> Operands {
     let (class, width) = (class(op, w), width(op, w));
     let mut operands = Operands::new(class, width);
     if class == Class::Nop {
-        return Some(operands);
+        return operands;
     }
-    operands.packed = packed::is_one(op);
+    operands.packed = is_vector(op);
     let mut list = List { operands: &mut operands, w };
-    if let Some(access) = described(op) {
+    if let Some(access) = load_store(op) {
         list.access(&access);
     } else if !(list.memory(op) || list.branch(op) || list.condition(op) || list.float(op) || list.special(op)) {
         list.fixed(op);
     }
-    Some(operands)
+    operands
 }
 
 fn general(number: usize) -> Register {
@@ -120,7 +101,7 @@ impl List<'_> {
         }
     }
 
-    fn access(&mut self, access: &Access) {
+    fn access(&mut self, access: &LoadStore) {
         self.base();
         if access.form == Form::X {
             self.operands.address(general(self.w.rb()));
@@ -136,7 +117,7 @@ impl List<'_> {
         }
     }
 
-    /// Loads and stores that [`described`] does not have, and cache blocks.
+    /// Loads and stores that [`load_store`] does not have, and cache blocks.
     fn memory(&mut self, op: Op) -> bool {
         let w = self.w;
         let target = vector(w.rt() | (w.0 as usize & 1) << 5);
@@ -240,7 +221,7 @@ impl List<'_> {
         let [a, b, c] = [w.ra(), w.rb(), w.rc()].map(vector);
         let status = Register(register::FLOATING_STATUS);
         let records = match op {
-            op if packed::kind(op).is_some() => {
+            op if vector_work(op).is_some() => {
                 let high = |bit: u32| (w.0 as usize >> bit & 1) << 5;
                 let target = vector(w.rt() | high(0));
                 self.read(&[vector(w.rb() | high(1))]);
@@ -299,7 +280,7 @@ impl List<'_> {
         true
     }
 
-    /// What moves special purpose registers, and the system.
+    /// Moves of special purpose registers, and instructions of the system.
     fn special(&mut self, op: Op) -> bool {
         let w = self.w;
         match op {
@@ -460,12 +441,12 @@ fn fields(w: Word, all: bool) -> impl Iterator<Item = u32> {
 const MEMORY_REGISTERS: [u16; 12] = [3, 13, 17, 18, 19, 29, 48, 61, 157, 180, 188, 464];
 
 fn class(op: Op, w: Word) -> Class {
-    if let Some(access) = described(op) {
+    if let Some(access) = load_store(op) {
         return match access {
-            Access { store: true, .. } => Class::Store,
+            LoadStore { store: true, .. } => Class::Store,
             // What is loaded goes through another unit, as an operand of an operation does.
-            Access { kind: Kind::Sign, .. } => Class::Extend,
-            Access { kind: Kind::Single, .. } => Class::FloatConvert,
+            LoadStore { conversion: Conversion::Sign, .. } => Class::Extend,
+            LoadStore { conversion: Conversion::Single, .. } => Class::FloatConvert,
             _ => Class::Load,
         };
     }
@@ -521,21 +502,21 @@ fn class(op: Op, w: Word) -> Class {
         Op::Slbia | Op::Slbie | Op::Tlbiel | Op::Tlbsync => Class::System,
         Op::Tabort | Op::Tabortdc | Op::Tabortdci | Op::Tabortwc | Op::Tabortwci => Class::System,
         Op::Tcheck | Op::Trechkpt | Op::Treclaim | Op::Tsr => Class::System,
-        // The engine knows no more of these than that they exist.
+        // They have no name of their own here.
         Op::Vector | Op::Vsx => Class::Microcode,
         _ => Class::Simple,
     }
 }
 
 fn width(op: Op, w: Word) -> u8 {
-    if let Some(access) = described(op) {
+    if let Some(access) = load_store(op) {
         return access.size;
     }
     match op {
         Op::Lbarx | Op::Stbcx => 1,
         Op::Lharx | Op::Sthcx => 2,
         Op::Lwarx | Op::Stwcx => 4,
-        op if packed::is_one(op) => 16,
+        op if is_vector(op) => 16,
         // The dividend of the extended divisions has twice the width.
         Op::Divde | Op::Divdeu => 16,
         Op::Divwe | Op::Divweu => 8,

@@ -1,14 +1,14 @@
 //! The registers of each instruction are those of its page in Power ISA 3.0B.
 
+use std::vec::Vec;
+
+use crate::companion::{Class, Register};
 use powerpc::{Argument, Extension, Extensions, Ins, Opcode};
 use proptest::prelude::*;
-use vm_pmu::companion::{Class, Register};
 
-use super::register::{CARRY, CONDITION, COUNT, FLOATING_STATUS, LINK, OVERFLOW, VECTORS};
 use super::{Operands, operands};
-use crate::power::decode::decode;
-use crate::power::exec::memory::described;
-use crate::power::word::Word;
+use crate::decode::power::register::{CARRY, CONDITION, COUNT, FLOATING_STATUS, LINK, OVERFLOW, VECTORS};
+use crate::decode::power::{Word, load_store, operation};
 
 const CR0: u16 = CONDITION;
 const CR1: u16 = CONDITION + 1;
@@ -202,7 +202,7 @@ proptest! {
         let instruction = Ins::new(word, Extensions::from_extension(Extension::Ppc64));
         let Some(found) = operands(word).filter(|found| found.class != Class::Nop && is_right(instruction.op)) else { return Ok(()) };
         // An update form with RA=0 is invalid.
-        if decode(word).and_then(described).is_some_and(|access| !access.is_valid(Word(word))) {
+        if operation(word).and_then(load_store).is_some_and(|access| !access.is_valid(Word(word))) {
             return Ok(());
         }
         let of_units = |registers: &[Register]| registers.iter().copied().filter(|register| register.0 < CONDITION).collect::<Vec<_>>();

@@ -2,9 +2,10 @@
 
 use super::op::Op;
 
-/// Which instruction `word` is; `None` if the engine has no such. Reserved fields do not matter.
+/// Which instruction `word` is; none if it has no [`Op`]. Reserved fields do not matter.
 #[inline]
-pub(crate) fn decode(word: u32) -> Option<Op> {
+#[must_use]
+pub fn operation(word: u32) -> Option<Op> {
     Some(match word >> 26 {
         0 if word >> 1 & 0x3FF == 256 => Op::Attn,
         2 => Op::Tdi,
@@ -262,7 +263,7 @@ fn extended(word: u32) -> Option<Op> {
     })
 }
 
-/// Those whose bit 21 is OE, or is reserved.
+/// Instructions whose bit 21 is OE, or is reserved.
 fn arithmetic(word: u32) -> Option<Op> {
     Some(match word >> 1 & 0x1FF {
         266 => Op::Add,
@@ -357,9 +358,12 @@ fn double(word: u32) -> Option<Op> {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::operation;
     use powerpc::{Extension, Extensions, Ins, Opcode};
     use proptest::prelude::*;
+    use std::borrow::ToOwned;
+    use std::format;
+    use std::string::String;
 
     /// The name that another disassembler gives `word`, spelled as the engine's; `None` for what the engine or POWER9 does not have.
     fn named(word: u32) -> Option<String> {
@@ -395,7 +399,7 @@ mod tests {
             let fields = if sparse { rest & 0x3FF } else { rest & 0x03FF_FFFF };
             let word = primary << 26 | fields;
             if let Some(name) = named(word) {
-                let op = decode(word).map(|op| format!("{op:?}").to_lowercase());
+                let op = operation(word).map(|op| format!("{op:?}").to_lowercase());
                 prop_assert_eq!(op, Some(name), "{:#x}", word);
             }
         }

@@ -1,18 +1,20 @@
-//! What an instruction works on, in a form that a decoder keeps with it.
+//! The operands of an instruction, in a form that a decoder keeps with it.
 
-use vm_pmu::companion::{Class, Elements, Operation, Register};
+use crate::companion::{Class, Elements, Operation, Register};
 
-/// What an instruction does, the width of its operands, and its registers, of which all three lists together have at most `N`.
+/// The class of an instruction, the width of its operands, and its registers, of which all three lists together have at most `N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operands<const N: usize> {
-    /// What it does.
+    /// Its class.
     pub class: Class,
     /// The width of its operands in bytes; 0 if it has none.
     pub width: u8,
     /// Whether it works on several elements at once.
     pub packed: bool,
-    /// What its elements are, of the vector unit.
+    /// The type of its elements, of the vector unit.
     pub elements: Elements,
+    /// Whether it writes the upper half of a vector register and keeps the lower one.
+    pub upper: bool,
     /// How many legacy prefixes it has.
     pub prefixes: u8,
     /// The registers of addresses, then the others that are read, then those that are written.
@@ -29,14 +31,25 @@ impl<const N: usize> Default for Operands<N> {
 }
 
 impl<const N: usize> Operands<N> {
-    /// What has no registers yet.
+    /// Operands without registers.
     #[must_use]
     pub const fn new(class: Class, width: u8) -> Self {
         let registers = [Register(0); N];
-        Self { class, width, packed: false, elements: Elements::Untold, prefixes: 0, registers, addresses: 0, reads: 0, writes: 0 }
+        Self {
+            class,
+            width,
+            packed: false,
+            elements: Elements::Untold,
+            upper: false,
+            prefixes: 0,
+            registers,
+            addresses: 0,
+            reads: 0,
+            writes: 0,
+        }
     }
 
-    /// The same, on several elements at once.
+    /// Sets `packed`.
     #[must_use]
     pub const fn packed(self) -> Self {
         Self { packed: true, ..self }
@@ -60,13 +73,14 @@ impl<const N: usize> Operands<N> {
         self.part(self.addresses + self.reads, self.writes)
     }
 
-    /// The same for a companion.
+    /// The operands as a companion takes them.
     #[must_use]
     pub fn operation(&self) -> Operation<'_> {
         Operation {
             width: self.width,
             packed: self.packed,
             elements: self.elements,
+            upper: self.upper,
             prefixes: self.prefixes,
             addresses: self.addresses(),
             reads: self.reads(),
@@ -76,14 +90,14 @@ impl<const N: usize> Operands<N> {
     }
 
     /// An address is computed from this register. Addresses come before reads.
-    pub(crate) fn address(&mut self, register: Register) {
+    pub fn address(&mut self, register: Register) {
         if !self.addresses().contains(&register) && self.insert(self.addresses, register) {
             self.addresses += 1;
         }
     }
 
     /// It reads this register, which is not listed again if an address is computed from it.
-    pub(crate) fn read(&mut self, register: Register) {
+    pub fn read(&mut self, register: Register) {
         let listed = self.addresses().contains(&register) || self.reads().contains(&register);
         if !listed && self.insert(self.addresses + self.reads, register) {
             self.reads += 1;
@@ -91,7 +105,7 @@ impl<const N: usize> Operands<N> {
     }
 
     /// It writes this register.
-    pub(crate) fn write(&mut self, register: Register) {
+    pub fn write(&mut self, register: Register) {
         if !self.writes().contains(&register) && self.insert(self.addresses + self.reads + self.writes, register) {
             self.writes += 1;
         }

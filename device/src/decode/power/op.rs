@@ -2,7 +2,8 @@
 
 /// An instruction by its mnemonic, without dots and without the letters for variants that are a bit of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
+#[allow(missing_docs, reason = "mnemonics are explained in the manual")]
+pub enum Op {
     Add,
     Addc,
     Adde,

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use vm_pmu::companion::{Class, Elements, Register};
+use vm_pmu::decode::x86::Operands;
+use vm_pmu::decode::x86::register::{DIRECTION, FLAGS, SEGMENTS, VECTORS};
 use yaxpeax_x86::long_mode::behavior::AccessVisitor;
 use yaxpeax_x86::long_mode::{InstDecoder, RegSpec};
 
-use super::super::decode::{Outcome, decode, text};
 use super::super::op::{Decoded, Op, Operand, Repeat};
-use super::Operands;
-use super::register::{DIRECTION, FLAGS, SEGMENTS, VECTORS};
+use super::{Outcome, decode, text};
 
 const AX: u16 = 0;
 const CX: u16 = 1;
