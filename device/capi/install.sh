@@ -28,7 +28,7 @@ esac
 here="$(cd "$(dirname "$0")" && pwd)"
 root="${DESTDIR:-}$prefix"
 for library in libvm_pmu_capi.so libvm_pmu_capi.a; do
-    [ -f "$from/$library" ] || { echo "there is no $from/$library: build it with cargo build --release -p vm-pmu-capi" >&2; exit 1; }
+    [ -f "$from/$library" ] || { echo "there is no $from/$library: build it with cargo build -p vm-pmu-capi, with --release for target/release" >&2; exit 1; }
 done
 # The workspace has the version, the interface its number.
 version="$(sed -n 's/^version = "\(.*\)"$/\1/p' "$here/Cargo.toml" "$here/../../Cargo.toml" 2>/dev/null | head -n 1)"

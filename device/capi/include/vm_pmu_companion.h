@@ -973,7 +973,8 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thr
 // or the guest real address of VM_PMU_FORGOTTEN_HOST_PAGE.
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
 
-// The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed(). vm_pmu_cpu_complete() comes next.
+// The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed().
+// vm_pmu_cpu_retire() or vm_pmu_cpu_complete() comes next.
 VmPmuStatus vm_pmu_cpu_execute(VmPmuCpu *cpu, const VmPmuInstruction *instruction);
 
 // The CPU forgets translations: `what` is a VmPmuForgotten, and `address` as in vm_pmu_follow_invalidate(). Without a companion this does

@@ -419,7 +419,8 @@ pub(crate) fn invalidation(what: u32, address: u64) -> Result<Invalidation, Fail
     }
 }
 
-/// The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed(). vm_pmu_cpu_complete() comes next.
+/// The CPU executes `instruction`, which is reported to its companion: while vm_pmu_cpu_is_followed().
+/// vm_pmu_cpu_retire() or vm_pmu_cpu_complete() comes next.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

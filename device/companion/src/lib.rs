@@ -106,6 +106,7 @@ pub use profile::{
 };
 pub use state::{RestoreError, STATE_VERSION};
 pub use translation::{Guest, Host, Invalidation, PageTables, Untranslated, Walk};
+pub use vm_pmu_arch::feed::BranchKind;
 
 use fabric::System;
 use fabric::io::IoMap;

@@ -2,7 +2,7 @@
 #include <vm_pmu.h>
 
 static void raise_interrupt(void *user, uint32_t thread, uint32_t counter) {
-  /* Deliver this thread's performance-counter interrupt as its local APIC specifies. */
+  /* Only make it pending in this thread's local APIC. The handler is entered after the call that has raised it. */
   (void)thread, (void)counter;
   *(int *)user += 1;
 }
