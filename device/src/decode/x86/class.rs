@@ -4,7 +4,7 @@ use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
 
 use super::facts::Facts;
 use super::opcode::Opcode;
-use super::shape::{reads_memory, shared_with_strings};
+use super::shape::{moved, shared_with_strings};
 use crate::companion::Class;
 
 /// The kind of an operand.
@@ -84,7 +84,7 @@ fn general(i: &Instruction) -> Class {
             (Operand::Segment, _) => Class::System,
             (Operand::Control | Operand::Debug, _) => Class::Serializing,
             (_, Operand::Control | Operand::Debug) => Class::System,
-            _ => moved(i),
+            _ => moved(i, || Class::Simple),
         },
         M::Movnti => Class::Store,
         M::Movzx | M::Movsx | M::Movsxd => Class::Extend,
@@ -134,17 +134,6 @@ fn general(i: &Instruction) -> Class {
         // They take the way of a load, without a result.
         M::Prefetchnta | M::Prefetcht0 | M::Prefetcht1 | M::Prefetcht2 | M::Prefetchw | M::Prefetchwt1 | M::Prefetch => Class::Load,
         _ => Class::Microcode,
-    }
-}
-
-/// The class of a move between general registers and memory.
-fn moved(i: &Instruction) -> Class {
-    if i.op0_kind() == OpKind::Memory {
-        Class::Store
-    } else if reads_memory(i) {
-        Class::Load
-    } else {
-        Class::Simple
     }
 }
 

@@ -2,6 +2,8 @@
 
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 
+use crate::companion::Class;
+
 /// Whether an operand is in memory, or is the address of something there.
 pub(super) fn has_memory(i: &Instruction) -> bool {
     i.op_kinds().any(|kind| kind == OpKind::Memory)
@@ -10,6 +12,17 @@ pub(super) fn has_memory(i: &Instruction) -> bool {
 /// Whether an operand other than the first is in memory.
 pub(super) fn reads_memory(i: &Instruction) -> bool {
     i.op_kinds().skip(1).any(|kind| kind == OpKind::Memory)
+}
+
+/// The class of a move: to memory, from it, or else what `between` says of registers.
+pub(super) fn moved(i: &Instruction, between: impl FnOnce() -> Class) -> Class {
+    if i.op0_kind() == OpKind::Memory {
+        Class::Store
+    } else if reads_memory(i) {
+        Class::Load
+    } else {
+        between()
+    }
 }
 
 /// The registers among the operands.

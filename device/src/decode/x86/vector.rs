@@ -6,21 +6,15 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 use super::facts::{Facts, SimdClass};
 use super::moves::{is_move, spreads};
 use super::opcode::{Map, Opcode};
-use super::shape::{reads_memory, registers, shared_with_strings};
+use super::shape::{moved, reads_memory, registers, shared_with_strings};
 use crate::companion::Class;
 
-/// The class of a move: between register files, between vector registers, or from and to memory.
-fn moved(i: &Instruction) -> Class {
-    if i.op0_kind() == OpKind::Memory {
-        Class::Store
-    } else if reads_memory(i) {
-        Class::Load
-    } else {
-        match registers(i).position(|register| register.is_gpr()) {
-            Some(0) => Class::FromVector,
-            Some(_) => Class::ToVector,
-            None => Class::FloatMove,
-        }
+/// The class of a move between registers: from one file to the other, or within the vector registers.
+fn moved_between_registers(i: &Instruction) -> Class {
+    match registers(i).position(|register| register.is_gpr()) {
+        Some(0) => Class::FromVector,
+        Some(_) => Class::ToVector,
+        None => Class::FloatMove,
     }
 }
 
@@ -34,7 +28,7 @@ pub(super) fn class(i: &Instruction, opcode: &Opcode, facts: &Facts) -> Class {
         return Class::VectorPermute;
     }
     if is_move(i, opcode) {
-        let class = moved(i);
+        let class = moved(i, || moved_between_registers(i));
         let halves = opcode.map == Map::Of3a && opcode.byte >= 0x18 && class == Class::FloatMove;
         return if halves { Class::VectorPermute } else { class };
     }
