@@ -60,10 +60,10 @@ pub(crate) struct Changed {
 
 impl Changed {
     pub(crate) const NOTHING: Changed = Changed { keys: [0; CHANGES], count: 0 };
-    const TOO_MUCH: Changed = Changed { keys: [0; CHANGES], count: CHANGES + 1 };
+    pub(crate) const TOO_MUCH: Changed = Changed { keys: [0; CHANGES], count: CHANGES + 1 };
 
     #[inline]
-    fn push(&mut self, key: u64) {
+    pub(crate) fn push(&mut self, key: u64) {
         if let Some(place) = self.keys.get_mut(self.count) {
             *place = key;
         }

@@ -7,7 +7,7 @@ use vm_pmu_arch::feed::DataSource;
 
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::profile::{BufferGeometry, Replacement, Translation as Geometry};
-use crate::sets::Sets;
+use crate::sets::{Changed, Sets};
 
 /// The page-table walk that an embedder reports for an address whose translation no buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,14 +213,16 @@ impl TranslationBuffer {
         self.page_bits.iter().copied().enumerate().rev().find(|(_, bits)| fits(*bits))
     }
 
-    /// Adds the translation of `address`, if it holds pages of that size.
-    fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
-        if let Some((size, bits)) = self.fitting(walk.page_bits) {
-            let (index, key) = TranslationBuffer::place(address, bits, size, thread);
-            let global = if walk.global { GLOBAL } else { 0 };
-            let piece = if bits < walk.page_bits { piece_of(walk.page_bits) } else { 0 };
-            self.sets.put(index, key << 4 | PRESENT | piece | global);
-        }
+    /// Adds the translation of `address`, if it holds pages of that size. Returns the number and the size of the page whose translation it
+    /// replaces, if it replaces one.
+    fn fill(&mut self, address: u64, thread: u8, walk: &Walk) -> Option<(u64, u8)> {
+        let (size, bits) = self.fitting(walk.page_bits)?;
+        let (index, key) = TranslationBuffer::place(address, bits, size, thread);
+        let global = if walk.global { GLOBAL } else { 0 };
+        let piece = if bits < walk.page_bits { piece_of(walk.page_bits) } else { 0 };
+        let replaced = self.sets.put(index, key << 4 | PRESENT | piece | global);
+        let bits = self.page_bits.get((replaced >> 4 & 3) as usize)?;
+        (replaced != 0).then_some((replaced >> 12, *bits))
     }
 
     fn forget(&mut self, what: Invalidation, thread: u8) {
@@ -255,8 +257,9 @@ struct BufferLevel {
     bits: u8,
     /// The last two translations found in the buffer that hit last, until anything but the order of use changes.
     recent: [Option<Recent>; 2],
-    /// Whether anything else has changed since this was last read.
+    /// Whether anything else has changed since this was last read, and the smallest pages whose translations were lost.
     changed: bool,
+    lost: Changed,
 }
 
 /// A translation that was found: the smallest page that was asked for, its thread, its set, and its key. The most recent one is the first
@@ -285,6 +288,7 @@ impl BufferLevel {
             bits,
             recent: [None; 2],
             changed: false,
+            lost: Changed::NOTHING,
         }
     }
 
@@ -335,15 +339,19 @@ impl BufferLevel {
         Some(found)
     }
 
-    /// Puts a translation into the buffer with the largest pages that fit.
-    fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
+    /// Puts a translation into the buffer with the largest pages that fit. Returns whether there is one.
+    fn fill(&mut self, address: u64, thread: u8, walk: &Walk) -> bool {
         self.recent = [None; 2];
         self.changed = true;
         let best = |buffer: &TranslationBuffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
         let most = self.buffers.iter().filter_map(best).max();
-        if let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) {
-            buffer.fill(address, thread, walk);
+        let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) else { return false };
+        match buffer.fill(address, thread, walk) {
+            Some((page, bits)) if bits == self.bits => self.lost.push(page),
+            Some(_) => self.lost = Changed::TOO_MUCH,
+            None => {}
         }
+        true
     }
 }
 
@@ -388,9 +396,12 @@ impl Translations {
         self.first.get(side).map_or(0, |level| level.bits)
     }
 
-    /// Whether the first-level translations of a side have changed since this was last called.
-    pub(crate) fn take_changed(&mut self, side: usize) -> bool {
-        self.first.get_mut(side).is_some_and(|level| core::mem::take(&mut level.changed))
+    /// Whether the first-level translations of a side have changed since this was last called. If so, returns the smallest pages whose
+    /// translations were lost.
+    pub(crate) fn take_changed(&mut self, side: usize) -> Option<Changed> {
+        let level = self.first.get_mut(side).filter(|level| level.changed)?;
+        level.changed = false;
+        Some(core::mem::replace(&mut level.lost, Changed::NOTHING))
     }
 
     /// Looks a translation up in the second level. Also returns the binary logarithm of the size of the whole page. The caller puts the
@@ -405,10 +416,9 @@ impl Translations {
         self.find_second(DATA, real, thread | OF_HOST)
     }
 
-    pub(crate) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
-        if let Some(level) = self.first.get_mut(side) {
-            level.fill(address, thread, walk);
-        }
+    /// Puts a translation into the first level. Returns whether that holds pages of this size.
+    pub(crate) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) -> bool {
+        self.first.get_mut(side).is_some_and(|level| level.fill(address, thread, walk))
     }
 
     pub(crate) fn fill_second(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
@@ -421,9 +431,10 @@ impl Translations {
         self.fill_second(DATA, real, thread | OF_HOST, walk);
     }
 
-    pub(crate) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
-        self.fill_first(side, address, thread, walk);
+    /// Puts a translation into both levels. Returns whether the first holds pages of this size.
+    pub(crate) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) -> bool {
         self.fill_second(side, address, thread, walk);
+        self.fill_first(side, address, thread, walk)
     }
 
     /// Returns the key of a page-table entry in the page-walk cache. Entries of a guest have guest real addresses.
@@ -460,7 +471,7 @@ impl Translations {
             // The first level holds the combined translations of both trees.
             let what = if of_host { Invalidation::All } else { what };
             level.recent = [None; 2];
-            level.changed = true;
+            (level.changed, level.lost) = (true, Changed::TOO_MUCH);
             level.buffers.iter_mut().for_each(|buffer| buffer.forget(what, thread));
         }
         for level in &mut self.second {
@@ -481,7 +492,7 @@ impl Translations {
     }
 
     pub(crate) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.first.iter_mut().for_each(|level| (level.recent, level.changed) = ([None; 2], true));
+        self.first.iter_mut().for_each(|level| (level.recent, level.changed, level.lost) = ([None; 2], true, Changed::TOO_MUCH));
         let levels = self.first.iter_mut().chain(&mut self.second);
         for sets in levels.flat_map(|level| level.buffers.iter_mut().map(|buffer| &mut buffer.sets)).chain(&mut self.upper) {
             sets.load(reader)?;
@@ -516,7 +527,7 @@ mod tests {
             match draw(200) {
                 0 => translations.forget(Invalidation::Page(address), thread),
                 1 => translations.forget(Invalidation::NonGlobal, thread),
-                _ if !held => translations.fill(side, address, thread, &Walk { global: draw(4) == 0, ..Walk::direct(bits) }),
+                _ if !held => _ = translations.fill(side, address, thread, &Walk { global: draw(4) == 0, ..Walk::direct(bits) }),
                 _ => {}
             }
             if !remembers {

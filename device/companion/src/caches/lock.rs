@@ -79,7 +79,12 @@ impl ClusterLock {
             let Some(caches) = cluster.cores.get_mut(number) else { continue };
             let known = [CODE, DATA].into_iter().fold(true, |known, side| {
                 let (lines, translations) = caches.take_changed(side);
-                known & if number == core { found.forget(side, &lines, translations) } else { lines.keys() == Some(&[]) && !translations }
+                known
+                    & if number == core {
+                        found.forget(side, &lines, translations)
+                    } else {
+                        lines.keys() == Some(&[]) && translations.is_none()
+                    }
             });
             if !known || through && number != core {
                 local.change();

@@ -155,8 +155,9 @@ impl CoreCaches {
         }
     }
 
-    /// Returns what has changed on a side since this was last called: lines, and whether translations have.
-    fn take_changed(&mut self, side: usize) -> (Changed, bool) {
+    /// Returns what has changed on a side since this was last called: lines, and if translations have changed, the pages whose translations were
+    /// lost.
+    fn take_changed(&mut self, side: usize) -> (Changed, Option<Changed>) {
         let lines = if side == CODE { &mut self.code } else { &mut self.data };
         (core::mem::replace(&mut lines.changed, Changed::NOTHING), self.translations.take_changed(side))
     }

@@ -11,7 +11,7 @@ use crate::translation::{CODE, DATA};
 const MOST: u64 = 1024;
 /// Number of lines, and of pages, that are remembered though they are no longer the most recently used of their set or buffer.
 const KNOWN_LINES: usize = 256;
-const KNOWN_PAGES: usize = 16;
+const KNOWN_PAGES: usize = 64;
 /// After this many failures in a row, the number of skipped accesses grows no further.
 const MOST_FAILURES: u8 = 4;
 
@@ -146,11 +146,14 @@ impl Side {
         true
     }
 
-    /// Forgets lines that have changed, and all translations if `translations`. Returns whether it was told which lines changed.
-    fn forget(&mut self, lines: &Changed, translations: bool) -> bool {
-        if translations {
+    /// Forgets lines that have changed, and translations that were lost, if some have changed. Returns whether it was told which lines changed.
+    fn forget(&mut self, lines: &Changed, translations: Option<Changed>) -> bool {
+        if let Some(lost) = translations {
             self.page = Mark::NEVER;
-            self.pages.fill(Mark::NEVER);
+            match lost.keys() {
+                Some(pages) => pages.iter().for_each(|page| self.forget_page(*page)),
+                None => self.pages.fill(Mark::NEVER),
+            }
         }
         let keys = lines.keys();
         keys.unwrap_or(&[]).iter().for_each(|line| {
@@ -160,6 +163,13 @@ impl Side {
             }
         });
         keys.is_some()
+    }
+
+    /// Forgets the translation of a page, given by its number.
+    fn forget_page(&mut self, page: u64) {
+        if let Some(known) = at(&mut self.pages, folded(page, KNOWN_PAGES)).filter(|known| known.key >> 1 == page) {
+            *known = Mark::NEVER;
+        }
     }
 
     /// Forgets the most recently used line of a line's set.
@@ -251,14 +261,20 @@ impl RememberedHits {
         }
     }
 
-    /// Remembers a translation that the long way has found.
+    /// Remembers a line that the long way has found in the first level: of code, or of data, to be written or not.
+    pub(crate) fn serve(&mut self, local: &Local, side: usize, line: u64, writes: bool) {
+        let side = if side == CODE { &mut self.code } else { &mut self.data };
+        side.find_line(local.changes(), line, writes);
+    }
+
+    /// Remembers a translation that the long way has found, or has put into the first level.
     pub(crate) fn translate(&mut self, local: &Local, side: usize, address: u64) {
         let side = if side == CODE { &mut self.code } else { &mut self.data };
         side.find_page(local.changes(), address);
     }
 
-    /// Forgets changed lines of a side, and its translations if `translations`. Returns whether it was told which lines changed.
-    pub(super) fn forget(&mut self, side: usize, lines: &Changed, translations: bool) -> bool {
+    /// Forgets changed lines of a side, and translations that were lost, if some have changed. Returns whether it was told which lines changed.
+    pub(super) fn forget(&mut self, side: usize, lines: &Changed, translations: Option<Changed>) -> bool {
         let side = if side == CODE { &mut self.code } else { &mut self.data };
         side.forget(lines, translations)
     }

@@ -10,7 +10,7 @@ use crate::follower::Follower;
 use crate::follower::code_prefetch;
 use crate::follower::requests;
 use crate::pipeline::Continuation;
-use crate::translation::DATA;
+use crate::translation::{CODE, DATA};
 
 /// Whether no request is made for a line that the cluster has: the data prefetcher checks first.
 fn is_cancelled(ask: Ask) -> bool {
@@ -59,6 +59,14 @@ impl Follower<'_> {
             self.found.ask(inner);
             if let Some(address) = address.filter(|_| served.is_some()) {
                 self.found.translate(local, DATA, address);
+            }
+            if served == Some(Served::By(Level::First)) {
+                match ask {
+                    Ask::Load => self.found.serve(local, DATA, inner, false),
+                    Ask::Store if !self.found.stores_through() => self.found.serve(local, DATA, inner, true),
+                    Ask::Fetch => self.found.serve(local, CODE, inner, false),
+                    _ => {}
+                }
             }
             (served, cluster.inner_bits(), code_written, cluster.held, taken, prefetched, worked, snooped, injected)
         };
