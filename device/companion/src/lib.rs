@@ -56,6 +56,7 @@ extern crate alloc;
 #[macro_use]
 mod registry;
 
+mod block;
 mod bundle;
 mod bus;
 mod bus_traffic;
@@ -88,6 +89,7 @@ use vm_pmu_arch::die::Die;
 use vm_pmu_arch::feed::{Signal, SignalSet};
 use vm_pmu_arch::registry::UnknownPart;
 
+pub use block::Block;
 pub use bundle::Bundle;
 pub use clock::Clock;
 pub use fabric::devices::{DeviceOperation, DeviceRequest};

@@ -9,12 +9,15 @@
 //! | translated blocks | [`enter`](Cpu::enter), [`refill`](Cpu::refill), [`take_back`](Cpu::take_back) |
 //! | cycle by cycle, by a clock of its own | [`advance`](Cpu::advance), [`until`](Cpu::until) |
 //! | with a companion | [`execute`](Cpu::execute) before [`complete`](Cpu::complete), while it [is followed](Cpu::is_followed) |
+//! | with a companion, in translated blocks | as blocks, with [`execute_trace`](Cpu::execute_trace) and [`complete_trace`](Cpu::complete_trace) while it is followed |
 //!
 //! All of them may be mixed. Registers are accessed by [`access`](Cpu::access), and the state of the processor is reported by
 //! [`set_context`](Cpu::set_context).
 
 mod contexts;
 mod step;
+#[cfg(feature = "companion")]
+mod trace;
 
 use core::sync::atomic::Ordering::Acquire;
 
@@ -31,6 +34,8 @@ use crate::topology::Thread;
 use contexts::Contexts;
 use step::Retired;
 pub use step::{Counts, Step};
+#[cfg(feature = "companion")]
+pub use trace::{Blocks, Traced};
 
 /// The most signals whose deadlines are kept in a list.
 const LISTED: usize = 32;
@@ -120,6 +125,12 @@ pub struct Cpu<'a, L> {
     /// The signals of the whole demand.
     #[cfg(feature = "companion")]
     demanded: Listed,
+    /// Those of them that the companion makes.
+    #[cfg(feature = "companion")]
+    made: SignalSet,
+    /// The last instruction of a trace that is not complete.
+    #[cfg(feature = "companion")]
+    traced: Option<Record>,
     /// The states of the emulator whose level is known, and those that hold.
     known: SignalSet,
     holding: SignalSet,
@@ -159,6 +170,10 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             deadlines: Listed::new(),
             #[cfg(feature = "companion")]
             demanded: Listed::new(),
+            #[cfg(feature = "companion")]
+            made: SignalSet::EMPTY,
+            #[cfg(feature = "companion")]
+            traced: None,
             known: SignalSet::EMPTY,
             holding: SignalSet::EMPTY,
             countdown,
@@ -333,7 +348,10 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         let mut separate = own;
         self.deadlines.replace(&own);
         #[cfg(feature = "companion")]
-        self.demanded.replace(self.demand.signals());
+        {
+            self.demanded.replace(self.demand.signals());
+            self.made = self.demand.signals().difference(&own);
+        }
         let pace = self.thread.deadlines().pace().signal;
         if self.in_blocks && !self.is_made(pace) {
             own.insert(pace);
@@ -598,7 +616,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         self.sync();
         self.fill((0, 0));
         // Where nothing fits, because a deadline has been reached or the pace does not grow with instructions, they go singly.
-        let room = self.countdown.room(self.thread).max(1).min(instructions.into());
+        let room = self.countdown.room(self.thread).min(self.trace_room()).max(1).min(instructions.into());
         if self.countdown.left() < room {
             self.countdown.grant(room);
         }
@@ -666,6 +684,13 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
     /// block of its own.
     fn fill(&self, open: (u64, u64)) {
         self.countdown.fill(self.thread, open, u64::from(self.demand.records().at_deadline));
+        self.countdown.limit(self.trace_room().saturating_sub(open.0));
+    }
+
+    /// A CPU that no companion follows need not report what it has executed.
+    #[cfg(not(feature = "companion"))]
+    fn trace_room(&self) -> u64 {
+        u64::MAX
     }
 
     // ---- Registers and contexts ----

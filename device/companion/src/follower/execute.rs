@@ -1,12 +1,15 @@
 //! The execution of an instruction by a follower.
 
-use vm_pmu_arch::feed::{Signal, Traits};
+use core::ops::Range;
 
+use vm_pmu_arch::feed::{Records, Signal, Traits};
+
+use crate::block::Block;
 use crate::bundle::Bundle;
 use crate::follower::Follower;
 use crate::follower::code_prefetch::CodeStream;
 use crate::follower::fast_path::OutcomeContent;
-use crate::instruction::{Class, Instruction, Transfer};
+use crate::instruction::{Access, Class, Instruction, Transfer};
 use crate::outcome::Outcome;
 use crate::pipeline::{Continuation, Pipeline};
 use crate::predictor::Verdict;
@@ -30,13 +33,14 @@ pub(crate) enum Way {
 
 impl Follower<'_> {
     pub(super) fn choose_way(&mut self) {
-        let unrecorded = self.demand.records().is_none();
-        self.way = match (self.active, self.pipelined) {
+        let records = self.demand.records();
+        let way = |unrecorded: bool| match (self.active, self.pipelined) {
             (false, _) => Way::Idle,
             (_, false) => Way::Events { short: self.memory && unrecorded },
-            (_, true) if unrecorded => Way::Time,
+            (_, true) if records.is_none() => Way::Time,
             _ => Way::Whole,
         };
+        (self.way, self.way_between) = (way(records.is_none()), way(Records { at_deadline: false, ..records }.is_none()));
     }
 
     /// Follows an `instruction` that the thread executed. `tables` are walked when no translation buffer holds an address.
@@ -44,8 +48,8 @@ impl Follower<'_> {
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         let done = match self.way {
             Way::Idle => true,
-            Way::Events { short } => self.makes_no_event(instruction) || short && self.found.seeks() && self.execute_short(instruction),
-            Way::Time => self.execute_plain(instruction) || self.execute_short(instruction),
+            Way::Events { short } => self.makes_no_event(instruction) || short && self.found.seeks() && self.takes_short_way(instruction),
+            Way::Time => self.execute_plain(instruction) || self.takes_short_way(instruction),
             Way::Whole => false,
         };
         #[cfg(test)]
@@ -55,10 +59,60 @@ impl Follower<'_> {
         }
     }
 
+    #[inline]
+    fn takes_short_way(&mut self, instruction: &Instruction<'_>) -> bool {
+        self.execute_short(instruction, instruction.accesses, instruction.transfer.as_ref())
+    }
+
+    /// Follows instructions of a block that access nothing, of which none is a transfer and none reaches a deadline.
+    #[inline]
+    pub fn pass_over(&mut self, block: &Block, numbers: Range<usize>, tables: &mut impl PageTables) {
+        let events = matches!(self.way_between, Way::Events { .. });
+        if events && block.run(numbers.clone()).is_some_and(|run| !self.memory || self.passes(run)) {
+            return;
+        }
+        for number in numbers {
+            self.execute_within(block, number, &[], None, tables);
+        }
+    }
+
+    /// Follows instruction `number` of a block, with its accesses and its transfer, if it reaches no deadline: the same as
+    /// [`execute`](Follower::execute), except that its outcome need not be there for a record at a deadline.
+    #[inline]
+    pub fn execute_within(
+        &mut self,
+        block: &Block,
+        number: usize,
+        accesses: &[Access],
+        transfer: Option<Transfer>,
+        tables: &mut impl PageTables,
+    ) {
+        let Some(brief) = block.brief(number) else { return };
+        let done = match self.way_between {
+            Way::Idle => true,
+            Way::Events { short } => {
+                accesses.is_empty() && transfer.is_none() && self.makes_no_event(brief)
+                    || short && self.found.seeks() && self.execute_short(brief, accesses, transfer.as_ref())
+            }
+            Way::Time | Way::Whole => false,
+        };
+        if !done && let Some(instruction) = block.instruction(number) {
+            self.execute_timed(&Instruction { accesses, transfer, ..instruction }, tables);
+        }
+    }
+
+    /// Follows an instruction that did not take the short way of events.
+    #[inline(never)]
+    fn execute_timed(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        if self.way_between != Way::Time || !self.execute_plain(instruction) && !self.takes_short_way(instruction) {
+            self.execute_whole(instruction, tables);
+        }
+    }
+
     /// Disables the short ways until the next [`sync`](Follower::sync).
     #[cfg(test)]
     pub(crate) fn go_the_long_way(&mut self) {
-        self.way = Way::Whole;
+        (self.way, self.way_between) = (Way::Whole, Way::Whole);
         self.pipeline.as_mut().into_iter().for_each(|pipeline| pipeline.go_the_long_way());
     }
 

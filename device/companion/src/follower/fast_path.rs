@@ -11,7 +11,7 @@ use crate::caches::remembered_hits::Find;
 use crate::caches::{Cluster, Level};
 use crate::follower::Follower;
 use crate::follower::code_prefetch::CodeStream;
-use crate::instruction::{Access, AccessKind, Instruction};
+use crate::instruction::{Access, AccessKind, Instruction, Transfer};
 use crate::outcome::Outcome;
 use crate::pipeline::Source;
 use crate::profile::WritePolicy;
@@ -76,11 +76,11 @@ impl Follower<'_> {
         }
     }
 
-    /// Follows an instruction while no records are asked for. Returns whether it took the short way. If not, the long way has the same
-    /// effect as if this had not been tried.
+    /// Follows an instruction, with its accesses and its transfer, while no records are asked for. Returns whether it took the short way. If
+    /// not, the long way has the same effect as if this had not been tried.
     #[inline(never)]
-    pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>) -> bool {
-        let far = instruction.transfer.as_ref().is_some_and(|transfer| transfer.kind.is_far());
+    pub(super) fn execute_short(&mut self, instruction: &Instruction<'_>, accesses: &[Access], transfer: Option<&Transfer>) -> bool {
+        let far = transfer.is_some_and(|transfer| transfer.kind.is_far());
         if far || instruction.class.writes_out() || !self.is_quiet(instruction) {
             return false;
         }
@@ -90,7 +90,7 @@ impl Follower<'_> {
             line = Some(only);
         }
         let mut hit = None;
-        match instruction.accesses {
+        match accesses {
             [] => self.tell_nothing(),
             [access] => {
                 let Some(level) = self.hits(access) else { return false };
@@ -104,7 +104,7 @@ impl Follower<'_> {
         if let Some(line) = line {
             self.fetch_found(instruction, line);
         }
-        if let Some(transfer) = &instruction.transfer {
+        if let Some(transfer) = transfer {
             self.transfer(instruction, transfer);
             self.told = OutcomeContent::Other;
         }
@@ -138,7 +138,13 @@ impl Follower<'_> {
             return instruction.bundle.is_none();
         }
         let presages = instruction.bundle.as_ref().is_some_and(|bundle| bundle.presaged(instruction.address).is_some());
-        !presages && self.stream == CodeStream::Off && self.tally.carried.is_none()
+        !presages && self.nothing_arrives()
+    }
+
+    /// Whether nothing pending arrives with the next instruction.
+    #[inline]
+    pub(super) fn nothing_arrives(&self) -> bool {
+        !self.system.profile.pipeline.is_ia64() || self.stream == CodeStream::Off && self.tally.carried.is_none()
     }
 
     /// Returns the line of an access that lies within one line.

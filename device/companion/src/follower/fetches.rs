@@ -2,6 +2,7 @@
 
 use vm_pmu_arch::feed::{Fetch, FetchSource, Signal, Translation};
 
+use crate::block::Run;
 use crate::caches::hit_log::Local;
 use crate::caches::{Ask, Level};
 use crate::follower::fast_path::OutcomeContent;
@@ -27,10 +28,10 @@ impl CodePiece {
         CodePiece { bits, begin: 0, reach: 0 }
     }
 
-    /// Whether an instruction that has a length lies entirely in it.
+    /// Whether so many bytes of code from an address on lie in it.
     #[inline]
-    fn has(&self, instruction: &Instruction<'_>) -> bool {
-        instruction.address.wrapping_sub(self.begin) < self.reach.saturating_sub(u64::from(instruction.length))
+    fn has(&self, address: u64, length: u64) -> bool {
+        address.wrapping_sub(self.begin) < self.reach.saturating_sub(length)
     }
 
     #[inline]
@@ -54,18 +55,31 @@ impl Follower<'_> {
     /// Whether the fetcher reads anything for an instruction: it does not lie in the piece that was read last.
     #[inline]
     pub(super) fn is_fetched(&self, instruction: &Instruction<'_>) -> bool {
-        !self.piece.has(instruction) && instruction.length != 0
+        !self.piece.has(instruction.address, u64::from(instruction.length)) && instruction.length != 0
     }
 
-    /// Whether an instruction that has a length lies in a line, given with the number of its virtual page.
+    /// Whether code of at least one byte lies in a line, given with the number of its virtual page.
     #[inline]
-    fn lies_in(&self, instruction: &Instruction<'_>, (line, page): (u64, u64)) -> bool {
+    fn lies_in(&self, Run { address, physical, length }: Run, (line, page): (u64, u64)) -> bool {
         let line_bits = self.system.profile.caches.line_bits.min(63);
-        let Instruction { address, physical, .. } = *instruction;
-        let more = u64::from(instruction.length) - 1;
+        let more = length - 1;
         let lines = physical >> line_bits ^ line | physical.wrapping_add(more) >> line_bits ^ line;
         let pages = address >> SMALLEST_PAGE ^ page | address.wrapping_add(more) >> SMALLEST_PAGE ^ page;
-        lines | pages == 0 && instruction.next_page.is_none()
+        lines | pages == 0
+    }
+
+    /// Whether the fetcher reads nothing but pieces of the line that is being executed for instructions that only compute. If so, it has
+    /// read them.
+    #[inline]
+    pub(super) fn passes(&mut self, run: Run) -> bool {
+        if run.length == 0 || self.piece.has(run.address, run.length) {
+            return true;
+        }
+        let passes = self.nothing_arrives() && self.line.is_some_and(|line| self.lies_in(run, line));
+        if passes {
+            self.fetch_pieces(run.address, run.address.wrapping_add(run.length - 1));
+        }
+        passes
     }
 
     /// Returns the line that an instruction which has a length lies in, and the number of its virtual page, if it lies in one line.
@@ -122,7 +136,9 @@ impl Follower<'_> {
     #[inline]
     pub(super) fn goes_on_in_line(&self, instruction: &Instruction<'_>) -> bool {
         let Some(line) = self.line else { return false };
-        self.lies_in(instruction, line) && self.is_quiet(instruction)
+        let Instruction { address, physical, length, next_page, .. } = *instruction;
+        let run = Run { address, physical, length: u64::from(length) };
+        next_page.is_none() && self.lies_in(run, line) && self.is_quiet(instruction)
     }
 
     /// Whether `goes_on_in_line` holds. If so, the fetcher reads the pieces of the instruction.
@@ -231,15 +247,15 @@ impl Follower<'_> {
             return self.translate_nested(side, address, &guest, tables);
         }
         let found = self.buffers(|buffers, thread| {
-            let found = buffers.find_second(side, address, thread);
-            if let Some((walk, _)) = found {
-                buffers.fill_first(side, address, thread, &walk);
-            }
-            found
+            let (walk, bits) = buffers.find_second(side, address, thread)?;
+            Some((bits, buffers.fill_first(side, address, thread, &walk)))
         });
-        let Some((_, bits)) = found.flatten() else {
+        let Some((bits, held)) = found.flatten() else {
             return (Translation::Walk, self.walk(side, address, tables));
         };
+        if held {
+            self.found.translate(local, side, address);
+        }
         self.page.bits = bits;
         self.count_translation(side, bits, false);
         (Translation::Hit(2), u32::from(self.system.profile.costs.second_translation))
@@ -259,7 +275,10 @@ impl Follower<'_> {
         for (depth, entry) in walk.entries().iter().enumerate().skip(begin) {
             cost += self.read_entry(side, Some((depth, depth == last)), *entry);
         }
-        self.buffers(|buffers, thread| buffers.fill(side, address, thread, &walk));
+        let held = self.buffers(|buffers, thread| buffers.fill(side, address, thread, &walk));
+        if let Some(local) = self.local.filter(|_| held == Some(true)) {
+            self.found.translate(local, side, address);
+        }
         cost
     }
 }

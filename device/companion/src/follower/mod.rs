@@ -88,6 +88,8 @@ pub struct Follower<'a> {
     /// The lines and pages of data that it finds without the lock of its cluster.
     found: RememberedHits,
     way: Way,
+    /// The way of instructions that reach no deadline, so that no record of them is wanted there.
+    way_between: Way,
     /// Whether the last requested line that missed the first level was brought in by the prefetcher, and this is its first use.
     pub(crate) prefetched: bool,
     /// The distance that the request for the last line went, if it left the cluster and the part predicts the distance.
@@ -147,6 +149,7 @@ impl<'a> Follower<'a> {
             finder: Finder { number: system.followers.fetch_add(1, Relaxed) + 1, thread: (place % threads) as u8 },
             found: system.nothing_found(place / per_cluster),
             way: Way::Idle,
+            way_between: Way::Idle,
             prefetched: false,
             went: None,
             requests: Requests::new(),
