@@ -173,6 +173,7 @@ void tcg_bridge_resume(TcgBridgeCpu *cpu) {
 }
 
 void tcg_bridge_sync(TcgBridgeCpu *cpu) {
+  if (cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_report_before_last(cpu);
   report_record(cpu);
   vm_pmu_cpu_sync(cpu->cpu);
   tcg_bridge_report_context(cpu);
@@ -215,8 +216,10 @@ static TcgBridgeAnswer answer(VmPmuStatus status, uint32_t space, TcgBridgeExcep
 
 /* One access, a write if `read` is null. */
 static VmPmuStatus access_register(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *read, uint64_t value) {
-  VmPmuContext context = read_context(cpu);
+  VmPmuContext context;
   VmPmuStatus status;
+  if (cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_report_before_last(cpu);
+  context = read_context(cpu);
   vm_pmu_cpu_refresh_context(cpu->cpu, &context);
   if (read != NULL) {
     status = vm_pmu_cpu_read(cpu->cpu, space, number, read);
@@ -245,8 +248,7 @@ TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t num
 void tcg_bridge_restored(TcgBridgeCpu *cpu) {
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
   cpu->context_count = 0;
-  cpu->begun = 0;
-  cpu->line = UINT64_MAX;
+  tcg_bridge_trace_clear(cpu);
   vm_pmu_cpu_restored(cpu->cpu);
   tcg_bridge_renew_if_changed(cpu);
 }

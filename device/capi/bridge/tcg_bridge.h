@@ -1,6 +1,6 @@
 /*
  * The code between an emulator in C or C++, in particular a dynamic translator, and vm_pmu.h. Copy the files of this folder into the
- * emulator's tree; those of the companion only if it is used. The book has chapters on QEMU, Bochs, gem5 and Ski.
+ * emulator's tree; those of boxes and of recordings only if they are used. The book has chapters on QEMU, Bochs, gem5 and Ski.
  *
  * How counting works
  *
@@ -61,6 +61,30 @@ extern "C" {
 
 typedef struct TcgBridge TcgBridge;
 
+/* TcgBridgeCpu::following: nothing; blocks; blocks of one instruction, each of which is reported before the next. */
+#define TCG_BRIDGE_FOLLOWS_NOTHING 0
+#define TCG_BRIDGE_FOLLOWS_BLOCKS 1
+#define TCG_BRIDGE_FOLLOWS_INSTRUCTIONS 2
+
+/* Where the next entry of a trace is written, and the last place at which a block may begin. */
+typedef struct TcgBridgeTrace {
+  VmPmuTraced *end;
+  VmPmuTraced *limit;
+} TcgBridgeTrace;
+
+/* The number of pages whose physical addresses are kept for a CPU. */
+#define TCG_BRIDGE_PAGES 256
+
+/* A page of 4 KiB, as the host translates it. */
+typedef struct TcgBridgePage {
+  /* The bridge's own. */
+  uint64_t key;
+  /* Its physical address; at first its virtual one. */
+  uint64_t physical;
+  /* VM_PMU_ACCESS_UNCACHED if it is not memory. */
+  uint8_t flags;
+} TcgBridgePage;
+
 /* The host's functions. `user` is TcgBridgeOptions::user. Each of them may be null, except `context`. */
 typedef struct TcgBridgeHost {
   /*
@@ -92,6 +116,12 @@ typedef struct TcgBridgeHost {
    * of it.
    */
   bool (*record)(void *user, uint32_t cpu, VmPmuRecord *record);
+  /*
+   * The page of 4 KiB whose virtual address is page->physical, as CPU `cpu` accesses it in the space that the host has put into bits 56 to 63 of
+   * VmPmuTraced::what: write its physical address there, and VM_PMU_ACCESS_UNCACHED into page->flags if it is not memory. It must not fail:
+   * leave the page as it is if it is not mapped any more. If null, virtual addresses are physical ones.
+   */
+  void (*translate)(void *user, uint32_t cpu, uint8_t space, TcgBridgePage *page);
   /* An interrupt was due `events` events ago: for the host's log. */
   void (*late)(void *user, uint32_t cpu, uint64_t events);
 } TcgBridgeHost;
@@ -160,12 +190,12 @@ typedef struct TcgBridgeCpu {
   uint32_t key;
   /* The number of the CPU. */
   uint32_t number;
-  /* The fields from here on belong to the bridge, but the host may read `demand`, `cells`, `bridge`, `following` and `begun`. */
+  /* The fields from here on belong to the bridge, but the host may read `demand`, `cells`, `bridge` and `following`. */
   VmPmuCpu *cpu;
   VmPmuCells cells;
   VmPmuDemand demand;
   TcgBridge *bridge;
-  /* Not 0 while each instruction must be reported to the companion. TcgBridgeHost::counting is called when it changes. */
+  /* TCG_BRIDGE_FOLLOWS_...: what is reported to the companion. TcgBridgeHost::counting is called when it changes. */
   uint32_t following;
   /* What the machine's boxes demand of the companion, as this CPU last read it: tcg_bridge_boxes.h. */
   uint64_t box_demand;
@@ -177,15 +207,14 @@ typedef struct TcgBridgeCpu {
   uint32_t history_patience;
   uint32_t records_branches;
   /*
-   * Not 0 if the companion ignores instructions in the line of code `line` that neither access memory nor branch. `line` is the number of
-   * the last line that was reported to it; UINT64_MAX if the companion may no longer have that line.
+   * What the CPU has executed since it last reported to the companion: see tcg_bridge_companion.h. The accesses before `translated` have physical
+   * addresses.
    */
-  uint32_t skips;
-  uint64_t line;
-  /* Not 0 if an instruction has begun that is not yet reported to the companion: `instruction`, with its accesses. */
-  uint32_t begun;
-  VmPmuInstruction instruction;
-  VmPmuAccess accesses[VM_PMU_MOST_ACCESSES];
+  VmPmuTraced *entries;
+  VmPmuTraced *translated;
+  TcgBridgeTrace *trace;
+  TcgBridgeTrace own_trace;
+  TcgBridgePage pages[TCG_BRIDGE_PAGES];
   /* The contexts that were reported since a register was last written: `context_count` of them. */
   TcgBridgeContext contexts[TCG_BRIDGE_CONTEXTS];
   uint32_t context_count;

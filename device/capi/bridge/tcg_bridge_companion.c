@@ -6,88 +6,137 @@
 #include "tcg_bridge_companion.h"
 #include "tcg_bridge_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* What is known here of the instruction; the library adds what the companion found. */
-static bool fill_in(void *user, VmPmuRecord *record) {
-  const TcgBridgeCpu *cpu = user;
-  const VmPmuInstruction *instruction = &cpu->instruction;
-  size_t number;
-  record->address = instruction->address;
-  record->branch = instruction->branch;
-  record->branch_target = instruction->target;
-  if ((instruction->flags & VM_PMU_INSTRUCTION_TAKEN) != 0) record->flags |= VM_PMU_RECORD_TAKEN;
-  if (instruction->access_count == 0) return true;
-  record->memory_address = cpu->accesses[0].address;
-  record->memory_size = cpu->accesses[0].bytes;
-  for (number = 0; number < instruction->access_count; number++) {
-    record->flags |= cpu->accesses[number].kind == VM_PMU_ACCESS_KIND_STORE ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;
-  }
+/* A trace that has more entries is reported before the next block: so much stays in the host's caches. */
+#define USUAL_ENTRIES 1024
+
+/* The memory of a trace. A host enters a block without asking for room where it must execute that before anything else, but not two of them. */
+#define MOST_ENTRIES (USUAL_ENTRIES + 2 * TCG_BRIDGE_BLOCK_ENTRIES + 1)
+
+/* No host has smaller pages. */
+#define PAGE_BITS 12
+#define PAGE_MASK ((UINT64_C(1) << PAGE_BITS) - 1)
+
+bool tcg_bridge_trace_create(TcgBridgeCpu *cpu) {
+  cpu->trace = &cpu->own_trace;
+  if (cpu->bridge->companion == NULL) return true;
+  cpu->entries = malloc(MOST_ENTRIES * sizeof *cpu->entries);
+  if (cpu->entries == NULL) return false;
+  tcg_bridge_trace_clear(cpu);
+  tcg_bridge_trace_limit(cpu);
   return true;
 }
 
-static uint32_t occasions(const VmPmuInstruction *instruction) {
-  uint32_t occasions = instruction->access_count != 0 ? VM_PMU_OCCASION_MEMORY : 0;
-  if (instruction->branch == VM_PMU_BRANCH_NONE) return occasions;
-  return occasions | ((instruction->flags & VM_PMU_INSTRUCTION_TAKEN) != 0 ? VM_PMU_OCCASION_TAKEN : VM_PMU_OCCASION_BRANCH);
+void tcg_bridge_trace_destroy(TcgBridgeCpu *cpu) { free(cpu->entries); }
+
+void tcg_bridge_trace_clear(TcgBridgeCpu *cpu) { cpu->trace->end = cpu->translated = cpu->entries; }
+
+void tcg_bridge_trace_limit(TcgBridgeCpu *cpu) {
+  if (cpu->following == TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_trace_clear(cpu);
+  cpu->trace->limit = cpu->following == TCG_BRIDGE_FOLLOWS_BLOCKS ? cpu->entries + USUAL_ENTRIES : cpu->entries;
 }
 
-/* No part has shorter lines of code. */
-#define LINE_BITS 6
+void tcg_bridge_place_trace(TcgBridgeCpu *cpu, TcgBridgeTrace *trace) {
+  *trace = *cpu->trace;
+  cpu->trace = trace;
+}
 
-/* Whether the companion ignores the instruction, and it reaches no deadline. */
-static bool is_plain(const TcgBridgeCpu *cpu) {
-  const VmPmuInstruction *instruction = &cpu->instruction;
-  if (!cpu->skips || instruction->branch != VM_PMU_BRANCH_NONE || instruction->access_count != 0) return false;
-  if (instruction->address >> LINE_BITS != cpu->line) return false;
-  if ((instruction->address + instruction->bytes - 1) >> LINE_BITS != cpu->line) return false;
-  return (int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT > 0;
+/* ---- Addresses ---- */
+
+static const TcgBridgePage *page_of(TcgBridgeCpu *cpu, uint64_t address, uint8_t space) {
+  uint64_t number = address >> PAGE_BITS, key = number << 8 | space;
+  TcgBridgePage *page = &cpu->pages[(number ^ number >> 8 ^ space) % TCG_BRIDGE_PAGES];
+  if (page->key == ~key) return page; /* 0 is no page: the key of none has all bits set */
+  page->key = ~key;
+  page->physical = number << PAGE_BITS;
+  page->flags = 0;
+  if (cpu->bridge->host.translate != NULL) cpu->bridge->host.translate(cpu->bridge->user, cpu->number, space, page);
+  return page;
+}
+
+/* Finds the physical addresses of the accesses that have none yet. */
+static void translate(TcgBridgeCpu *cpu) {
+  VmPmuTraced *entry;
+  for (entry = cpu->translated; entry < cpu->trace->end; entry++) {
+    const TcgBridgePage *page;
+    if (!vm_pmu_is_traced_access(entry)) continue;
+    page = page_of(cpu, entry->address, (uint8_t)(entry->what >> TCG_BRIDGE_SPACE_SHIFT));
+    entry->physical = page->physical | (entry->address & PAGE_MASK);
+    entry->what |= vm_pmu_traced_access(0, 0, 0, page->flags);
+  }
+  cpu->translated = cpu->trace->end;
+}
+
+void tcg_bridge_translations_change(TcgBridgeCpu *cpu) {
+  if (cpu->following == TCG_BRIDGE_FOLLOWS_NOTHING) return;
+  translate(cpu);
+  memset(cpu->pages, 0, sizeof cpu->pages);
+}
+
+/* ---- Reports ---- */
+
+/* Reports the trace. `open` instructions of its last block are not executed yet. */
+static void report(TcgBridgeCpu *cpu, uint64_t next, uint32_t open) {
+  size_t count = (size_t)(cpu->trace->end - cpu->entries);
+  translate(cpu);
+  vm_pmu_cpu_execute_trace(cpu->cpu, cpu->entries, count, next);
+  if (cpu->box_demand != 0) cpu->bridge->boxes->followed(cpu);
+  tcg_bridge_trace_clear(cpu);
+  vm_pmu_cpu_complete_trace(cpu->cpu, open);
 }
 
 void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
-  VmPmuInstruction *instruction = &cpu->instruction;
-  VmPmuStep step = {.size = sizeof(VmPmuStep), .user = cpu, .record = fill_in};
-  if (cpu->begun == 0) return;
-  cpu->begun = 0;
-  if (is_plain(cpu)) return;
-  if (instruction->branch != VM_PMU_BRANCH_NONE) {
-    instruction->target = next;
-    if (next != instruction->address + instruction->bytes) instruction->flags |= VM_PMU_INSTRUCTION_TAKEN;
-  }
-  vm_pmu_cpu_execute(cpu->cpu, instruction);
-  if (cpu->box_demand != 0) cpu->bridge->boxes->followed(cpu);
-  /* An access may cause it to fetch its line again. */
-  cpu->line = instruction->access_count == 0 ? (instruction->address + instruction->bytes - 1) >> LINE_BITS : UINT64_MAX;
-  step.occasions = occasions(instruction);
-  vm_pmu_cpu_complete(cpu->cpu, &step, NULL);
+  if (cpu->trace->end == cpu->entries) return;
+  report(cpu, next, 0);
   tcg_bridge_renew_if_changed(cpu);
   if (VM_PMU_LOAD(&cpu->check_needed) != 0) tcg_bridge_settle(cpu);
 }
 
-void tcg_bridge_begin(TcgBridgeCpu *cpu, const VmPmuInstruction *instruction) {
-  tcg_bridge_complete(cpu, instruction->address);
-  if (!cpu->following) return;
-  cpu->instruction = *instruction;
-  cpu->instruction.size = sizeof cpu->instruction;
-  cpu->instruction.accesses = cpu->accesses;
-  cpu->instruction.access_count = 0;
-  cpu->begun = 1;
-}
-
-void tcg_bridge_access(TcgBridgeCpu *cpu, const VmPmuAccess *access) {
-  if (cpu->begun == 0) return;
-  if (cpu->instruction.access_count == VM_PMU_MOST_ACCESSES) {
-    /* A string instruction: its accesses so far are reported, and it continues without being fetched again. */
-    vm_pmu_cpu_execute(cpu->cpu, &cpu->instruction);
-    cpu->instruction.access_count = 0;
-    cpu->instruction.bytes = 0;
+/* The last block that the trace has; null if it has been left. */
+static const VmPmuTraced *last_block(const TcgBridgeCpu *cpu) {
+  const VmPmuTraced *entry = cpu->trace->end;
+  while (entry != cpu->entries) {
+    entry--;
+    if (vm_pmu_is_traced_block(entry)) return entry;
+    if (!vm_pmu_is_traced_access(entry)) return NULL;
   }
-  cpu->accesses[cpu->instruction.access_count++] = *access;
+  return NULL;
 }
 
-void tcg_bridge_cancel(TcgBridgeCpu *cpu) { cpu->begun = 0; }
+void tcg_bridge_trace_left(TcgBridgeCpu *cpu, uint32_t executed) {
+  if (last_block(cpu) != NULL) tcg_bridge_append(cpu, vm_pmu_traced_left(executed), 0);
+}
+
+/* The number of the last instruction of a block. */
+static uint32_t last_instruction(const VmPmuTraced *block) {
+  uint32_t count = 0;
+  vm_pmu_block_length((const VmPmuBlock *)(uintptr_t)block->address, &count);
+  return count - 1;
+}
+
+void tcg_bridge_cancel(TcgBridgeCpu *cpu) {
+  const VmPmuTraced *block = last_block(cpu);
+  if (block != NULL) tcg_bridge_append(cpu, vm_pmu_traced_left(last_instruction(block)), 0);
+}
+
+void tcg_bridge_report_before_last(TcgBridgeCpu *cpu) {
+  const VmPmuTraced *block = last_block(cpu);
+  uint64_t address;
+  uint32_t last;
+  if (block == NULL) {
+    if (cpu->trace->end != cpu->entries) report(cpu, 0, 0);
+    return;
+  }
+  last = last_instruction(block);
+  address = block->address;
+  tcg_bridge_append(cpu, vm_pmu_traced_left(last), 0);
+  report(cpu, 0, 1);
+  tcg_bridge_append(cpu, vm_pmu_traced_block(last), address);
+}
 
 void tcg_bridge_forget(TcgBridgeCpu *cpu, uint32_t what, uint64_t address) {
-  cpu->line = UINT64_MAX;
+  if (cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_report_before_last(cpu);
   vm_pmu_cpu_invalidate(cpu->cpu, what, address);
 }

@@ -32,7 +32,7 @@ static bool is_separate(const TcgBridge *bridge, uint32_t signal) {
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
   uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES, followed = cpu->following, counted = cpu->counting;
-  bool following = false;
+  bool following = false, blocks = false;
   if (bridge->companion != NULL) {
     vm_pmu_cpu_leave_out(cpu->cpu, cpu->history_patience != 0 ? 0 : VM_PMU_RECORDS_TAKEN_BRANCHES);
     vm_pmu_cpu_follow_for(cpu->cpu, bridge->companion_only, TCG_BRIDGE_COMPANION_RECORDS | VM_PMU_RECORDS_TAKEN_BRANCHES);
@@ -41,14 +41,14 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   if (bridge->boxes != NULL) bridge->boxes->sync(cpu);
   vm_pmu_cpu_sync(cpu->cpu);
   vm_pmu_cpu_is_followed(cpu->cpu, &following);
+  vm_pmu_cpu_traces_blocks(cpu->cpu, &blocks);
   if (cpu->records_branches != 0 && branches == 0 && cpu->history_patience != 0) cpu->history_patience -= 1;
   cpu->records_branches = branches;
-  cpu->following = following;
+  cpu->following = !following                        ? TCG_BRIDGE_FOLLOWS_NOTHING
+                   : blocks && cpu->box_demand == 0 ? TCG_BRIDGE_FOLLOWS_BLOCKS
+                                                    : TCG_BRIDGE_FOLLOWS_INSTRUCTIONS;
   cpu->counting = following || counts(bridge, &cpu->demand);
-  if (!following) cpu->begun = 0;
-  cpu->line = UINT64_MAX;
-  cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
-               (cpu->demand.records & SINGLE_RECORDS) == 0;
+  tcg_bridge_trace_limit(cpu);
   return cpu->counting != counted || cpu->following != followed;
 }
 

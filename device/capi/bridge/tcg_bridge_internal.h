@@ -64,8 +64,6 @@ struct TcgBridge {
   uint64_t box_demand;
   /* The number of the first box of each kind. */
   uint32_t first_boxes[TCG_BRIDGE_UNITS];
-  /* The host counts cycles, not the companion. */
-  bool keeps_clock;
   /* The signals that the companion supplies; and those of them that the host does not count, for which instructions are followed. */
   uint64_t companion_signals[VM_PMU_SIGNAL_WORDS];
   uint64_t companion_only[VM_PMU_SIGNAL_WORDS];
@@ -80,6 +78,18 @@ struct TcgBridge {
 void tcg_bridge_report_context(TcgBridgeCpu *cpu);
 /* The PMU's state was replaced: it has no context that was reported before. */
 void tcg_bridge_restored(TcgBridgeCpu *cpu);
+
+/* ---- tcg_bridge_companion.c ---- */
+
+/* The memory of a CPU's trace; false if there is none. */
+bool tcg_bridge_trace_create(TcgBridgeCpu *cpu);
+void tcg_bridge_trace_destroy(TcgBridgeCpu *cpu);
+/* Drops what the trace has. */
+void tcg_bridge_trace_clear(TcgBridgeCpu *cpu);
+/* TcgBridgeCpu::following has changed. */
+void tcg_bridge_trace_limit(TcgBridgeCpu *cpu);
+/* Reports the trace, but for the last instruction of a block that was not left: that is being executed. */
+void tcg_bridge_report_before_last(TcgBridgeCpu *cpu);
 
 /* ---- tcg_bridge_demand.c ---- */
 

@@ -50,7 +50,6 @@ static bool create_companion(TcgBridge *bridge, const TcgBridgeOptions *options,
     companion.packages = options->packages;
     companion.threads = options->threads;
   }
-  bridge->keeps_clock = companion.clock == VM_PMU_CLOCK_OWNER_EMBEDDER;
   if (vm_pmu_companion_create(options->part, &companion, &bridge->companion) != VM_PMU_STATUS_OK ||
       vm_pmu_companion_supplied(options->part, companion.clock, made, 64 * VM_PMU_SIGNAL_WORDS, &made_count) != VM_PMU_STATUS_OK) {
     return false;
@@ -96,6 +95,7 @@ static const char *attach(TcgBridge *bridge, uint32_t number) {
   made.companion = bridge->companion;
   if (vm_pmu_cpu_create(bridge->machine, number, &made, &cpu->cpu) != VM_PMU_STATUS_OK) return "a CPU cannot be attached to its PMU";
   vm_pmu_cpu_countdown(cpu->cpu, &cpu->countdown);
+  if (!tcg_bridge_trace_create(cpu)) return "there is no memory for the trace of a CPU";
   tcg_bridge_choose(cpu);
   return NULL;
 }
@@ -178,7 +178,10 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
 void tcg_bridge_destroy(TcgBridge *bridge) {
   uint32_t number;
   if (bridge == NULL) return;
-  for (number = 0; bridge->cpus != NULL && number < bridge->cpu_count; number++) vm_pmu_cpu_destroy(bridge->cpus[number].cpu);
+  for (number = 0; bridge->cpus != NULL && number < bridge->cpu_count; number++) {
+    vm_pmu_cpu_destroy(bridge->cpus[number].cpu);
+    tcg_bridge_trace_destroy(&bridge->cpus[number]);
+  }
   vm_pmu_companion_destroy(bridge->companion);
   vm_pmu_machine_destroy(bridge->machine);
   free(bridge->demands);

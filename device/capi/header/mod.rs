@@ -23,6 +23,9 @@ pub(crate) struct Piece {
 /// What an emulator needs first.
 const FIRST: &str = "vm_pmu";
 
+/// What reports to a companion.
+const COMPANION: &str = "vm_pmu_companion";
+
 /// The numbers of signals, which are made of no source.
 const SIGNALS: &str = "vm_pmu_signals";
 
@@ -49,10 +52,10 @@ pub(crate) const PIECES: &[Piece] = &[
     },
     Piece { name: SIGNALS, what: "the numbers of signals", includes: "", sources: &[] },
     Piece {
-        name: "vm_pmu_companion",
+        name: COMPANION,
         what: "the companion, caches, translation buffers, predictors and timing of a modelled CPU",
         includes: "vm_pmu.h",
-        sources: &["nodes", "companion", "device_requests", "instruction", "decode", "follow", "turns", "places"],
+        sources: &["nodes", "companion", "device_requests", "instruction", "decode", "follow", "trace", "turns", "places"],
     },
     Piece {
         name: "vm_pmu_layout",
@@ -134,7 +137,10 @@ impl Piece {
             // cbindgen would end its own guard before the trailer.
             header: Some(top),
             after_includes: is_first.then(preface),
-            trailer: Some(if is_first { format!("{}\n\n{end}", include_str!("inline.h").trim_end()) } else { end }),
+            trailer: Some(match self.inline() {
+                Some(text) => format!("{}\n\n{end}", text.trim_end()),
+                None => end,
+            }),
             line_length: 140,
             documentation_style: DocumentationStyle::C99,
             usize_is_size_t: true,
@@ -149,6 +155,15 @@ impl Piece {
         let mut made = Vec::new();
         builder.generate()?.write(&mut made);
         Ok(without_marks(&String::from_utf8(made)?))
+    }
+
+    /// The inline functions that it ends with.
+    fn inline(&self) -> Option<&'static str> {
+        match self.name {
+            FIRST => Some(include_str!("inline.h")),
+            COMPANION => Some(include_str!("inline_companion.h")),
+            _ => None,
+        }
     }
 
     /// The comment that it begins with.

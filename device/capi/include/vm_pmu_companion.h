@@ -435,6 +435,10 @@ typedef uint32_t VmPmuDeviceOperation;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// The instructions of a translated block: everything about them that does not change from one execution to the next. Callers only get pointers to
+// it.
+typedef struct VmPmuBlock VmPmuBlock;
+
 // Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Callers only get pointers to it.
 typedef struct VmPmuCompanion VmPmuCompanion;
 
@@ -765,6 +769,17 @@ typedef struct {
   uint8_t flush;
 } VmPmuOutcome;
 
+// An entry of a trace: VmPmuTraced::what is made by vm_pmu_traced_block(), vm_pmu_traced_access() or vm_pmu_traced_left(), and is a constant of
+// generated code. Its bits 56 to 63 belong to the emulator.
+typedef struct {
+  // What it is.
+  uint64_t what;
+  // Of a block the VmPmuBlock, as a number; the virtual address of an access.
+  uint64_t address;
+  // The physical address of an access.
+  uint64_t physical;
+} VmPmuTraced;
+
 // How often a place of memory did something since its last report.
 typedef struct {
   // sizeof(VmPmuPlace) of the library: fields behind it are not there.
@@ -988,6 +1003,43 @@ VmPmuStatus vm_pmu_cpu_follow_for(VmPmuCpu *cpu,
                                   const uint64_t *signals,
                                   uint32_t records);
 
+// Makes a block without instructions, when a translator makes one.
+VmPmuStatus vm_pmu_block_create(VmPmuBlock **block);
+
+// Adds an instruction to a block, before any trace has the block. Its accesses are left out, and so is where its branch goes. Only the last
+// instruction has a branch; VM_PMU_INSTRUCTION_TAKEN says that it is always taken.
+VmPmuStatus vm_pmu_block_push(VmPmuBlock *block, const VmPmuInstruction *instruction);
+
+// Writes to `count` how many instructions a block has.
+VmPmuStatus vm_pmu_block_length(const VmPmuBlock *block, uint32_t *count);
+
+// Destroys a block, which no trace that is still to be reported has. Null is allowed and does nothing.
+VmPmuStatus vm_pmu_block_destroy(VmPmuBlock *block);
+
+// Reports to its companion the blocks that a CPU has executed since the last call: `count` entries at `trace`, while vm_pmu_cpu_is_followed().
+// vm_pmu_cpu_complete_trace() comes next. Each block that was entered has an entry, followed by those of the accesses that its instructions have made, in
+// order, and by one that says after which of them it was left, if it was not executed to its end.
+//
+// The last block is complete, and the CPU goes on at `next`, unless it was left. An entry that names no instruction of its block is left out.
+//
+// Call both before anything else of the CPU is reported: before vm_pmu_cpu_refill(), vm_pmu_cpu_read() and vm_pmu_cpu_write(), before the context
+// changes, before an interrupt is taken, before translations are invalidated, and before the machine is saved.
+VmPmuStatus vm_pmu_cpu_execute_trace(VmPmuCpu *cpu,
+                                     const VmPmuTraced *trace,
+                                     size_t count,
+                                     uint64_t next);
+
+// The instructions of a trace are complete: adds what they count, reports the record of the last one where it is wanted, and serves deadlines.
+// `open` of the instructions that the countdown has are not executed yet: 1 at an access to a register, which is the last instruction of its
+// block.
+VmPmuStatus vm_pmu_cpu_complete_trace(VmPmuCpu *cpu,
+                                      uint32_t open);
+
+// Writes to `whole` whether blocks of several instructions can be traced at the moment: the companion follows the CPU, and needs no instruction
+// before the next one is entered. If not, enter instructions one by one while it follows.
+VmPmuStatus vm_pmu_cpu_traces_blocks(const VmPmuCpu *cpu,
+                                     bool *whole);
+
 // The embedder changes the threads of the core of thread `thread` when one misses the third-level cache, as Montecito does: with its
 // pipeline, vm_pmu_follow_deliver() then reports cycles only up to the one in which a miss is known. There the embedder asks for the miss
 // by vm_pmu_follow_third_level_miss(); the next delivery goes on. Off at first, and not part of what is saved.
@@ -1043,5 +1095,32 @@ VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion, uint64_t phys
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
+
+/*
+ * The following does the work of generated code, for interpreters written in C or C++. None of it calls the library.
+ */
+
+/**
+ * VmPmuTraced::what of a block that is entered at its instruction number `first`: 0 unless a part of it has been reported before.
+ */
+static inline uint64_t vm_pmu_traced_block(uint32_t first) { return (uint64_t)first << 32; }
+
+/**
+ * VmPmuTraced::what of an access by instruction number `instruction` of its block: VmPmuAccessKind, its size, VM_PMU_ACCESS_....
+ */
+static inline uint64_t vm_pmu_traced_access(uint32_t instruction, uint8_t kind, uint8_t bytes, uint8_t flags) {
+  return (uint64_t)instruction << 32 | (uint64_t)flags << 24 | (uint64_t)bytes << 16 | (uint64_t)kind << 8 | 1;
+}
+
+/**
+ * VmPmuTraced::what of a block that was left after `executed` of its instructions.
+ */
+static inline uint64_t vm_pmu_traced_left(uint32_t executed) { return (uint64_t)executed << 32 | 2; }
+
+/** Whether an entry is a block that is entered. */
+static inline bool vm_pmu_is_traced_block(const VmPmuTraced *entry) { return (entry->what & 3) == 0; }
+
+/** Whether an entry is an access. */
+static inline bool vm_pmu_is_traced_access(const VmPmuTraced *entry) { return (entry->what & 3) == 1; }
 
 #endif /* VM_PMU_COMPANION_H */

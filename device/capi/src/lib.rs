@@ -82,6 +82,8 @@ pub mod registers;
 pub mod requests;
 pub mod snapshot;
 pub mod status;
+#[cfg(feature = "companion")]
+pub mod trace;
 #[cfg(all(feature = "companion", feature = "memory"))]
 pub mod traffic;
 #[cfg(feature = "memory")]

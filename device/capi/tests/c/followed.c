@@ -20,12 +20,27 @@
 #define LINE 64
 #define POWER_LINE 128
 
+#define MOST_BLOCKS 2048
+
+/* A block of one instruction, as a translator keeps it. */
+struct translated {
+  uint64_t address;
+  uint32_t flags;
+  uint8_t branch;
+  VmPmuBlock *block;
+};
+
 struct host {
   TcgBridge *bridge;
   TcgBridgeCpu *cpu;
   unsigned interrupts;
   /* The last notifications of TcgBridgeCpu::counting or following. */
   unsigned changes;
+  struct translated blocks[MOST_BLOCKS];
+  unsigned block_count;
+  /* How many pages have been translated, and how far physical addresses are from virtual ones. */
+  unsigned translations;
+  uint64_t distance;
 };
 
 static uint32_t context(void *user, uint32_t cpu, VmPmuContext *context) {
@@ -45,6 +60,13 @@ static void changed(void *user, uint32_t cpu) {
   ((struct host *)user)->changes += 1;
 }
 
+static void translate(void *user, uint32_t cpu, uint8_t space, TcgBridgePage *page) {
+  struct host *host = user;
+  EXPECT(cpu == 0 && space == 7);
+  host->translations += 1;
+  page->physical += host->distance;
+}
+
 static void build(struct host *host) {
   static const uint32_t supplied[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES};
   static const VmPmuCompanionOptions companion = {.size = sizeof companion};
@@ -60,9 +82,15 @@ static void build(struct host *host) {
   options.host.context = context;
   options.host.interrupt = interrupt;
   options.host.counting = changed;
+  options.host.translate = translate;
   host->bridge = tcg_bridge_create(&options, why, sizeof why);
   EXPECT(host->bridge != NULL);
   host->cpu = tcg_bridge_cpu(host->bridge, 0);
+}
+
+static void destroy(struct host *host) {
+  tcg_bridge_destroy(host->bridge);
+  while (host->block_count != 0) vm_pmu_block_destroy(host->blocks[--host->block_count].block);
 }
 
 static void write_register(struct host *host, uint64_t number, uint64_t value) {
@@ -77,37 +105,54 @@ static uint64_t counted(struct host *host) {
   return value;
 }
 
-/* The entry of a block of one instruction, until the host may execute it. */
-static void enter(struct host *host) {
-  TcgBridgeBlock block;
-  tcg_bridge_block_begin(&block);
-  tcg_bridge_block_instruction(&block);
-  while (tcg_bridge_enter(host->cpu, &block) != TCG_BRIDGE_GO) {
-  }
-}
-
-static void begin_flagged(struct host *host, uint64_t address, uint8_t branch, uint32_t flags) {
+static void push(VmPmuBlock *block, uint64_t address, uint8_t branch, uint32_t flags) {
   VmPmuInstruction instruction;
   memset(&instruction, 0, sizeof instruction);
+  instruction.size = sizeof instruction;
   instruction.address = address;
   instruction.physical = address;
   instruction.bytes = 4;
   instruction.branch = branch;
   instruction.flags = flags;
-  tcg_bridge_begin(host->cpu, &instruction);
-  enter(host);
+  EXPECT(vm_pmu_block_push(block, &instruction) == VM_PMU_STATUS_OK);
+}
+
+/* The entry of a block at `address`, until the host may execute it. */
+static void enter(struct host *host, uint64_t address, const VmPmuBlock *block) {
+  uint32_t length = 0;
+  EXPECT(vm_pmu_block_length(block, &length) == VM_PMU_STATUS_OK);
+  while (!tcg_bridge_trace_fits(host->cpu) || !vm_pmu_enter(host->cpu->countdown, tcg_bridge_takes(length, 0))) {
+    tcg_bridge_complete(host->cpu, address);
+    if (!vm_pmu_enter(host->cpu->countdown, tcg_bridge_takes(length, 0))) {
+      tcg_bridge_slow(host->cpu, length);
+    } else {
+      break;
+    }
+  }
+  if (host->cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_trace_block(host->cpu, block);
+}
+
+static void begin_flagged(struct host *host, uint64_t address, uint8_t branch, uint32_t flags) {
+  struct translated *known = host->blocks;
+  while (known != host->blocks + host->block_count && (known->address != address || known->branch != branch || known->flags != flags)) known++;
+  if (known == host->blocks + host->block_count) {
+    EXPECT(host->block_count++ < MOST_BLOCKS);
+    *known = (struct translated){address, flags, branch, NULL};
+    EXPECT(vm_pmu_block_create(&known->block) == VM_PMU_STATUS_OK);
+    push(known->block, address, branch, flags);
+  }
+  enter(host, address, known->block);
 }
 
 static void begin(struct host *host, uint64_t address, uint8_t branch) { begin_flagged(host, address, branch, 0); }
 
-static void reads(struct host *host, uint64_t address) {
-  VmPmuAccess access;
-  memset(&access, 0, sizeof access);
-  access.address = address;
-  access.physical = address;
-  access.bytes = 8;
-  tcg_bridge_access(host->cpu, &access);
+/* Instruction `number` of the block reads 8 bytes. */
+static void reads_in(struct host *host, uint32_t number, uint64_t address) {
+  uint64_t what = vm_pmu_traced_access(number, VM_PMU_ACCESS_KIND_LOAD, 8, 0) | UINT64_C(7) << TCG_BRIDGE_SPACE_SHIFT;
+  if (host->cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_trace_access(host->cpu, what, address);
 }
+
+static void reads(struct host *host, uint64_t address) { reads_in(host, 0, address); }
 
 static void load(struct host *host, uint64_t address) {
   begin(host, CODE, VM_PMU_BRANCH_NONE);
@@ -135,7 +180,7 @@ static void instructions_are_followed_while_something_is_counted_that_the_compan
   EXPECT(!tcg_bridge_follows(host.bridge, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED));
   write_register(&host, PERF_EVT_SEL, 0);
   EXPECT(!host.cpu->counting && !host.cpu->following && host.changes == 3);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void each_line_misses_once(void) {
@@ -146,7 +191,7 @@ static void each_line_misses_once(void) {
   EXPECT(counted(&host) == 100);
   walk(&host, 100);
   EXPECT(counted(&host) == 100);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void one_instruction_may_access_any_number_of_lines(void) {
@@ -158,7 +203,7 @@ static void one_instruction_may_access_any_number_of_lines(void) {
   for (line = 0; line < 200; line++) reads(&host, DATA + LINE * line);
   tcg_bridge_complete(host.cpu, CODE + 4);
   EXPECT(counted(&host) == 200);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 /* Event 81h: misses of lines of code in the instruction cache. */
@@ -170,7 +215,7 @@ static void plain_instructions_miss_where_their_line_begins(void) {
   for (instruction = 0; instruction < 100 * LINE / 4; instruction++) begin(&host, CODE + 4 * instruction, VM_PMU_BRANCH_NONE);
   tcg_bridge_complete(host.cpu, CODE + 100 * LINE);
   EXPECT(counted(&host) == 100);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void what_the_companion_makes_the_host_need_not_count(void) {
@@ -180,7 +225,7 @@ static void what_the_companion_makes_the_host_need_not_count(void) {
   write_register(&host, PERF_EVT_SEL + 1, DATA_CACHE_MISSES);
   walk(&host, 100);
   EXPECT(counted(&host) == 100);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void an_overflow_comes_before_the_next_instruction_is_entered(void) {
@@ -195,13 +240,12 @@ static void an_overflow_comes_before_the_next_instruction_is_entered(void) {
     load(&host, DATA + LINE * line);
     EXPECT(host.interrupts == 0);
   }
-  VmPmuInstruction next = {.address = CODE + 4, .physical = CODE + 4, .bytes = 4};
-  tcg_bridge_begin(host.cpu, &next);
+  tcg_bridge_complete(host.cpu, CODE + 4);
   EXPECT(host.interrupts == 1);
   tcg_bridge_block_begin(&block);
   tcg_bridge_block_instruction(&block);
   EXPECT(tcg_bridge_enter(host.cpu, &block) == TCG_BRIDGE_INTERRUPT);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void an_instruction_that_is_not_executed_leaves_no_trace(void) {
@@ -214,7 +258,7 @@ static void an_instruction_that_is_not_executed_leaves_no_trace(void) {
   EXPECT(counted(&host) == 0);
   walk(&host, 1);
   EXPECT(counted(&host) == 1);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void a_branch_is_taken_if_the_next_instruction_is_elsewhere(void) {
@@ -235,7 +279,158 @@ static void a_branch_is_taken_if_the_next_instruction_is_elsewhere(void) {
   begin(&host, CODE + 4, VM_PMU_BRANCH_CONDITIONAL);
   tcg_bridge_complete(host.cpu, CODE + 8);
   EXPECT(counted(&host) == warm + 1);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
+}
+
+/* ---- Blocks of several instructions ---- */
+
+#define LENGTH 5
+
+static VmPmuBlock *make_block(uint8_t branch) {
+  VmPmuBlock *block = NULL;
+  unsigned number;
+  EXPECT(vm_pmu_block_create(&block) == VM_PMU_STATUS_OK);
+  for (number = 0; number < LENGTH; number++) push(block, CODE + 4 * number, number == LENGTH - 1 ? branch : VM_PMU_BRANCH_NONE, 0);
+  return block;
+}
+
+static void a_trace_has_many_blocks(void) {
+  struct host host;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_CONDITIONAL);
+  unsigned round;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  write_register(&host, PERF_EVT_SEL + 1, RETIRED_INSTRUCTIONS);
+  for (round = 0; round < 300; round++) {
+    enter(&host, CODE, block);
+    reads_in(&host, 1, DATA + LINE * round);
+    reads_in(&host, 3, DATA + LINE * round + 8);
+  }
+  /* 900 entries. */
+  EXPECT(host.cpu->trace->end - host.cpu->entries == 900);
+  tcg_bridge_complete(host.cpu, CODE + 4 * LENGTH);
+  EXPECT(host.cpu->trace->end == host.cpu->entries);
+  EXPECT(counted(&host) == 300);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
+}
+
+static void a_trace_that_is_full_is_reported_before_the_next_block(void) {
+  struct host host;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_CONDITIONAL);
+  unsigned round;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  for (round = 0; round < 3000; round++) {
+    enter(&host, CODE, block);
+    reads_in(&host, 2, DATA + LINE * round);
+  }
+  EXPECT(host.cpu->trace->end - host.cpu->entries < 1024 + 2);
+  tcg_bridge_complete(host.cpu, CODE + 4 * LENGTH);
+  EXPECT(counted(&host) == 3000);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
+}
+
+static void what_a_block_did_not_execute_is_not_followed(void) {
+  struct host host;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_CONDITIONAL);
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  enter(&host, CODE, block);
+  reads_in(&host, 0, DATA);
+  reads_in(&host, 2, DATA + LINE);
+  /* Instruction 3 reads, and then faults: nothing of it has happened. */
+  reads_in(&host, 3, DATA + 2 * LINE);
+  tcg_bridge_take_back(host.cpu, 0, 2);
+  tcg_bridge_trace_left(host.cpu, 3);
+  tcg_bridge_complete(host.cpu, CODE + 0x100);
+  EXPECT(counted(&host) == 2);
+  /* A block of which nothing was executed. */
+  enter(&host, CODE, block);
+  tcg_bridge_take_back(host.cpu, 0, LENGTH);
+  tcg_bridge_trace_left(host.cpu, 0);
+  tcg_bridge_complete(host.cpu, CODE + 0x100);
+  EXPECT(counted(&host) == 2);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
+}
+
+static void a_register_is_read_by_the_last_instruction_of_a_block(void) {
+  struct host host;
+  TcgBridgeException exception;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_NONE);
+  uint64_t before, value = 0;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  write_register(&host, PERF_EVT_SEL + 1, RETIRED_INSTRUCTIONS);
+  EXPECT(tcg_bridge_read(host.cpu, VM_PMU_SPACE_MSR, PERF_CTR + 1, &before, &exception) == TCG_BRIDGE_DONE);
+  enter(&host, CODE, block);
+  reads_in(&host, 1, DATA);
+  reads_in(&host, 3, DATA + LINE);
+  EXPECT(counted(&host) == 2);
+  EXPECT(tcg_bridge_read(host.cpu, VM_PMU_SPACE_MSR, PERF_CTR + 1, &value, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(value == before + LENGTH - 1);
+  /* The reading instruction pops its result from the stack. */
+  reads_in(&host, 4, DATA + 2 * LINE);
+  tcg_bridge_complete(host.cpu, CODE + 4 * LENGTH);
+  EXPECT(counted(&host) == 3);
+  EXPECT(tcg_bridge_read(host.cpu, VM_PMU_SPACE_MSR, PERF_CTR + 1, &value, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(value == before + LENGTH);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
+}
+
+static void addresses_are_translated_as_they_were_when_they_were_accessed(void) {
+  struct host host;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_CONDITIONAL);
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  enter(&host, CODE, block);
+  reads_in(&host, 0, DATA);
+  reads_in(&host, 1, DATA + LINE);
+  tcg_bridge_translations_change(host.cpu);
+  EXPECT(host.translations == 1);
+  host.distance = 0x10000000;
+  /* The same lines of another page. */
+  reads_in(&host, 2, DATA);
+  reads_in(&host, 3, DATA + LINE);
+  tcg_bridge_complete(host.cpu, CODE + 4 * LENGTH);
+  EXPECT(host.translations == 2);
+  EXPECT(counted(&host) == 4);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
+}
+
+static void the_last_instruction_of_a_block_invalidates_translations_after_those_before_it(void) {
+  struct host host;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_NONE);
+  build(&host);
+  /* Event 46h: an address that neither level of the data's translation buffer has. */
+  write_register(&host, PERF_EVT_SEL, ENABLED | 0x46);
+  enter(&host, CODE, block);
+  reads_in(&host, 0, DATA);
+  reads_in(&host, 1, DATA + 8);
+  tcg_bridge_forget(host.cpu, VM_PMU_FORGOTTEN_ALL, 0);
+  reads_in(&host, 4, DATA + 16);
+  tcg_bridge_complete(host.cpu, CODE + 4 * LENGTH);
+  EXPECT(counted(&host) == 2);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
+}
+
+/* Three misses to go: instructions are executed singly, and the third load reaches the deadline. */
+static void a_block_that_could_reach_a_deadline_is_executed_in_parts(void) {
+  struct host host;
+  VmPmuBlock *block = make_block(VM_PMU_BRANCH_CONDITIONAL);
+  build(&host);
+  write_register(&host, PERF_CTR, 0 - (uint64_t)3);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  tcg_bridge_poll_interrupt(host.cpu);
+  EXPECT(host.cpu->following == TCG_BRIDGE_FOLLOWS_BLOCKS);
+  EXPECT(tcg_bridge_slow(host.cpu, LENGTH) == 1);
+  destroy(&host);
+  vm_pmu_block_destroy(block);
 }
 
 static void instructions_are_counted_by_the_countdown_meanwhile(void) {
@@ -247,7 +442,7 @@ static void instructions_are_counted_by_the_countdown_meanwhile(void) {
   uint64_t before = counted(&host);
   walk(&host, 100);
   EXPECT(counted(&host) == before + 100);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void caches_are_saved_with_the_counters(void) {
@@ -259,7 +454,7 @@ static void caches_are_saved_with_the_counters(void) {
   walk(&host, 50);
   bytes = tcg_bridge_save(host.bridge, &length);
   EXPECT(bytes != NULL);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
   build(&host);
   EXPECT(!tcg_bridge_load(host.bridge, bytes, 7));
   EXPECT(tcg_bridge_load(host.bridge, bytes, length));
@@ -267,7 +462,7 @@ static void caches_are_saved_with_the_counters(void) {
   EXPECT(host.cpu->following);
   walk(&host, 60);
   EXPECT(counted(&host) == 60);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 /* ---- POWER9: the record of a sampled miss ---- */
@@ -344,7 +539,7 @@ static void branches_are_recorded_for_guests_that_look_at_their_history(void) {
   EXPECT(!host.cpu->following);
   /* P: the predictor had never seen it. */
   EXPECT(history_entry(&host, 0) == (CODE | 1) && history_entry(&host, 1) == 0);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void a_return_whose_condition_fails_is_not_taken(void) {
@@ -356,7 +551,7 @@ static void a_return_whose_condition_fails_is_not_taken(void) {
   tcg_bridge_complete(host.cpu, CODE + 4);
   write_spr(host.cpu, MMCR0, 0);
   EXPECT(history_entry(&host, 0) == 0);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void a_jump_to_the_next_instruction_is_taken(void) {
@@ -368,7 +563,7 @@ static void a_jump_to_the_next_instruction_is_taken(void) {
   tcg_bridge_complete(host.cpu, CODE + 4);
   write_spr(host.cpu, MMCR0, 0);
   EXPECT((history_entry(&host, 0) & ~UINT64_C(3)) == CODE);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void branches_are_no_longer_recorded_when_nobody_looks_any_more(void) {
@@ -383,7 +578,7 @@ static void branches_are_no_longer_recorded_when_nobody_looks_any_more(void) {
   }
   write_spr(host.cpu, MMCR0, PMAE);
   EXPECT(host.cpu->counting && !host.cpu->following);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 /* A handler freezes all counters and releases them: that does not change the demand. */
@@ -406,7 +601,7 @@ static void branches_are_no_longer_recorded_when_nobody_looks_at_samples(void) {
     EXPECT((read_spr(host.cpu, 795) & 0x80) != 0); /* PMAO */
   }
   EXPECT(host.cpu->counting && !host.cpu->following);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
@@ -428,7 +623,7 @@ static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
   tcg_bridge_complete(host.cpu, CODE + 4);
   EXPECT((read_spr(host.cpu, 795) & 0x80) != 0); /* PMAO */
   EXPECT(read_spr(host.cpu, 796) == CODE && read_spr(host.cpu, 797) == DATA + 2 * POWER_LINE);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 /* Samples a load as Linux's event mem-loads does, among loads of `lines` lines by turns. Returns SIER. */
@@ -456,12 +651,12 @@ static void a_sampled_load_says_where_its_data_came_from(void) {
   struct host host;
   uint64_t sier = sample_a_load(&host, 1);
   EXPECT((sier >> 15 & 7) == 1 && (sier >> 1 & 7) == 1);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
   sier = sample_a_load(&host, 1 << 16); /* each of 257 lines for the first time, in an unpredictable order: from memory */
   EXPECT((sier >> 15 & 7) == 1 && (sier >> 1 & 7) > 3);
   write_spr(host.cpu, 786, 0);
   EXPECT(!host.cpu->following);
-  tcg_bridge_destroy(host.bridge);
+  destroy(&host);
 }
 
 int main(void) {
@@ -473,6 +668,13 @@ int main(void) {
   an_overflow_comes_before_the_next_instruction_is_entered();
   an_instruction_that_is_not_executed_leaves_no_trace();
   a_branch_is_taken_if_the_next_instruction_is_elsewhere();
+  a_trace_has_many_blocks();
+  a_trace_that_is_full_is_reported_before_the_next_block();
+  what_a_block_did_not_execute_is_not_followed();
+  a_register_is_read_by_the_last_instruction_of_a_block();
+  addresses_are_translated_as_they_were_when_they_were_accessed();
+  the_last_instruction_of_a_block_invalidates_translations_after_those_before_it();
+  a_block_that_could_reach_a_deadline_is_executed_in_parts();
   instructions_are_counted_by_the_countdown_meanwhile();
   caches_are_saved_with_the_counters();
   an_alert_at_a_miss_keeps_the_load_and_its_address();

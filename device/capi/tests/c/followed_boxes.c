@@ -61,24 +61,19 @@ static void build(struct host *host) {
   EXPECT(tcg_bridge_boxes_begin(host->bridge));
 }
 
+/* A block of one instruction, at CODE. */
+static VmPmuBlock *block;
+
 /* One instruction that loads from `address`. */
 static void load(struct host *host, uint32_t number, uint64_t address) {
   TcgBridgeCpu *cpu = tcg_bridge_cpu(host->bridge, number);
-  VmPmuInstruction instruction;
-  VmPmuAccess access;
-  TcgBridgeBlock block;
-  memset(&instruction, 0, sizeof instruction);
-  memset(&access, 0, sizeof access);
-  instruction.address = instruction.physical = CODE;
-  instruction.bytes = 4;
-  access.address = access.physical = address;
-  access.bytes = 8;
-  tcg_bridge_begin(cpu, &instruction);
-  tcg_bridge_block_begin(&block);
-  tcg_bridge_block_instruction(&block);
-  while (tcg_bridge_enter(cpu, &block) != TCG_BRIDGE_GO) {
+  while (!vm_pmu_enter(cpu->countdown, tcg_bridge_takes(1, 0))) tcg_bridge_slow(cpu, 1);
+  EXPECT(cpu->following == TCG_BRIDGE_FOLLOWS_NOTHING || tcg_bridge_trace_fits(cpu));
+  if (cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) {
+    tcg_bridge_trace_block(cpu, block);
+    tcg_bridge_trace_access(cpu, vm_pmu_traced_access(0, VM_PMU_ACCESS_KIND_LOAD, 8, 0), address);
+    EXPECT(!tcg_bridge_trace_fits(cpu));
   }
-  tcg_bridge_access(cpu, &access);
   tcg_bridge_complete(cpu, CODE + 4);
 }
 
@@ -183,10 +178,14 @@ static void what_was_not_told_yet_is_saved(void) {
 }
 
 int main(void) {
+  VmPmuInstruction instruction = {.size = sizeof instruction, .address = CODE, .physical = CODE, .bytes = 4};
+  EXPECT_OK(vm_pmu_block_create(&block));
+  EXPECT_OK(vm_pmu_block_push(block, &instruction));
   every_cpu_is_followed_while_a_channel_counts_accesses();
   channels_count_the_lines_that_are_read();
   chas_count_the_requests_for_their_lines();
   what_was_not_told_yet_is_saved();
+  EXPECT_OK(vm_pmu_block_destroy(block));
   puts("followed_boxes: all is well");
   return 0;
 }
