@@ -55,10 +55,17 @@ class Case:
 
     def states(self, plain: bool) -> list[State]:
         """The states that are timed in one guest, without or with the PMU."""
-        counting = f"perf stat -x, -o /tmp/counts -e {self.events}"
+        counting = "perf stat -x, -o /tmp/counts -e"
         if plain:
-            return [State("plain")] + [State("own", counting)] * self.own
-        return [State("attached"), State("counting", counting), State("sampling", "perf record -c 100000 -e instructions:u -o /tmp/samples")]
+            return [State("plain")] + [State("own", f"{counting} {self.events}")] * self.own
+        return [
+            State("attached"),
+            State("counting", f"{counting} {self.events}"),
+            State("sampling", "perf record -c 100000 -e instructions:u -o /tmp/samples"),
+            # The companion follows the CPU.
+            State("misses", f"{counting} L1-dcache-load-misses"),
+            State("predicted", f"{counting} branch-misses"),
+        ]
 
 
 CASES = {
@@ -151,6 +158,8 @@ GOALS = (
     Goal("counting", "plain", 1.15, loop=1.25),
     Goal("sampling", "counting", 1.10, per_instruction=True),
     Goal("counting", "own", 0.8, workloads=("loop",)),
+    Goal("misses", "plain", 6, loop=5),
+    Goal("predicted", "plain", 6, loop=5),
 )
 
 

@@ -142,7 +142,7 @@ class Measuring(unittest.TestCase):
     def test_every_state_is_timed_in_every_run(self) -> None:
         """The warm-up before each is not among them."""
         results, _ = self.measure(["loop", "boot"], 3)
-        expected = {("loop", state): [1.0] * 3 for state in ("plain", "own", "attached", "counting", "sampling")}
+        expected = {("loop", state): [1.0] * 3 for state in ("plain", "own", "attached", "counting", "sampling", "misses", "predicted")}
         expected |= {("boot", "plain"): [2.5] * 3, ("boot", "attached"): [2.5] * 3}
         self.assertEqual({name: series.seconds for name, series in results.items()}, expected)
 

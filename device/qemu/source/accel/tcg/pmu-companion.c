@@ -1,8 +1,8 @@
 /*
- * The companion of a machine under TCG: while something that it supplies is counted, each instruction is reported to it with its accesses.
+ * The companion of a machine under TCG: while something that it supplies is counted, what a CPU executes is reported to it.
  *
- * Blocks with CF_PMU_FOLLOWED have one instruction. Before they subtract it from the countdown they report its address, which also
- * completes the one before. Its accesses are reported after the code that makes them.
+ * Each block with CF_PMU_FOLLOWED is described to the library when it is translated. When it is executed, its code appends an entry for the
+ * block, and one for each access to memory, to the trace of the CPU.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -21,36 +21,6 @@
 #else
 #include "exec/exec-all.h"
 #endif
-
-#define HELPER_H "accel/tcg/pmu-helper.h"
-#include "exec/helper-proto.h.inc"
-#include "exec/helper-gen.h.inc"
-#include "exec/helper-info.c.inc"
-#undef HELPER_H
-
-/* The properties of an instruction that are known when it is translated, as one number. */
-typedef union Shape {
-    struct {
-        uint8_t bytes;
-        uint8_t branch;
-        /* The branch depends on a condition. */
-        bool conditional;
-        /* It crosses into another page. */
-        bool two_pages;
-    };
-    uint64_t number;
-} Shape;
-
-/* The same for an access. */
-typedef union AccessShape {
-    struct {
-        uint8_t bytes;
-        uint8_t mmu_index;
-        bool store;
-        bool locked;
-    };
-    uint64_t number;
-} AccessShape;
 
 /* The entry of QEMU's own translation buffer for an address; null if the guest may not access it this way. */
 static CPUTLBEntryFull *entry_of(CPUState *cpu, vaddr address, MMUAccessType type, int mmu_index, bool *is_ram)
@@ -90,84 +60,76 @@ void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk
     }
 }
 
+void tcg_pmu_translate(void *user, uint32_t number, uint8_t space, TcgBridgePage *page)
+{
+    TcgPmu *pmu = user;
+    CPUState *cpu = pmu->cpus[number];
+    vaddr address = page->physical;
+    CPUTLBEntryFull *full;
+    bool is_ram;
+#ifdef TARGET_I386
+    /* A page that is not mapped any more leaves its error code here, while that of a guest's exception may still be needed. */
+    int error_code = cpu_env(cpu)->error_code;
+#endif
+
+    full = entry_of(cpu, address, MMU_DATA_LOAD, space, &is_ram);
+    page->physical = physical(full, address);
+    page->flags = is_ram ? 0 : VM_PMU_ACCESS_UNCACHED;
+#ifdef TARGET_I386
+    cpu_env(cpu)->error_code = error_code;
+#endif
+}
+
 /* ---- When a block is translated ---- */
+
+/* Code that appends an entry to the trace. */
+static void gen_append(uint64_t what, TCGv_i64 address)
+{
+    TCGv_ptr end = tcg_temp_new_ptr();
+
+    tcg_gen_ld_ptr(end, tcg_env, AT(neg.pmu_trace.end));
+    tcg_gen_st_i64(tcg_constant_i64(what), end, offsetof(VmPmuTraced, what));
+    tcg_gen_st_i64(address, end, offsetof(VmPmuTraced, address));
+    tcg_gen_addi_ptr(end, end, sizeof(VmPmuTraced));
+    tcg_gen_st_ptr(end, tcg_env, AT(neg.pmu_trace.end));
+}
 
 void tcg_pmu_gen_follow(DisasContextBase *db)
 {
-    TCGv_i64 next_page = tcg_temp_new_i64();
-    TCGv_i64 shape = tcg_temp_new_i64();
-
-    tcg_gen_mov_i64(next_page, tcg_constant_i64(0));
-    db->pmu_next_page = tcg_last_op();
-    tcg_gen_mov_i64(shape, tcg_constant_i64(0));
-    db->pmu_shape = tcg_last_op();
-    gen_helper_pmu_follow(tcg_env, tcg_constant_i64(db->pc_first), tcg_constant_i64(physical_code(tcg_ctx->cpu, db->pc_first)),
-                          next_page, shape);
+    gen_append(vm_pmu_traced_block(0), tcg_constant_i64((uintptr_t)db->pmu_block));
 }
 
-void tcg_pmu_end_follow(DisasContextBase *db)
+void tcg_pmu_gen_follow_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
 {
-    vaddr last = db->pc_next - 1;
-    Shape shape = { .number = 0 };
+    uint64_t what = vm_pmu_traced_access(db->num_insns - 1, store ? VM_PMU_ACCESS_KIND_STORE : VM_PMU_ACCESS_KIND_LOAD,
+                                         memop_size(memop), locked ? VM_PMU_ACCESS_LOCKED : 0);
 
-    shape.bytes = db->pc_next - db->pc_first;
-    shape.branch = db->pmu_branch;
-    shape.conditional = db->pmu_conditional;
-    if ((last ^ db->pc_first) & TARGET_PAGE_MASK) {
-        shape.two_pages = true;
-        tcg_set_insn_param(db->pmu_next_page, 1,
-                           tcgv_i64_arg(tcg_constant_i64(physical_code(tcg_ctx->cpu, last) & TARGET_PAGE_MASK)));
-    }
-    tcg_set_insn_param(db->pmu_shape, 1, tcgv_i64_arg(tcg_constant_i64(shape.number)));
-}
-
-void tcg_pmu_gen_follow_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
-{
-    AccessShape shape = { .number = 0 };
-
-    shape.bytes = memop_size(memop);
-    shape.mmu_index = mmu_index;
-    shape.store = store;
-    shape.locked = locked;
     if (tcg_ctx->addr_type == TCG_TYPE_I64) {
-        gen_helper_pmu_access(tcg_env, temp_tcgv_i64(address), tcg_constant_i64(shape.number));
+        gen_append(what | (uint64_t)mmu_index << TCG_BRIDGE_SPACE_SHIFT, temp_tcgv_i64(address));
     }
+}
+
+void tcg_pmu_follow_instruction(DisasContextBase *db)
+{
+    VmPmuInstruction instruction = { .size = sizeof(instruction) };
+    vaddr last = db->pc_next - 1;
+
+    instruction.address = db->pmu_pc;
+    instruction.physical = physical_code(tcg_ctx->cpu, db->pmu_pc);
+    instruction.bytes = db->pc_next - db->pmu_pc;
+    instruction.branch = db->pmu_branch;
+    if (db->pmu_branch != VM_PMU_BRANCH_NONE && !db->pmu_conditional) {
+        instruction.flags |= VM_PMU_INSTRUCTION_TAKEN;
+    }
+    if ((last ^ db->pmu_pc) & TARGET_PAGE_MASK) {
+        instruction.flags |= VM_PMU_INSTRUCTION_NEXT_PAGE;
+        instruction.next_page = physical_code(tcg_ctx->cpu, last) & TARGET_PAGE_MASK;
+    }
+    vm_pmu_block_push(db->pmu_block, &instruction);
+    db->pmu_pc = db->pc_next;
 }
 
 /* ---- When it is executed ---- */
-
-void HELPER(pmu_follow)(CPUArchState *env, uint64_t pc, uint64_t place, uint64_t next_page, uint64_t number)
-{
-    CPUState *cpu = env_cpu(env);
-    Shape shape = { .number = number };
-    VmPmuInstruction instruction = { .size = sizeof(instruction) };
-
-    /* The same block may be at several addresses. */
-    instruction.address = tcg_cflags_has(cpu, CF_PCREL) ? cpu->cc->get_pc(cpu) : pc;
-    instruction.physical = place;
-    instruction.bytes = shape.bytes;
-    instruction.branch = shape.branch;
-    instruction.next_page = next_page;
-    instruction.flags = shape.two_pages ? VM_PMU_INSTRUCTION_NEXT_PAGE : 0;
-    if (shape.branch != VM_PMU_BRANCH_NONE && !shape.conditional) {
-        instruction.flags |= VM_PMU_INSTRUCTION_TAKEN;
-    }
-    tcg_bridge_begin(cpu->pmu, &instruction);
-}
-
-void HELPER(pmu_access)(CPUArchState *env, uint64_t address, uint64_t number)
-{
-    CPUState *cpu = env_cpu(env);
-    AccessShape shape = { .number = number };
-    VmPmuAccess access = { .address = address };
-    bool is_ram;
-
-    access.physical = physical(entry_of(cpu, address, MMU_DATA_LOAD, shape.mmu_index, &is_ram), address);
-    access.bytes = shape.bytes;
-    access.kind = shape.store ? VM_PMU_ACCESS_KIND_STORE : VM_PMU_ACCESS_KIND_LOAD;
-    access.flags = (shape.locked ? VM_PMU_ACCESS_LOCKED : 0) | (is_ram ? 0 : VM_PMU_ACCESS_UNCACHED);
-    tcg_bridge_access(cpu->pmu, &access);
-}
 
 void tcg_pmu_forget_all(CPUState *cpu, bool global)
 {

@@ -9,6 +9,7 @@
 #include "accel/tcg/pmu-target.h"
 #include "exec/translator.h"
 #include "qemu/notify.h"
+#include "qemu/thread.h"
 #include "qom/object.h"
 #include "tcg/tcg.h"
 #if __has_include("hw/core/qdev.h")
@@ -39,14 +40,19 @@ struct TcgPmu {
     char *record;
     uint64_t record_most;
     Notifier exit;
+    /* The blocks that are described to the library, VmPmuBlock, until all blocks are discarded. */
+    GPtrArray *blocks;
+    QemuMutex blocks_lock;
 };
 
-/* Code that reports the block's only instruction to the companion, before its entry. */
+/* Code that appends the block to the CPU's trace, after its entry. */
 void tcg_pmu_gen_follow(DisasContextBase *db);
-/* The instruction has been translated: sets the constants of that code. */
-void tcg_pmu_end_follow(DisasContextBase *db);
-/* Code that reports an access to the companion after it was made. */
-void tcg_pmu_gen_follow_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked);
+/* Code that appends an access after it was made. */
+void tcg_pmu_gen_follow_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked);
+/* Describes the instruction that has just been translated to the library. */
+void tcg_pmu_follow_instruction(DisasContextBase *db);
+/* TcgBridgeHost::translate; its user is a TcgPmu, and a space an index of QEMU's translation buffers. */
+void tcg_pmu_translate(void *user, uint32_t number, uint8_t space, TcgBridgePage *page);
 /* VmPmuCompanionOptions::walk; its user is a TcgPmu. */
 void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk);
 

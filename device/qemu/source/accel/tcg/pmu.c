@@ -38,6 +38,30 @@
 /* The block with CF_PMU that this thread translates. */
 static __thread DisasContextBase *translated;
 
+/* A block for the library's description. */
+static VmPmuBlock *new_block(TcgPmu *pmu)
+{
+    VmPmuBlock *block = NULL;
+
+    vm_pmu_block_create(&block);
+    QEMU_LOCK_GUARD(&pmu->blocks_lock);
+    g_ptr_array_add(pmu->blocks, block);
+    return block;
+}
+
+/* Code that makes a number negative if it is, or if the trace has no room for a block. */
+static TCGv_i64 gen_stop_if_full(TCGv_i64 stop)
+{
+    TCGv_i64 end = tcg_temp_new_i64();
+    TCGv_i64 room = tcg_temp_new_i64();
+
+    tcg_gen_ld_i64(end, tcg_env, AT(neg.pmu_trace.end));
+    tcg_gen_ld_i64(room, tcg_env, AT(neg.pmu_trace.limit));
+    tcg_gen_sub_i64(room, room, end);
+    tcg_gen_or_i64(room, room, stop);
+    return room;
+}
+
 TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
 {
     TCGv_i64 left = tcg_temp_new_i64();
@@ -47,7 +71,9 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
 
     translated = db;
     if (cflags & CF_PMU_FOLLOWED) {
-        tcg_pmu_gen_follow(db);
+        db->pmu_block = new_block(tcg_ctx->cpu->pmu_of_machine);
+        db->pmu_pc = db->pc_first;
+        db->max_insns = MIN(db->max_insns, TCG_BRIDGE_MOST_TRACED);
     }
     tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
     tcg_gen_sub_i64(left, left, tcg_constant_i64(0));      /* tcg_pmu_gen_end() sets the constant */
@@ -62,6 +88,9 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
             tcg_gen_ld32s_i64(stop, tcg_env, AT(neg.icount_decr.u32));
             tcg_gen_or_i64(stop, stop, left);
         }
+        if (db->pmu_block) {
+            stop = gen_stop_if_full(stop);
+        }
         tcg_gen_brcondi_i64(TCG_COND_LT, stop, 0, leave);
     }
     if (cflags & CF_USE_ICOUNT) {
@@ -75,6 +104,9 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
         tcg_gen_st16_i32(count, tcg_env, AT(neg.icount_decr.u16.low));
     }
     tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
+    if (db->pmu_block) {
+        tcg_pmu_gen_follow(db);
+    }
     if ((cflags & CF_COUNT_MASK) && !(cflags & (CF_PCREL | CF_PMU_FOLLOWED))) {
         /* A block that ends at a deadline stores where that was. */
         TCGv_i64 last = tcg_temp_new_i64();
@@ -98,13 +130,25 @@ void tcg_pmu_gen_end(DisasContextBase *db)
     }
     db->tb->pmu_takes = tcg_bridge_takes(db->num_insns, db->pmu_branches);
     tcg_set_insn_param(db->pmu_takes, 2, tcgv_i64_arg(tcg_constant_i64(db->tb->pmu_takes)));
-    if (db->pmu_shape) {
-        tcg_pmu_end_follow(db);
-    }
     if (db->pmu_last) {
         uint64_t last = tcg_get_insn_start_param(db->insn_start, 0);
 
         tcg_set_insn_param(db->pmu_last, 1, tcgv_i64_arg(tcg_constant_i64(last)));
+    }
+}
+
+void tcg_pmu_end_instruction(DisasContextBase *db)
+{
+    if (db->pmu_block && db->num_insns > db->pmu_described) {
+        tcg_pmu_follow_instruction(db);
+        db->pmu_described = db->num_insns;
+    }
+}
+
+void tcg_pmu_end_block(DisasContextBase *db)
+{
+    if (db->pmu_block && db->is_jmp == DISAS_NEXT) {
+        db->is_jmp = DISAS_TOO_MANY;
     }
 }
 
@@ -122,7 +166,7 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     if (!tcg_bridge_wants(bridge, signal)) {
         return;
     }
-    if (db->pmu_shape && tcg_bridge_follows(bridge, signal)) {
+    if (db->pmu_block && tcg_bridge_follows(bridge, signal)) {
         return;      /* the companion counts it */
     }
     cell = tcg_bridge_cell(tcg_ctx->cpu->pmu, signal);
@@ -155,8 +199,8 @@ static void gen_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool sto
     }
     target = &tcg_ctx->cpu->pmu_of_machine->target;
     gen_address(translated, address, store);
-    if (translated->pmu_shape) {
-        tcg_pmu_gen_follow_access(address, mmu_index, memop, store, locked);
+    if (translated->pmu_block) {
+        tcg_pmu_gen_follow_access(translated, address, mmu_index, memop, store, locked);
     }
     for (int i = 0; i < (store ? target->store_count : target->load_count); i++) {
         tcg_pmu_gen_count(translated, store ? target->stores[i] : target->loads[i]);
@@ -198,9 +242,7 @@ void tcg_pmu_branch(DisasContextBase *db, uint32_t kind, bool conditional)
 
 void tcg_pmu_change_context(CPUState *cpu, uint32_t key)
 {
-    if (cpu->pmu->begun) {
-        tcg_pmu_complete(cpu);      /* in the old context */
-    }
+    tcg_pmu_complete(cpu);      /* in the old context */
     tcg_bridge_context(cpu->pmu, key);
 }
 
@@ -214,11 +256,14 @@ bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb)
 {
     uint64_t allowed;
 
-    if (tb_cflags(tb) & CF_PMU_FOLLOWED) {
-        tcg_bridge_cancel(cpu->pmu);
-    }
-    if (!(tb_cflags(tb) & CF_PMU) || (int64_t)(cpu->neg.pmu_countdown - tb->pmu_takes) >= 0) {
+    bool full = tb_cflags(tb) & CF_PMU_FOLLOWED && !tcg_bridge_trace_fits(cpu->pmu);
+
+    if (!(tb_cflags(tb) & CF_PMU) || (!full && (int64_t)(cpu->neg.pmu_countdown - tb->pmu_takes) >= 0)) {
         return false;
+    }
+    tcg_pmu_complete(cpu);
+    if ((int64_t)(cpu->neg.pmu_countdown - tb->pmu_takes) >= 0) {
+        return true;
     }
     allowed = tcg_bridge_slow(cpu->pmu, tb->icount);
     if (allowed != TCG_BRIDGE_GO && allowed != TCG_BRIDGE_INTERRUPT) {
@@ -231,13 +276,22 @@ void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left)
 {
     if (tb_cflags(tb) & CF_PMU) {
         tcg_bridge_take_back(cpu->pmu, tb->pmu_takes, insns_left);
-        tcg_bridge_cancel(cpu->pmu);
+    }
+    if (tb_cflags(tb) & CF_PMU_FOLLOWED) {
+        tcg_bridge_trace_left(cpu->pmu, tb->icount - insns_left);
     }
 }
 
 void tcg_pmu_complete(CPUState *cpu)
 {
     tcg_bridge_complete(cpu->pmu, cpu->cc->get_pc(cpu));
+}
+
+void tcg_pmu_translations_change(CPUState *cpu)
+{
+    if (cpu->pmu) {
+        tcg_bridge_translations_change(cpu->pmu);
+    }
 }
 
 /* ---- Registers ---- */
@@ -317,13 +371,22 @@ static void counting(void *user, uint32_t number)
     if (cpu->pmu->counting) {
         cpu->tcg_cflags |= CF_PMU;
     }
-    if (cpu->pmu->following) {
-        cpu->tcg_cflags |= CF_PMU_FOLLOWED | 1;
+    if (cpu->pmu->following != TCG_BRIDGE_FOLLOWS_NOTHING) {
+        cpu->tcg_cflags |= CF_PMU_FOLLOWED | (cpu->pmu->following == TCG_BRIDGE_FOLLOWS_INSTRUCTIONS);
+    }
+    /* A block that is described to the library is at one address. */
+    if (cpu->tcg_cflags & CF_PMU_FOLLOWED) {
+        cpu->pmu_relative |= cpu->tcg_cflags & CF_PCREL;
+        cpu->tcg_cflags &= ~CF_PCREL;
+    } else {
+        cpu->tcg_cflags |= cpu->pmu_relative;
+        cpu->pmu_relative = 0;
     }
 }
 
 static void sync_work(CPUState *cpu, run_on_cpu_data data)
 {
+    tcg_pmu_complete(cpu);
     tcg_bridge_sync(cpu->pmu);
 }
 
@@ -339,6 +402,32 @@ static void kick(void *user, uint32_t number)
 static void late(void *user, uint32_t number, uint64_t events)
 {
     qemu_log_mask(LOG_UNIMP, "pmu: an interrupt of CPU %u was due %" PRIu64 " events ago\n", number, events);
+}
+
+static void complete_all(TcgPmu *pmu)
+{
+    for (uint32_t number = 0; number < pmu->cpu_count; number++) {
+        if (pmu->cpus[number]) {
+            tcg_pmu_complete(pmu->cpus[number]);
+        }
+    }
+}
+
+void tcg_pmu_discard_blocks(void)
+{
+    TcgPmu *pmu = first_cpu->pmu_of_machine;
+    GPtrArray *blocks;
+
+    if (!pmu) {
+        return;
+    }
+    complete_all(pmu);
+    blocks = pmu->blocks;
+    pmu->blocks = g_ptr_array_new();
+    for (guint number = 0; number < blocks->len; number++) {
+        vm_pmu_block_destroy(g_ptr_array_index(blocks, number));
+    }
+    g_ptr_array_free(blocks, true);
 }
 
 /* ---- Recordings ---- */
@@ -368,11 +457,7 @@ static void write_recording(Notifier *notifier, void *data)
     if (!locked) {
         bql_lock();
     }
-    for (uint32_t number = 0; number < pmu->cpu_count; number++) {
-        if (pmu->cpus[number]) {
-            tcg_pmu_complete(pmu->cpus[number]);
-        }
-    }
+    complete_all(pmu);
     recording = tcg_bridge_stop_recording(pmu->bridge);
     if (!locked) {
         bql_unlock();
@@ -399,11 +484,7 @@ static int pre_save(void *opaque)
     TcgPmu *pmu = opaque;
     size_t length = 0;
 
-    for (uint32_t number = 0; number < pmu->cpu_count; number++) {
-        if (pmu->cpus[number]) {
-            tcg_pmu_complete(pmu->cpus[number]);
-        }
-    }
+    complete_all(pmu);
     free(pmu->bytes);      /* from the last save */
     pmu->bytes = tcg_bridge_save(pmu->bridge, &length);
     pmu->length = length;
@@ -494,6 +575,9 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
     options.host.counting = counting;
     options.host.kick = kick;
     options.host.late = late;
+    options.host.translate = tcg_pmu_translate;
+    pmu->blocks = g_ptr_array_new();
+    qemu_mutex_init(&pmu->blocks_lock);
     options.companion = &companion;
     pmu->bridge = tcg_bridge_create(&options, why, sizeof(why));
     if (!pmu->bridge) {
@@ -584,6 +668,7 @@ bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp)
     cpu->pmu_key_mask = target->key_mask;
     cpu->pmu_key = &cpu->pmu->key;
     tcg_bridge_place(cpu->pmu, &cpu->neg.pmu_countdown);
+    tcg_bridge_place_trace(cpu->pmu, (TcgBridgeTrace *)&cpu->neg.pmu_trace);
     counting(pmu, cpu->cpu_index);
     return true;
 }

@@ -22,6 +22,10 @@ struct TCGTemp;
 struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint32_t cflags);
 /* The block has all its instructions: what its entry subtracts is known. */
 void tcg_pmu_gen_end(struct DisasContextBase *db);
+/* An instruction has been translated. */
+void tcg_pmu_end_instruction(struct DisasContextBase *db);
+/* The instruction invalidates translations: it is the last of a block that is followed. */
+void tcg_pmu_end_block(struct DisasContextBase *db);
 /* Code that adds 1 to a signal, VM_PMU_SIGNAL_..., if something follows it. To be called after code that may fault. */
 void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
 /* Code for an instruction that does a part of its work and will be executed again: it is not retired yet. */
@@ -60,9 +64,13 @@ static inline void tcg_pmu_before_interrupt(CPUState *cpu)
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb);
 /* The block was left before the last `insns_left` of its instructions. */
 void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left);
+/* All blocks are about to be discarded. No CPU runs. */
+void tcg_pmu_discard_blocks(void);
 
 /* ---- Translations ---- */
 
+/* QEMU is about to forget how it translates addresses of the CPU. */
+void tcg_pmu_translations_change(CPUState *cpu);
 /* The guest has invalidated its translations; those of global pages too if `global`. */
 void tcg_pmu_forget_all(CPUState *cpu, bool global);
 void tcg_pmu_forget_page(CPUState *cpu, vaddr address);
@@ -75,6 +83,8 @@ static inline struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint3
 }
 
 static inline void tcg_pmu_gen_end(struct DisasContextBase *db) { }
+static inline void tcg_pmu_end_instruction(struct DisasContextBase *db) { }
+static inline void tcg_pmu_end_block(struct DisasContextBase *db) { }
 static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }
 static inline void tcg_pmu_gen_not_retired(struct DisasContextBase *db) { }
 static inline void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bool conditional) { }
@@ -84,6 +94,8 @@ static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }
 static inline void tcg_pmu_before_interrupt(CPUState *cpu) { }
 static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return false; }
 static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }
+static inline void tcg_pmu_discard_blocks(void) { }
+static inline void tcg_pmu_translations_change(CPUState *cpu) { }
 static inline void tcg_pmu_forget_all(CPUState *cpu, bool global) { }
 static inline void tcg_pmu_forget_page(CPUState *cpu, vaddr address) { }
 
