@@ -84,10 +84,10 @@ impl Follower<'_> {
         if far || instruction.class.writes_out() || !self.is_quiet(instruction) {
             return false;
         }
-        let mut line = None;
+        let mut lines = None;
         if self.is_fetched(instruction) {
-            let Some(only) = self.only_line(instruction).filter(|line| self.finds_code(instruction, *line)) else { return false };
-            line = Some(only);
+            let Some(found) = self.finds_lines(instruction) else { return false };
+            lines = Some(found);
         }
         let mut hit = None;
         match accesses {
@@ -101,8 +101,8 @@ impl Follower<'_> {
             _ => return false,
         }
         self.outcome.cycles = None;
-        if let Some(line) = line {
-            self.fetch_found(instruction, line);
+        if let Some(lines) = lines {
+            self.fetch_found(instruction, lines);
         }
         if let Some(transfer) = transfer {
             self.transfer(instruction, transfer);

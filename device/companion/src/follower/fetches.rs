@@ -82,25 +82,27 @@ impl Follower<'_> {
         passes
     }
 
-    /// Returns the line that an instruction which has a length lies in, and the number of its virtual page, if it lies in one line.
+    /// Returns the lines that an instruction which has a length begins and ends in, with the number of their virtual page, if the fetcher finds
+    /// both: each is being executed, or is in the first level with its translation. While time is kept, both must be the same.
     #[inline]
-    pub(super) fn only_line(&self, instruction: &Instruction<'_>) -> Option<(u64, u64)> {
+    pub(super) fn finds_lines(&mut self, instruction: &Instruction<'_>) -> Option<[(u64, u64); 2]> {
         let line_bits = self.system.profile.caches.line_bits.min(63);
         let Instruction { address, physical, .. } = *instruction;
         let more = u64::from(instruction.length) - 1;
         let place = |more: u64| (physical.wrapping_add(more) >> line_bits, address.wrapping_add(more) >> SMALLEST_PAGE);
-        let first = place(0);
-        (instruction.next_page.is_none() && place(more) == first).then_some(first)
+        let (begins, ends) = (place(0), place(more));
+        let is_usual = begins == ends || begins.1 == ends.1 && !self.pipelined;
+        let finds = instruction.next_page.is_none()
+            && is_usual
+            && (self.line == Some(begins) || self.finds_code(address, begins.0))
+            && (begins == ends || self.finds_code(address.wrapping_add(more), ends.0));
+        finds.then_some([begins, ends])
     }
 
-    /// Whether the fetcher finds all that an instruction needs in `line`, because that is being executed or is in the first level with its
-    /// translation.
+    /// Whether the first level has a line of code, and the translation of an address in it.
     #[inline]
-    pub(super) fn finds_code(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) -> bool {
-        self.line == Some(line)
-            || self.local.is_some_and(|local| {
-                self.found.code_again(local, line.0, instruction.address) || self.looks_up_code(local, line.0, instruction.address)
-            })
+    fn finds_code(&mut self, address: u64, line: u64) -> bool {
+        self.local.is_some_and(|local| self.found.code_again(local, line, address) || self.looks_up_code(local, line, address))
     }
 
     /// Looks up a line of code with the lock of the cluster.
@@ -115,10 +117,17 @@ impl Follower<'_> {
         hits
     }
 
-    /// Reads the pieces of an instruction that the fetcher has found in `line`.
+    /// Reads the pieces of an instruction that the fetcher has found in these lines.
     #[inline]
-    pub(super) fn fetch_found(&mut self, instruction: &Instruction<'_>, line: (u64, u64)) {
+    pub(super) fn fetch_found(&mut self, instruction: &Instruction<'_>, [begins, ends]: [(u64, u64); 2]) {
         self.fetch_pieces_of(instruction);
+        self.go_on_in(begins);
+        self.go_on_in(ends);
+    }
+
+    /// Goes on in a line that has been found.
+    #[inline]
+    fn go_on_in(&mut self, line: (u64, u64)) {
         if self.line != Some(line) {
             self.line = Some(line);
             self.tally.add(Signal::InstructionCacheHits, 1);
