@@ -112,6 +112,8 @@ bool tcg_bridge_reached(const TcgBridgeCpu *cpu) {
 
 uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   uint32_t allowed = 0;
+  /* Perhaps it has stayed so for long enough. */
+  if (cpu->stays_followed) tcg_bridge_choose_again(cpu);
   report_record(cpu);
   do {
     vm_pmu_cpu_refill(cpu->cpu, instructions, &allowed);

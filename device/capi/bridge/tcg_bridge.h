@@ -122,6 +122,11 @@ typedef struct TcgBridgeHost {
    * leave the page as it is if it is not mapped any more. If null, virtual addresses are physical ones.
    */
   void (*translate)(void *user, uint32_t cpu, uint8_t space, TcgBridgePage *page);
+  /*
+   * The guest's time in nanoseconds, for guests that take turns with their counters: a CPU then stays followed in turns that do not need it. If
+   * null, it does not.
+   */
+  uint64_t (*clock)(void *user);
   /* An interrupt was due `events` events ago: for the host's log. */
   void (*late)(void *user, uint32_t cpu, uint64_t events);
 } TcgBridgeHost;
@@ -206,6 +211,12 @@ typedef struct TcgBridgeCpu {
    */
   uint32_t history_patience;
   uint32_t records_branches;
+  /* When something was demanded last that only the companion makes, and when anything was: TcgBridgeHost::clock. */
+  uint64_t needed_at;
+  uint64_t counted_at;
+  /* Not 0 while the CPU is followed although nothing needs it. In all turns it is followed for the signals that one of them needs. */
+  uint32_t stays_followed;
+  uint64_t needed[VM_PMU_SIGNAL_WORDS];
   /*
    * What the CPU has executed since it last reported to the companion: see tcg_bridge_companion.h. The accesses before `translated` have physical
    * addresses.

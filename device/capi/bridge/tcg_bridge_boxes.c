@@ -46,10 +46,7 @@ static void report_requests(TcgBridgeCpu *cpu) {
   if ((cpu->box_demand & REQUESTS) != 0) vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, report_request, cpu);
 }
 
-static void choose_requests(TcgBridgeCpu *cpu) {
-  static const uint64_t none[VM_PMU_SIGNAL_WORDS];
-  vm_pmu_cpu_watch(cpu->cpu, none, (cpu->box_demand & REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0);
-}
+static uint32_t needed_records(const TcgBridgeCpu *cpu) { return (cpu->box_demand & REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0; }
 
 /* Reads what the boxes demand, and sets up the companion for it. Returns whether it has changed. */
 static bool update_demand(TcgBridge *bridge) {
@@ -70,7 +67,7 @@ static bool update_demand(TcgBridge *bridge) {
 
 static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static const TcgBridgeBoxes boxes = {take_places, loaded, choose_requests, report_requests};
+static const TcgBridgeBoxes boxes = {take_places, loaded, needed_records, report_requests};
 
 bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   bool counting;

@@ -5,6 +5,8 @@
  */
 #include "tcg_bridge_internal.h"
 
+#include <string.h>
+
 /* Records of instructions that end their block, and of instructions anywhere in it. */
 #define LAST_RECORDS (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES)
 #define SINGLE_RECORDS (VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
@@ -29,7 +31,39 @@ static bool is_separate(const TcgBridge *bridge, uint32_t signal) {
   return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
 }
 
+/* Adds to `needed` what is demanded and only the companion makes. Returns whether there is anything. */
+static bool add_needed(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t needed[VM_PMU_SIGNAL_WORDS]) {
+  uint64_t any = demand->records & TCG_BRIDGE_COMPANION_RECORDS;
+  uint32_t word;
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
+    any |= demand->signals[word] & bridge->companion_only[word];
+    needed[word] |= demand->signals[word] & bridge->companion_only[word];
+  }
+  return any != 0;
+}
+
+/* Keeps in mind what turns need. Returns whether the CPU is followed for the signals in `needed` now. */
+static bool is_followed_in_turns(TcgBridgeCpu *cpu) {
+  const TcgBridge *bridge = cpu->bridge;
+  uint64_t now;
+  cpu->stays_followed = 0;
+  if (bridge->host.clock == NULL) return false;
+  now = bridge->host.clock(bridge->user);
+  if (cpu->counting) cpu->counted_at = now;
+  if (now - cpu->counted_at > TCG_BRIDGE_CHANGE_OF_TURNS || now - cpu->needed_at >= TCG_BRIDGE_STAYS_FOLLOWED) {
+    cpu->needed_at = 0;
+    memset(cpu->needed, 0, sizeof cpu->needed);
+  }
+  if (add_needed(bridge, &cpu->demand, cpu->needed)) {
+    cpu->needed_at = now;
+    return true;
+  }
+  cpu->stays_followed = cpu->needed_at != 0 && counts(bridge, &cpu->demand);
+  return cpu->stays_followed;
+}
+
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
+  static const uint64_t none[VM_PMU_SIGNAL_WORDS];
   const TcgBridge *bridge = cpu->bridge;
   uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES, followed = cpu->following, counted = cpu->counting;
   bool following = false, blocks = false;
@@ -38,7 +72,10 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
     vm_pmu_cpu_follow_for(cpu->cpu, bridge->companion_only, TCG_BRIDGE_COMPANION_RECORDS | VM_PMU_RECORDS_TAKEN_BRANCHES);
   }
   cpu->box_demand = VM_PMU_LOAD(&bridge->box_demand);
-  if (bridge->boxes != NULL) bridge->boxes->sync(cpu);
+  if (bridge->companion != NULL) {
+    uint32_t records = bridge->boxes != NULL ? bridge->boxes->records(cpu) : 0;
+    vm_pmu_cpu_watch(cpu->cpu, is_followed_in_turns(cpu) ? cpu->needed : none, records);
+  }
   vm_pmu_cpu_sync(cpu->cpu);
   vm_pmu_cpu_is_followed(cpu->cpu, &following);
   vm_pmu_cpu_traces_blocks(cpu->cpu, &blocks);

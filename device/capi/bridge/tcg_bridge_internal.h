@@ -12,7 +12,7 @@
 
 /* The largest numbers of signals in TcgBridgeOptions::with_cycles and single. */
 #define TCG_BRIDGE_MOST_CLOCKS 4
-#define TCG_BRIDGE_MOST_SINGLE 32
+#define TCG_BRIDGE_MOST_SINGLE 64
 
 /*
  * POWER9 records taken branches whenever it may alert, so with Linux every branch of a guest that counts anything would be recorded. Few
@@ -21,6 +21,15 @@
  * Linux sometimes stops its counters in between.
  */
 #define TCG_BRIDGE_HISTORY_PATIENCE 8
+
+/*
+ * A guest that counts more events than it has counters takes turns, and scales what it has counted by time. A followed CPU executes far fewer
+ * instructions in the same time, so turns in which it is followed and others would not be alike. Where it has been followed, it therefore stays
+ * so for some turns, which last for some milliseconds each, unless nothing is counted for longer than a change of turns takes. In nanoseconds of
+ * the guest's time.
+ */
+#define TCG_BRIDGE_STAYS_FOLLOWED 100000000
+#define TCG_BRIDGE_CHANGE_OF_TURNS 1000000
 
 /* The records that only the companion reports. */
 #define TCG_BRIDGE_COMPANION_RECORDS (VM_PMU_RECORDS_REQUESTS | VM_PMU_RECORDS_SAMPLED_OUTCOMES)
@@ -34,8 +43,8 @@ typedef struct TcgBridgeBoxes {
   void (*save)(TcgBridge *bridge);
   /* The state has been loaded. */
   void (*load)(TcgBridge *bridge);
-  /* The CPU's follower is about to be synchronized. */
-  void (*sync)(TcgBridgeCpu *cpu);
+  /* The records that are needed of a CPU. */
+  uint32_t (*records)(const TcgBridgeCpu *cpu);
   /* The follower has followed an instruction. */
   void (*followed)(TcgBridgeCpu *cpu);
 } TcgBridgeBoxes;

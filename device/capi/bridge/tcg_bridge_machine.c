@@ -113,7 +113,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     supplied[number] = options->supplied[number];
     if (supplied[number] >= 64 * VM_PMU_SIGNAL_WORDS) return refuse(NULL, why, why_size, "supplied has a number that no signal has");
   }
-  if (options->single_count > TCG_BRIDGE_MOST_SINGLE) return refuse(NULL, why, why_size, "single_count is more than 32");
+  if (options->single_count > TCG_BRIDGE_MOST_SINGLE) return refuse(NULL, why, why_size, "single_count is more than 64");
   for (number = 0; number < options->with_cycles_count; number++) single[1 + number] = options->with_cycles[number];
   for (number = 0; number < options->single_count; number++) single[1 + options->with_cycles_count + number] = options->single[number];
   if (vm_pmu_abi() != VM_PMU_ABI) return refuse(NULL, why, why_size, "libvm_pmu has another interface than vm_pmu.h: compile again");

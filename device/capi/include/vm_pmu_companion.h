@@ -76,6 +76,9 @@
 // The most registers of a decoded instruction.
 #define VM_PMU_MOST_DECODED_REGISTERS 10
 
+// The most signals that vm_pmu_decode_signals() lists of an instruction.
+#define VM_PMU_MOST_DECODED_SIGNALS 16
+
 // The most accesses of a decoded instruction that are listed.
 #define VM_PMU_MOST_DECODED_ACCESSES 8
 
@@ -931,7 +934,8 @@ VmPmuStatus vm_pmu_decode(uint32_t mode,
 // instructions by class. A translator adds these up for each block, and the signals are supplied without following anything.
 //
 // Of a conditional branch it lists no direction, and nothing that a cache, a translation buffer or a reservation decides. Writes at most `capacity` of
-// them to `signals`, no signal twice, and to `length`, which may be null, how many there are: 16 is room for all.
+// them to `signals`, no signal twice, and to `length`, which may be null, how many there are: VM_PMU_MOST_DECODED_SIGNALS
+// is room for all.
 VmPmuStatus vm_pmu_decode_signals(const char *part,
                                   uint32_t mode,
                                   const uint8_t *bytes,

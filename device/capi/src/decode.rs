@@ -34,6 +34,9 @@ pub enum VmPmuCodeMode {
 /// The most registers of a decoded instruction.
 pub const VM_PMU_MOST_DECODED_REGISTERS: usize = 10;
 
+/// The most signals that vm_pmu_decode_signals() lists of an instruction.
+pub const VM_PMU_MOST_DECODED_SIGNALS: usize = 16;
+
 /// The most accesses of a decoded instruction that are listed.
 pub const VM_PMU_MOST_DECODED_ACCESSES: usize = 8;
 
@@ -222,7 +225,8 @@ fn access_of(access: &Access) -> VmPmuDecodedAccess {
 /// instructions by class. A translator adds these up for each block, and the signals are supplied without following anything.
 ///
 /// Of a conditional branch it lists no direction, and nothing that a cache, a translation buffer or a reservation decides. Writes at most `capacity` of
-/// them to `signals`, no signal twice, and to `length`, which may be null, how many there are: 16 is room for all.
+/// them to `signals`, no signal twice, and to `length`, which may be null, how many there are: VM_PMU_MOST_DECODED_SIGNALS
+/// is room for all.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

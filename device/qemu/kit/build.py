@@ -28,7 +28,7 @@ PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "pp
 NEST = {"ppc64": ("memory", "tree")}
 
 # And what the bridge calls on every architecture, with the host's own locks. `litmus` has recordings.
-CALLED = ("companion", "litmus", "std")
+CALLED = ("companion", "decode", "litmus", "std")
 
 # Required programs and headers, and the Debian packages that have them.
 TOOLS = {

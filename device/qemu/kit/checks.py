@@ -205,6 +205,18 @@ def traffic(walked: int) -> Judge:
     return judge
 
 
+def scaled(**expected: int) -> Judge:
+    """Events that take turns, the expected ones first: the medians of three runs, as perf scales them by time, are these within a tenth."""
+
+    def judge(lines: list[str]) -> str | None:
+        runs = numbers(lines)
+        medians = {name: sorted(counts[place] for counts in runs)[len(runs) // 2] for place, name in enumerate(expected)}
+        fits = len(runs) == 3 and all(abs(medians[name] - count) <= count // 10 for name, count in expected.items())
+        return None if fits else f"expected {expected}, found {medians} in {runs}"
+
+    return judge
+
+
 def shared(expected: int, counters: int) -> Judge:
     """With more events than counters, this many count at any time: the sum of their counts, not scaled, is that many times the count of one."""
 
@@ -307,16 +319,38 @@ MISPREDICTED = Check("branches that were not predicted, in a loop of a million",
 OPEN = Check("counters are for everybody", "cat /proc/sys/kernel/perf_event_paranoid", exactly("-1"))
 
 
+# Of `kinds`, on x86: each of its kinds so many times.
+TURNS = 100_000
+
 K8 = [
     driver("Performance Events: AMD PMU driver"),
     OPEN,
     Check("a loop, three times", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
     Check("branches, three times", stat("instructions:u,branches:u,rcf:u", "branches"), k8(*BRANCHES["x86"])),
+    # By what the bytes of instructions say.
+    Check("micro-operations of a loop, three times", stat("rc1:u", "loop"), equal(5_000_014)),
+    Check(
+        "kinds of instructions: micro-operations, x87, MMX, packed SSE",
+        stat("rc1:u,r1cb:u,r2cb:u,r4cb:u", "kinds", 1),
+        equal(2_200_015, 2 * TURNS, 2 * TURNS, TURNS, times=1),
+    ),
+    Check(
+        "kinds of instructions: scalar SSE, loads of FS, locked, CLFLUSH",
+        stat("r8cb:u,r1020:u,r124:u,r26:u", "kinds", 1),
+        equal(TURNS, TURNS, TURNS, TURNS, times=1),
+    ),
+    Check("prefetches for loads, and non-temporal ones", stat("r14b:u,r44b:u", "kinds", 1), equal(TURNS, TURNS, times=1)),
     Check("samples", SAMPLES, shares(of_interrupts=3)),
     Check(
         "six events on four counters",
         stat("r76:u,r76:u,r76:u,r76:u,r76:u,r76:u", "loop 400000000", 1, "--no-scale "),
         shared(2_000_000_074, 4),
+    ),
+    # By the companion, in all turns: of 400 walks.
+    Check(
+        "seven events take turns",
+        stat("instructions:u,r41:u,r40:u,cycles:u,branches:u,branch-misses:u,r46:u", "memory 400"),
+        scaled(instructions=26_281_544, misses=6_553_600),
     ),
     # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit, except
     # where the rest of the page fault or an interrupt displaces their lines.
@@ -352,6 +386,8 @@ def clock(event: str, seconds: int = 2) -> str:
     return stat(f"{event},duration_time", f"sleep {seconds}", 1, "-a ")
 
 
+L1_MISSES = "mem_uops_retired.l1_miss_loads:u"
+
 KNL = [
     driver("Knights Landing"),
     OPEN,
@@ -362,14 +398,21 @@ KNL = [
         stat("br_inst_retired.call:u,br_inst_retired.return:u", "branches", 1),
         equal(200_000, 200_000, times=1),
     ),
+    # By what the bytes of instructions say.
+    Check("micro-operations of a loop", stat("instructions:u,uops_retired.all:u", "loop"), equal(5_000_006, 5_000_014)),
     Check("loads and stores", stat("mem_uops_retired.all_loads:u,mem_uops_retired.all_stores:u", "memory", 1), equal(163_841, 16_384, times=1)),
     Check("samples", SAMPLES, shares()),
     Check(
         "misses of the data cache, three times",
-        stat("mem_uops_retired.all_loads:u,mem_uops_retired.l1_miss_loads:u", "memory"),
+        stat(f"mem_uops_retired.all_loads:u,{L1_MISSES}", "memory"),
         misses(163_841, 163_840),
     ),
     MISPREDICTED,
+    Check(
+        "seven events take turns",
+        stat(f"instructions:u,{L1_MISSES},mem_uops_retired.all_loads:u,branches:u,branch-misses:u,l2_requests.miss:u,page_walks.d_side_walks:u", "memory 400"),
+        scaled(instructions=26_281_544, misses=6_553_600),
+    ),
     Check("boxes behind PCI", "cd /sys/bus/event_source/devices && echo uncore_imc_* uncore_edc_* uncore_m2pcie* uncore_irp*", exactly(*PCI_BOXES)),
     # UCLK, of 1700 MHz, by the fixed counter of the UBOX.
     Check("the clock of the untile", clock("uncore_ubox/event=0xff/"), ticks(1.7)),
@@ -391,6 +434,22 @@ POWER = [
     Check("a loop, three times", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
     Check("branches, three times", stat("instructions:u,branches:u", "branches"), equal(*BRANCHES["power"])),
     Check("branches taken", stat("r200fa:u", "branches", 1), equal(TAKEN, times=1)),
+    # By what the words of instructions say.
+    Check(
+        "jumps and calls, indirect calls, returns, branches that go back",
+        "; ".join(stat(f"{event}:u", "branches", 1) for event in ("r40a0", "r40a4", "r40a8", "r2505e")),
+        lambda lines: equal(200_000, 100_000, 200_000, 100_000, times=1)([" ".join(lines)]),
+    ),
+    Check(
+        "kinds of instructions: scalar and vector floating point, fused, divided, moved; vectors loaded and stored",
+        "; ".join(stat(f"{event}:u", "kinds", 1) for event in ("r45050", "r4d058", "r45054", "r4d04e", "r4d05a", "r44054", "r44056")),
+        lambda lines: equal(*[TURNS] * 7, times=1)([" ".join(lines)]),
+    ),
+    Check(
+        "kinds of instructions: reservations, barriers, a prefetch",
+        "; ".join(stat(f"{event}:u", "kinds", 1) for event in ("r3c058", "r2e014", "r50a0", "r5894", "r2884", "re880")),
+        lambda lines: equal(*[TURNS] * 6, times=1)([" ".join(lines)]),
+    ),
     Check("samples", SAMPLES, shares()),
     Check(
         "addresses of sampled loads",
@@ -412,6 +471,12 @@ POWER = [
         "samples by the time base",
         f"perf record -q -e r300f8 -c 4 -o /tmp/perf.data {BUSY}; perf script -i /tmp/perf.data -F time",
         apart(4 * 256, 200),
+    ),
+    # By the companion, in all turns but the first: of 2,000 walks.
+    Check(
+        "seven events take turns",
+        stat("instructions:u,L1-dcache-load-misses:u,L1-dcache-loads:u,branches:u,branch-misses:u,L1-icache-load-misses:u,r300fc:u", "memory 2000"),
+        scaled(instructions=49_186_588, misses=16_384_000),
     ),
     # By the companion: lines of 128 bytes.
     Check("misses of the data cache, three times", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses(81_921, 81_920)),

@@ -563,12 +563,12 @@ class Libraries(unittest.TestCase):
 
     def test_a_target_brings_the_parts_of_its_architecture_alone(self) -> None:
         """An emulator of x86 has no nest. `litmus` has the names of all parts, for recordings."""
-        self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion", "litmus", "std"])
-        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion", "litmus", "std", "memory", "tree"])
+        self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion", "decode", "litmus", "std"])
+        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion", "decode", "litmus", "std", "memory", "tree"])
 
     def test_one_library_serves_all_targets(self) -> None:
         """Each part is there once."""
-        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion", "litmus", "std", "memory", "tree"])
+        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion", "decode", "litmus", "std", "memory", "tree"])
 
     def test_a_target_without_a_pmu_is_refused_before_anything_is_built(self) -> None:
         """The line says which have one."""

@@ -41,6 +41,8 @@ struct host {
   /* How many pages have been translated, and how far physical addresses are from virtual ones. */
   unsigned translations;
   uint64_t distance;
+  /* The guest's time in nanoseconds. */
+  uint64_t now;
 };
 
 static uint32_t context(void *user, uint32_t cpu, VmPmuContext *context) {
@@ -67,6 +69,8 @@ static void translate(void *user, uint32_t cpu, uint8_t space, TcgBridgePage *pa
   page->physical += host->distance;
 }
 
+static uint64_t guest_clock(void *user) { return ((struct host *)user)->now; }
+
 static void build(struct host *host) {
   static const uint32_t supplied[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES};
   static const VmPmuCompanionOptions companion = {.size = sizeof companion};
@@ -83,6 +87,7 @@ static void build(struct host *host) {
   options.host.interrupt = interrupt;
   options.host.counting = changed;
   options.host.translate = translate;
+  options.host.clock = guest_clock;
   host->bridge = tcg_bridge_create(&options, why, sizeof why);
   EXPECT(host->bridge != NULL);
   host->cpu = tcg_bridge_cpu(host->bridge, 0);
@@ -180,6 +185,41 @@ static void instructions_are_followed_while_something_is_counted_that_the_compan
   EXPECT(!tcg_bridge_follows(host.bridge, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED));
   write_register(&host, PERF_EVT_SEL, 0);
   EXPECT(!host.cpu->counting && !host.cpu->following && host.changes == 3);
+  destroy(&host);
+}
+
+/* Linux takes turns every 4 ms with events that are more than there are counters. */
+static void a_cpu_stays_followed_in_turns_that_do_not_need_it(void) {
+  struct host host;
+  build(&host);
+  host.now = 1000000000;
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  host.now += 4000000;
+  write_register(&host, PERF_EVT_SEL, RETIRED_INSTRUCTIONS);
+  EXPECT(host.cpu->following == TCG_BRIDGE_FOLLOWS_BLOCKS);
+  /* The counters are off while Linux changes turns. */
+  write_register(&host, PERF_EVT_SEL, 0);
+  EXPECT(!host.cpu->following);
+  host.now += 50000;
+  write_register(&host, PERF_EVT_SEL, RETIRED_INSTRUCTIONS);
+  EXPECT(host.cpu->following);
+  /* It counts nothing else for a tenth of a second: there are no turns. */
+  host.now += 100000000;
+  tcg_bridge_poll_interrupt(host.cpu);
+  tcg_bridge_slow(host.cpu, 1);
+  EXPECT(host.cpu->counting && !host.cpu->following);
+  destroy(&host);
+}
+
+static void a_cpu_on_which_nothing_was_counted_for_a_time_is_not_followed_for_what_was_counted_before(void) {
+  struct host host;
+  build(&host);
+  host.now = 1000000000;
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  write_register(&host, PERF_EVT_SEL, 0);
+  host.now += 2000000;
+  write_register(&host, PERF_EVT_SEL, RETIRED_INSTRUCTIONS);
+  EXPECT(host.cpu->counting && !host.cpu->following);
   destroy(&host);
 }
 
@@ -661,6 +701,8 @@ static void a_sampled_load_says_where_its_data_came_from(void) {
 
 int main(void) {
   instructions_are_followed_while_something_is_counted_that_the_companion_makes();
+  a_cpu_stays_followed_in_turns_that_do_not_need_it();
+  a_cpu_on_which_nothing_was_counted_for_a_time_is_not_followed_for_what_was_counted_before();
   each_line_misses_once();
   one_instruction_may_access_any_number_of_lines();
   plain_instructions_miss_where_their_line_begins();

@@ -111,13 +111,19 @@ void tcg_pmu_gen_follow_access(DisasContextBase *db, TCGTemp *address, TCGArg mm
 
 void tcg_pmu_follow_instruction(DisasContextBase *db)
 {
+    const TcgPmuTarget *target = &tcg_ctx->cpu->pmu_of_machine->target;
     VmPmuInstruction instruction = { .size = sizeof(instruction) };
+    VmPmuDecoded decoded = { .size = sizeof(decoded) };
+    uint8_t bytes[TCG_PMU_LONGEST];
     vaddr last = db->pc_next - 1;
 
+    /* Where the bytes cannot be had, it is described by its place alone. */
+    vm_pmu_decode(target->code_mode(db->tb->flags), bytes, tcg_pmu_code(db, bytes), db->pmu_pc, &instruction, &decoded);
     instruction.address = db->pmu_pc;
     instruction.physical = physical_code(tcg_ctx->cpu, db->pmu_pc);
     instruction.bytes = db->pc_next - db->pmu_pc;
     instruction.branch = db->pmu_branch;
+    instruction.flags &= ~VM_PMU_INSTRUCTION_TAKEN;
     if (db->pmu_branch != VM_PMU_BRANCH_NONE && !db->pmu_conditional) {
         instruction.flags |= VM_PMU_INSTRUCTION_TAKEN;
     }
@@ -126,7 +132,6 @@ void tcg_pmu_follow_instruction(DisasContextBase *db)
         instruction.next_page = physical_code(tcg_ctx->cpu, last) & TARGET_PAGE_MASK;
     }
     vm_pmu_block_push(db->pmu_block, &instruction);
-    db->pmu_pc = db->pc_next;
 }
 
 /* ---- When it is executed ---- */

@@ -45,6 +45,11 @@ struct TcgPmu {
     QemuMutex blocks_lock;
 };
 
+/* The longest instruction, in bytes. */
+#define TCG_PMU_LONGEST 15
+
+/* The code of the current instruction, and what is behind it as far as it is in its pages. Returns how many bytes. */
+size_t tcg_pmu_code(const DisasContextBase *db, uint8_t bytes[TCG_PMU_LONGEST]);
 /* Code that appends the block to the CPU's trace, after its entry. */
 void tcg_pmu_gen_follow(DisasContextBase *db);
 /* Code that appends an access after it was made. */

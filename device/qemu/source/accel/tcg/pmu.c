@@ -49,6 +49,27 @@ static VmPmuBlock *new_block(TcgPmu *pmu)
     return block;
 }
 
+/* Whether a signal is demanded that is counted by what the bytes of instructions say. */
+static bool wants_decoded(const TcgPmu *pmu)
+{
+    for (uint32_t i = 0; i < pmu->target.decoded_count; i++) {
+        if (tcg_bridge_wants(pmu->bridge, pmu->target.decoded[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_decoded(const TcgPmuTarget *target, uint32_t signal)
+{
+    for (uint32_t i = 0; i < target->decoded_count; i++) {
+        if (target->decoded[i] == signal) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Code that makes a number negative if it is, or if the trace has no room for a block. */
 static TCGv_i64 gen_stop_if_full(TCGv_i64 stop)
 {
@@ -70,9 +91,10 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
     TCGOp *icount_op = NULL;
 
     translated = db;
+    db->pmu_pc = db->pc_first;
+    db->pmu_decodes = wants_decoded(tcg_ctx->cpu->pmu_of_machine);
     if (cflags & CF_PMU_FOLLOWED) {
         db->pmu_block = new_block(tcg_ctx->cpu->pmu_of_machine);
-        db->pmu_pc = db->pc_first;
         db->max_insns = MIN(db->max_insns, TCG_BRIDGE_MOST_TRACED);
     }
     tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
@@ -139,10 +161,17 @@ void tcg_pmu_gen_end(DisasContextBase *db)
 
 void tcg_pmu_end_instruction(DisasContextBase *db)
 {
-    if (db->pmu_block && db->num_insns > db->pmu_described) {
-        tcg_pmu_follow_instruction(db);
-        db->pmu_described = db->num_insns;
+    if (!db->pmu_takes || db->num_insns == db->pmu_ended) {
+        return;      /* the last one turned out not to belong to the block */
     }
+    if (db->pmu_counted != db->num_insns && db->is_jmp != DISAS_NORETURN) {
+        tcg_pmu_gen_decoded(db);
+    }
+    if (db->pmu_block) {
+        tcg_pmu_follow_instruction(db);
+    }
+    db->pmu_ended = db->num_insns;
+    db->pmu_pc = db->pc_next;
 }
 
 void tcg_pmu_end_block(DisasContextBase *db)
@@ -152,7 +181,8 @@ void tcg_pmu_end_block(DisasContextBase *db)
     }
 }
 
-void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
+/* Code that adds to a signal, if something follows it. */
+static void gen_add(DisasContextBase *db, uint32_t signal, uint32_t amount)
 {
     TCGv_ptr totals;
     TCGv_i64 total;
@@ -174,8 +204,49 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     total = tcg_temp_new_i64();
     tcg_gen_ld_ptr(totals, tcg_env, AT(pmu_totals));
     tcg_gen_ld_i64(total, totals, 8 * cell);
-    tcg_gen_addi_i64(total, total, 1);
+    tcg_gen_addi_i64(total, total, amount);
     tcg_gen_st_i64(total, totals, 8 * cell);
+}
+
+size_t tcg_pmu_code(const DisasContextBase *db, uint8_t bytes[TCG_PMU_LONGEST])
+{
+    size_t offset = db->pmu_pc - db->pc_first, second = -(db->pc_first | TARGET_PAGE_MASK), count = 0;
+
+    if (db->host_addr[0] && offset < second) {
+        count = MIN(TCG_PMU_LONGEST, second - offset);
+        memcpy(bytes, db->host_addr[0] + offset, count);
+    }
+    if (db->host_addr[1] && offset + count >= second) {
+        memcpy(bytes + count, db->host_addr[1] + (offset + count - second), TCG_PMU_LONGEST - count);
+        count = TCG_PMU_LONGEST;
+    }
+    return count;
+}
+
+void tcg_pmu_gen_decoded(DisasContextBase *db)
+{
+    const TcgPmuTarget *target;
+    VmPmuGrowth growth[VM_PMU_MOST_DECODED_SIGNALS];
+    uint8_t bytes[TCG_PMU_LONGEST];
+    uint32_t count = 0;
+
+    if (!db->pmu_takes || !db->pmu_decodes) {
+        return;
+    }
+    db->pmu_counted = db->num_insns;
+    target = &tcg_ctx->cpu->pmu_of_machine->target;
+    vm_pmu_decode_signals(target->options.part, target->code_mode(db->tb->flags), bytes, tcg_pmu_code(db, bytes), db->pmu_pc, growth,
+                          ARRAY_SIZE(growth), &count);
+    for (uint32_t i = 0; i < MIN(count, ARRAY_SIZE(growth)); i++) {
+        if (is_decoded(target, growth[i].signal)) {
+            gen_add(db, growth[i].signal, growth[i].amount);
+        }
+    }
+}
+
+void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
+{
+    gen_add(db, signal, 1);
 }
 
 /* In a block that ends at a deadline: the first load and the first store of an instruction are reported with it. */
@@ -233,6 +304,7 @@ void tcg_pmu_gen_not_retired(DisasContextBase *db)
 
 void tcg_pmu_branch(DisasContextBase *db, uint32_t kind, bool conditional)
 {
+    tcg_pmu_gen_decoded(db);
     db->pmu_branches = 1;
     db->pmu_branch = kind;
     db->pmu_conditional = conditional;
@@ -397,6 +469,11 @@ static void kick(void *user, uint32_t number)
     if (pmu->cpus[number]) {
         async_run_on_cpu(pmu->cpus[number], sync_work, RUN_ON_CPU_NULL);
     }
+}
+
+static uint64_t guest_clock(void *user)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
 static void late(void *user, uint32_t number, uint64_t events)
@@ -575,6 +652,7 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
     options.host.counting = counting;
     options.host.kick = kick;
     options.host.late = late;
+    options.host.clock = guest_clock;
     options.host.translate = tcg_pmu_translate;
     pmu->blocks = g_ptr_array_new();
     qemu_mutex_init(&pmu->blocks_lock);

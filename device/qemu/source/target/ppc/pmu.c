@@ -32,14 +32,61 @@
 #define SINGLE_SIGNALS \
     VM_PMU_SIGNAL_BRANCHES_RETIRED, \
     VM_PMU_SIGNAL_BRANCHES_TAKEN, \
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN, \
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN, \
     VM_PMU_SIGNAL_INTERRUPTS_TAKEN, \
     VM_PMU_SIGNAL_EXCEPTIONS_TAKEN
 
-static const uint32_t single[] = { SINGLE_SIGNALS };
+/* What the word of an instruction says that it adds, 1 at most. */
+#define DECODED_SIGNALS \
+    VM_PMU_SIGNAL_INSTRUCTIONS_DISPATCHED, \
+    VM_PMU_SIGNAL_MICRO_OPS_RETIRED, \
+    VM_PMU_SIGNAL_MICRO_OPS_DISPATCHED, \
+    VM_PMU_SIGNAL_PROBE_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_LONG_LATENCY_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_TRANSACTION_ABORT_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_DIRECT_JUMPS, \
+    VM_PMU_SIGNAL_INDIRECT_JUMPS, \
+    VM_PMU_SIGNAL_DIRECT_CALLS, \
+    VM_PMU_SIGNAL_INDIRECT_CALLS, \
+    VM_PMU_SIGNAL_NEAR_RETURNS, \
+    VM_PMU_SIGNAL_BRANCHES_BACKWARD, \
+    VM_PMU_SIGNAL_INTEGER_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_OPERATIONS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_MOVES, \
+    VM_PMU_SIGNAL_FLOATING_POINT_SINGLE_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_DOUBLE_OPS, \
+    VM_PMU_SIGNAL_VECTOR_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_FUSED_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_DIVIDES, \
+    VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_FUSED_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_DIVIDES, \
+    VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_FUSED_OPS, \
+    VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_DIVIDES, \
+    VM_PMU_SIGNAL_BARRIERS_FULL, \
+    VM_PMU_SIGNAL_BARRIERS_LIGHT, \
+    VM_PMU_SIGNAL_BARRIERS_TRANSLATION, \
+    VM_PMU_SIGNAL_CONTEXT_SYNCHRONIZATIONS, \
+    VM_PMU_SIGNAL_PREFETCHES_FOR_LOAD, \
+    VM_PMU_SIGNAL_PREFETCHES_FOR_STORE, \
+    VM_PMU_SIGNAL_CACHE_LINE_FLUSHES, \
+    VM_PMU_SIGNAL_TRANSLATION_INVALIDATIONS, \
+    VM_PMU_SIGNAL_LOAD_RESERVES, \
+    VM_PMU_SIGNAL_STORE_CONDITIONALS, \
+    VM_PMU_SIGNAL_VECTOR_LOADS, \
+    VM_PMU_SIGNAL_VECTOR_STORES
+
+static const uint32_t decoded[] = { DECODED_SIGNALS };
+
+static const uint32_t single[] = { SINGLE_SIGNALS, DECODED_SIGNALS };
 
 /* The signals that QEMU's translator counts; the model does not expect others. */
 static const uint32_t supplied[] = {
     SINGLE_SIGNALS,
+    DECODED_SIGNALS,
     VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
     VM_PMU_SIGNAL_CYCLES,
     VM_PMU_SIGNAL_TIME_BASE_TICKS,
@@ -184,6 +231,11 @@ bool ppc_pmu_fits(PowerPCCPU *cpu, Error **errp)
     return true;
 }
 
+static uint32_t code_mode(uint32_t flags)
+{
+    return flags & 1u << HFLAGS_LE ? VM_PMU_CODE_MODE_POWER_LITTLE_ENDIAN : VM_PMU_CODE_MODE_POWER_BIG_ENDIAN;
+}
+
 bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
 {
     MachineState *machine = MACHINE(qdev_get_machine());
@@ -195,6 +247,9 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
         .load_count = ARRAY_SIZE(loads),
         .stores = stores,
         .store_count = ARRAY_SIZE(stores),
+        .code_mode = code_mode,
+        .decoded = decoded,
+        .decoded_count = ARRAY_SIZE(decoded),
     };
 
     if (!cpu->pmu) {
@@ -407,8 +462,17 @@ void ppc_pmu_gen_branch(DisasContextBase *db, PpcPmuTarget target, bool link, bo
 
     if (conditional && target == PPC_PMU_DIRECT) {
         tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL, true);
+        tcg_pmu_gen_count(db, VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN);
     } else {
         tcg_pmu_branch(db, link ? calls[target] : jumps[target], conditional);
+    }
+}
+
+void ppc_pmu_gen_not_taken(DisasContextBase *db, PpcPmuTarget target)
+{
+    tcg_pmu_gen_decoded(db);
+    if (target == PPC_PMU_DIRECT) {
+        tcg_pmu_gen_count(db, VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN);
     }
 }
 

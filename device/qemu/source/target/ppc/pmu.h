@@ -45,6 +45,8 @@ bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled);
 /* The translator calls these for branches: for each branch with its kind, and where it is taken. */
 void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional);
 void ppc_pmu_gen_taken(struct DisasContextBase *db);
+/* A conditional branch is not taken. */
+void ppc_pmu_gen_not_taken(struct DisasContextBase *db, PpcPmuTarget target);
 /* Raises a facility unavailable interrupt; it is in misc_helper.c. */
 G_NORETURN void ppc_pmu_raise_facility(CPUPPCState *env, bool hypervisor, uint32_t sprn, uint32_t cause, uintptr_t ra);
 
@@ -64,6 +66,7 @@ static inline void ppc_pmu_branched(CPUPPCState *env) { }
 static inline bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled) { return false; }
 static inline void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional) { }
 static inline void ppc_pmu_gen_taken(struct DisasContextBase *db) { }
+static inline void ppc_pmu_gen_not_taken(struct DisasContextBase *db, PpcPmuTarget target) { }
 
 #endif
 

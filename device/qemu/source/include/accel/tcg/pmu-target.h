@@ -21,6 +21,10 @@ typedef struct TcgPmuTarget {
     uint32_t load_count;
     const uint32_t *stores;
     uint32_t store_count;
+    /* How the code of a block with these flags is read, VmPmuCodeMode; and the signals that are counted by what its bytes say. */
+    uint32_t (*code_mode)(uint32_t flags);
+    const uint32_t *decoded;
+    uint32_t decoded_count;
 } TcgPmuTarget;
 
 /* Gives a CPU its PMU; the first call makes those of the whole machine. cpu_index is known. */

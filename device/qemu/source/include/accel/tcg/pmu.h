@@ -22,6 +22,11 @@ struct TCGTemp;
 struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint32_t cflags);
 /* The block has all its instructions: what its entry subtracts is known. */
 void tcg_pmu_gen_end(struct DisasContextBase *db);
+/*
+ * Code that counts what the bytes of the current instruction say that it adds to signals. To be called where an instruction that leaves the block
+ * cannot fault any more, on each of its paths; for the others tcg_pmu_end_instruction() does it.
+ */
+void tcg_pmu_gen_decoded(struct DisasContextBase *db);
 /* An instruction has been translated. */
 void tcg_pmu_end_instruction(struct DisasContextBase *db);
 /* The instruction invalidates translations: it is the last of a block that is followed. */
@@ -83,6 +88,7 @@ static inline struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint3
 }
 
 static inline void tcg_pmu_gen_end(struct DisasContextBase *db) { }
+static inline void tcg_pmu_gen_decoded(struct DisasContextBase *db) { }
 static inline void tcg_pmu_end_instruction(struct DisasContextBase *db) { }
 static inline void tcg_pmu_end_block(struct DisasContextBase *db) { }
 static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }

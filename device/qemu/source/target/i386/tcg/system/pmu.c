@@ -36,11 +36,41 @@
     VM_PMU_SIGNAL_INTERRUPTS_TAKEN, \
     VM_PMU_SIGNAL_EXCEPTIONS_TAKEN
 
-static const uint32_t single[] = { SINGLE_SIGNALS };
+/* What the bytes of an instruction say that it adds: 1 at most, except to micro-operations. */
+#define DECODED_SIGNALS \
+    VM_PMU_SIGNAL_SEGMENT_LOADS_ES, \
+    VM_PMU_SIGNAL_SEGMENT_LOADS_CS, \
+    VM_PMU_SIGNAL_SEGMENT_LOADS_SS, \
+    VM_PMU_SIGNAL_SEGMENT_LOADS_DS, \
+    VM_PMU_SIGNAL_SEGMENT_LOADS_FS, \
+    VM_PMU_SIGNAL_SEGMENT_LOADS_GS, \
+    VM_PMU_SIGNAL_CPUID_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_CACHE_LINE_FLUSHES, \
+    VM_PMU_SIGNAL_LOCKED_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_PREFETCHES_NON_TEMPORAL, \
+    VM_PMU_SIGNAL_PREFETCHES_FOR_STORE, \
+    VM_PMU_SIGNAL_PREFETCHES_FOR_LOAD, \
+    VM_PMU_SIGNAL_PACKED_VECTOR_OPS_RETIRED, \
+    VM_PMU_SIGNAL_SCALAR_VECTOR_OPS_RETIRED, \
+    VM_PMU_SIGNAL_X87_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_MMX_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_PACKED_SSE_INSTRUCTIONS, \
+    VM_PMU_SIGNAL_SCALAR_SSE_INSTRUCTIONS
+#define MICRO_OPERATIONS \
+    VM_PMU_SIGNAL_MICRO_OPS_RETIRED, \
+    VM_PMU_SIGNAL_MICROCODED_OPS_RETIRED
+/* Microcode that reads and writes memory. */
+#define MOST_MICRO_OPERATIONS 10
+
+static const uint32_t decoded[] = { DECODED_SIGNALS, MICRO_OPERATIONS };
+
+static const uint32_t single[] = { SINGLE_SIGNALS, DECODED_SIGNALS };
 
 /* The signals that QEMU's translator counts; the model does not expect others. */
 static const uint32_t supplied[] = {
     SINGLE_SIGNALS,
+    DECODED_SIGNALS,
+    MICRO_OPERATIONS,
     VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
     VM_PMU_SIGNAL_CYCLES,
     VM_PMU_SIGNAL_REFERENCE_CYCLES,
@@ -76,6 +106,14 @@ static void interrupt(void *user, uint32_t number)
 
     BQL_LOCK_GUARD();
     apic_deliver_performance(cpu->apic_state, IS_INTEL_CPU(&cpu->env));
+}
+
+static uint32_t code_mode(uint32_t flags)
+{
+    if (flags & HF_CS64_MASK) {
+        return VM_PMU_CODE_MODE_X86_BITS64;
+    }
+    return flags & HF_CS32_MASK ? VM_PMU_CODE_MODE_X86_BITS32 : VM_PMU_CODE_MODE_X86_BITS16;
 }
 
 /* ---- The CPU ---- */
@@ -134,6 +172,9 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
         .load_count = ARRAY_SIZE(loads),
         .stores = stores,
         .store_count = ARRAY_SIZE(stores),
+        .code_mode = code_mode,
+        .decoded = decoded,
+        .decoded_count = ARRAY_SIZE(decoded),
     };
     const char *part = part_of(cpu_env(cs));
 
@@ -148,6 +189,7 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
     target.options.part = part;
     target.options.threads = package_threads(part, machine->smp.max_cpus, machine->smp.sockets);
     target.options.packages = machine->smp.max_cpus / target.options.threads;
+    target.options.most = MOST_MICRO_OPERATIONS;
     target.options.paired_signal = VM_PMU_SIGNAL_BRANCHES_RETIRED;
     target.options.supplied = supplied;
     target.options.supplied_count = ARRAY_SIZE(supplied);
