@@ -472,12 +472,6 @@ POWER = [
         f"perf record -q -e r300f8 -c 4 -o /tmp/perf.data {BUSY}; perf script -i /tmp/perf.data -F time",
         apart(4 * 256, 200),
     ),
-    # By the companion, in all turns but the first: of 2,000 walks.
-    Check(
-        "seven events take turns",
-        stat("instructions:u,L1-dcache-load-misses:u,L1-dcache-loads:u,branches:u,branch-misses:u,L1-icache-load-misses:u,r300fc:u", "memory 2000"),
-        scaled(instructions=49_186_588, misses=16_384_000),
-    ),
     # By the companion: lines of 128 bytes.
     Check("misses of the data cache, three times", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses(81_921, 81_920)),
     MISPREDICTED,
@@ -587,6 +581,18 @@ SAVED_CACHES = [
 ]
 
 
+# The first turns of these events need no companion, and so are not followed: with a clock that counts instructions, they are like the others. Of 2,000
+# walks.
+ICOUNT = ("-icount", "shift=4,sleep=off")
+TURNS_OF_POWER = [
+    Check(
+        "seven events take turns",
+        stat("L1-dcache-load-misses:u,instructions:u,L1-dcache-loads:u,branches:u,branch-misses:u,L1-icache-load-misses:u,r300fc:u", "memory 2000"),
+        scaled(misses=16_384_000, instructions=49_186_588),
+    )
+]
+
+
 @dataclass(frozen=True)
 class Run:
     """One guest, and what is checked in it; `saved` after that many seconds of its commands."""
@@ -612,6 +618,7 @@ RUNS = [
     Run("knl", TWO_CPUS["knl"], smp="2"),
     Run("power9", POWER),
     Run("power9", TWO_CPUS["power9"], smp="2"),
+    Run("power9", TURNS_OF_POWER, options=ICOUNT),
     Run("powernv9", POWERNV),
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     Run("knl", SAVED["knl"], saved=0.5),
