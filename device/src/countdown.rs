@@ -320,7 +320,7 @@ impl Countdown {
     #[inline]
     fn flush(&self, totals: &Totals, open: u64) -> (u64, u64) {
         let drained = self.drain(open);
-        self.add(drained.instructions, drained.paired, totals);
+        self.add(drained.instructions, drained.paired, totals, false);
         drained.open
     }
 
@@ -341,17 +341,45 @@ impl Countdown {
         Drained { instructions: taken - open.0, paired: counted - open.1, open }
     }
 
-    /// Adds what so many instructions grow, and this amount of the paired signal.
+    /// Takes the oldest of what was subtracted out, as far as it is there: an instruction, which is a branch or not. Adds it where somebody else
+    /// makes the cycles.
+    #[cfg(feature = "companion")]
     #[inline]
-    pub(crate) fn add(&self, instructions: u64, paired: u64, totals: &Totals) {
+    pub(crate) fn retire_oldest(&self, branch: bool, totals: &Totals) {
+        if self.taken() == 0 {
+            return;
+        }
+        let paired = u64::from(branch && self.paired == Some(Signal::BranchesRetired)).min(self.left.get() & PAIRED);
+        self.left.set(self.left.get().wrapping_sub(paired));
+        self.filled.set(self.filled.get().wrapping_sub(1));
+        self.add(1, paired, totals, true);
+    }
+
+    /// Adds what so many instructions grow, and this amount of the paired signal. With `timed`, somebody else makes the cycles, and with them what
+    /// [grows as they do](Self::clocks).
+    #[inline]
+    pub(crate) fn add(&self, instructions: u64, paired: u64, totals: &Totals, timed: bool) {
         if instructions != 0 {
             for (signal, amount) in self.growing.iter().take(self.count) {
-                totals.add(*signal, instructions.wrapping_mul(u64::from(*amount)));
+                if !timed || *signal != Signal::Cycles && !self.is_clock(*signal, *amount) {
+                    totals.add(*signal, instructions.wrapping_mul(u64::from(*amount)));
+                }
             }
         }
         if let Some(signal) = self.paired.filter(|_| paired != 0) {
             totals.add(signal, paired);
         }
+    }
+
+    /// Whether a signal other than cycles grows as they do.
+    fn is_clock(&self, signal: Signal, amount: u32) -> bool {
+        !matches!(signal, Signal::Cycles | Signal::InstructionsRetired) && u64::from(amount) == self.amount(Signal::Cycles)
+    }
+
+    /// The signals that grow as cycles do.
+    #[cfg(feature = "companion")]
+    pub(crate) fn clocks(&self) -> impl Iterator<Item = Signal> {
+        self.growing.iter().take(self.count).filter(|(signal, amount)| self.is_clock(*signal, *amount)).map(|(signal, _)| *signal)
     }
 
     /// The signals that it counts.
@@ -362,8 +390,14 @@ impl Countdown {
 
     /// Leaves what the horizon allows but for `reserve` instructions, minus the open ones, which are subtracted already.
     #[inline]
-    pub(crate) fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, (instructions, paired): (u64, u64), reserve: u64) {
-        let left = self.room(thread).saturating_sub(reserve).saturating_sub(instructions).min(Self::MOST);
+    pub(crate) fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, open: (u64, u64), reserve: u64) {
+        self.leave(self.room(thread).saturating_sub(reserve), open);
+    }
+
+    /// Leaves so many instructions, minus the open ones, which are subtracted already.
+    #[inline]
+    pub(crate) fn leave(&self, room: u64, (instructions, paired): (u64, u64)) {
+        let left = room.saturating_sub(instructions).min(Self::MOST);
         self.left.set(left << Self::SHIFT | paired);
         self.filled.set(left + instructions);
     }

@@ -280,6 +280,7 @@ bool tcg_bridge_pmv(uint64_t pmv, uint8_t *vector) {
 
 void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
   uint32_t signals[1 + TCG_BRIDGE_MOST_CLOCKS] = {hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN};
+  bool timed = cpu->bridge->is_timed && cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING;
   uint32_t clock;
   if (!cpu->counting) return;
   /* A deadline that the last instruction has reached is served first. */
@@ -289,8 +290,13 @@ void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
     vm_pmu_cpu_sync(cpu->cpu);
     tcg_bridge_report_context(cpu);
   }
+  if (timed) {
+    /* Its pipeline drains; how many cycles that takes, it says. */
+    VmPmuInstruction taken = {.size = sizeof(VmPmuInstruction), .instruction_class = VM_PMU_CLASS_EXCEPTION};
+    vm_pmu_cpu_execute(cpu->cpu, &taken);
+  }
   for (clock = 0; clock < cpu->bridge->clock_count; clock++) signals[1 + clock] = cpu->bridge->clocks[clock];
-  vm_pmu_cpu_retire(cpu->cpu, signals, 1 + cpu->bridge->clock_count, 1);
+  vm_pmu_cpu_retire(cpu->cpu, signals, timed ? 1 : 1 + cpu->bridge->clock_count, 1);
   tcg_bridge_renew_if_changed(cpu);
 }
 

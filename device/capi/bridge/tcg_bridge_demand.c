@@ -31,6 +31,15 @@ static bool is_separate(const TcgBridge *bridge, uint32_t signal) {
   return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
 }
 
+/* Whether a signal is demanded that grows as cycles do. */
+static bool counts_clocks(const TcgBridge *bridge, const VmPmuDemand *demand) {
+  uint32_t clock;
+  for (clock = 0; clock < bridge->clock_count; clock++) {
+    if (has(demand->signals, bridge->clocks[clock])) return true;
+  }
+  return false;
+}
+
 /* Adds to `needed` what is demanded and only the companion makes. Returns whether there is anything. */
 static bool add_needed(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t needed[VM_PMU_SIGNAL_WORDS]) {
   uint64_t any = demand->records & TCG_BRIDGE_COMPANION_RECORDS;
@@ -39,31 +48,33 @@ static bool add_needed(const TcgBridge *bridge, const VmPmuDemand *demand, uint6
     any |= demand->signals[word] & bridge->companion_only[word];
     needed[word] |= demand->signals[word] & bridge->companion_only[word];
   }
+  if (bridge->is_timed && counts_clocks(bridge, demand)) {
+    needed[VM_PMU_SIGNAL_CYCLES / 64] |= UINT64_C(1) << VM_PMU_SIGNAL_CYCLES % 64;
+    any = 1;
+  }
   return any != 0;
 }
 
-/* Keeps in mind what turns need. Returns whether the CPU is followed for the signals in `needed` now. */
-static bool is_followed_in_turns(TcgBridgeCpu *cpu) {
+/* Keeps in mind what turns need. Returns the signals for which the CPU is followed now, in addition to what is demanded. */
+static const uint64_t *needed_in_turns(TcgBridgeCpu *cpu) {
+  static const uint64_t none[VM_PMU_SIGNAL_WORDS];
   const TcgBridge *bridge = cpu->bridge;
-  uint64_t now;
-  cpu->stays_followed = 0;
-  if (bridge->host.clock == NULL) return false;
-  now = bridge->host.clock(bridge->user);
+  uint64_t now = bridge->host.clock != NULL ? bridge->host.clock(bridge->user) : 0;
   if (cpu->counting) cpu->counted_at = now;
-  if (now - cpu->counted_at > TCG_BRIDGE_CHANGE_OF_TURNS || now - cpu->needed_at >= TCG_BRIDGE_STAYS_FOLLOWED) {
+  if (bridge->host.clock == NULL || now - cpu->counted_at > TCG_BRIDGE_CHANGE_OF_TURNS || now - cpu->needed_at >= TCG_BRIDGE_STAYS_FOLLOWED) {
     cpu->needed_at = 0;
     memset(cpu->needed, 0, sizeof cpu->needed);
   }
+  cpu->stays_followed = 0;
   if (add_needed(bridge, &cpu->demand, cpu->needed)) {
     cpu->needed_at = now;
-    return true;
+    return cpu->needed;
   }
   cpu->stays_followed = cpu->needed_at != 0 && counts(bridge, &cpu->demand);
-  return cpu->stays_followed;
+  return cpu->stays_followed ? cpu->needed : none;
 }
 
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
-  static const uint64_t none[VM_PMU_SIGNAL_WORDS];
   const TcgBridge *bridge = cpu->bridge;
   uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES, followed = cpu->following, counted = cpu->counting;
   bool following = false, blocks = false;
@@ -74,7 +85,7 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   cpu->box_demand = VM_PMU_LOAD(&bridge->box_demand);
   if (bridge->companion != NULL) {
     uint32_t records = bridge->boxes != NULL ? bridge->boxes->records(cpu) : 0;
-    vm_pmu_cpu_watch(cpu->cpu, is_followed_in_turns(cpu) ? cpu->needed : none, records);
+    vm_pmu_cpu_watch(cpu->cpu, needed_in_turns(cpu), records);
   }
   vm_pmu_cpu_sync(cpu->cpu);
   vm_pmu_cpu_is_followed(cpu->cpu, &following);

@@ -73,6 +73,8 @@ struct TcgBridge {
   uint64_t box_demand;
   /* The number of the first box of each kind. */
   uint32_t first_boxes[TCG_BRIDGE_UNITS];
+  /* The companion makes the cycles of CPUs that are followed. */
+  bool is_timed;
   /* The signals that the companion supplies; and those of them that the host does not count, for which instructions are followed. */
   uint64_t companion_signals[VM_PMU_SIGNAL_WORDS];
   uint64_t companion_only[VM_PMU_SIGNAL_WORDS];

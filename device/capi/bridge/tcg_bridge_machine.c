@@ -59,7 +59,9 @@ static bool create_companion(TcgBridge *bridge, const TcgBridgeOptions *options,
     insert(bridge->companion_only, made[number]);
     if (*count != 0) supplied[(*count)++] = made[number];
   }
+  bridge->is_timed = companion.clock == VM_PMU_CLOCK_OWNER_COMPANION;
   for (number = 0; number < options->supplied_count; number++) {
+    if (bridge->is_timed && supplied[number] == VM_PMU_SIGNAL_CYCLES) continue;
     bridge->companion_only[supplied[number] / 64] &= ~(UINT64_C(1) << (supplied[number] % 64));
   }
   return true;

@@ -592,6 +592,37 @@ TURNS_OF_POWER = [
     )
 ]
 
+# The companion makes the cycles of a CPU that is followed.
+COMPANION_TIME = ("-global", "tcg-pmu.pmu-time=companion")
+
+
+def between(least: int, most: int) -> Judge:
+    """Each count of three runs is within these bounds."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = [count for counts in numbers(lines) for count in counts]
+        fits = len(found) == 3 and all(least <= count <= most for count in found)
+        return None if fits else f"expected three times {least} to {most}, found {found}"
+
+    return judge
+
+
+# The 16 bytes of the loop begin at 7 modulo 16. A K8 fetches two aligned windows of 16 bytes for them, a clock each, and a taken branch costs it one
+# clock more: 3 in each turn.
+TIMED = {
+    "k8": [
+        Check("cycles of a loop by the companion", stat("cycles:u", "loop"), between(3_000_000, 3_050_000)),
+        Check("stalls of dispatch", stat("rd1:u", "memory"), between(1, 1_000_000)),
+    ],
+    # Two instructions in a cycle at most, and one in a cycle at least, as it waits for no memory.
+    "knl": [Check("cycles of a loop by the companion", stat("cycles:u", "loop"), between(2_500_000, 5_000_000))],
+    # Six in a cycle at most. Each load waits for the second level.
+    "power9": [
+        Check("cycles of a loop by the companion", stat("cycles:u", "loop"), between(1_000_000, 5_000_000)),
+        Check("stalls of completion", stat("r1e054:u", "memory"), between(81_920, 1_000_000)),
+    ],
+}
+
 
 @dataclass(frozen=True)
 class Run:
@@ -621,6 +652,7 @@ RUNS = [
     Run("power9", TURNS_OF_POWER, options=ICOUNT),
     Run("powernv9", POWERNV),
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
+    *(Run(machine, timed, options=COMPANION_TIME) for machine, timed in TIMED.items()),
     Run("knl", SAVED["knl"], saved=0.5),
     Run("knl", SAVED_BOXES, saved=2),
     Run("knl", SAVED_TRAFFIC, saved=1.5),

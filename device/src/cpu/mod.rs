@@ -529,12 +529,23 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             return None;
         }
         let mut states = [Signal::Cycles; MOST_STATES];
-        let mut count = 0;
-        for (place, state) in states.iter_mut().zip(step.states().filter(|state| self.own.wants(*state))) {
+        let mut count = self.clocks(&mut states);
+        for (place, state) in states.iter_mut().skip(count).zip(step.states().filter(|state| self.own.wants(*state))) {
             *place = state;
             count += 1;
         }
         self.deliver_in(step, states.get(..count).unwrap_or(&[]), true)
+    }
+
+    /// Lists what grows as the companion's cycles do. Returns how many they are.
+    #[cfg(feature = "companion")]
+    fn clocks(&self, states: &mut [Signal; MOST_STATES]) -> usize {
+        let mut count = 0;
+        for (place, state) in states.iter_mut().zip(self.countdown.clocks().filter(|state| self.in_blocks && self.own.wants(*state))) {
+            *place = state;
+            count += 1;
+        }
+        count
     }
 
     /// Reports it, with the states of the emulator that held.
@@ -608,7 +619,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             self.update_demand();
             self.thread.check();
         }
-        if !self.thread.check_if_due() && self.countdown.room(self.thread) < u64::from(instructions) {
+        if !self.thread.check_if_due() && self.room() < u64::from(instructions) {
             // The deadline of a counter that was stopped for a time is nearer than it must be.
             self.thread.service();
             self.thread.check();
@@ -616,7 +627,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         self.sync();
         self.fill((0, 0));
         // Where nothing fits, because a deadline has been reached or the pace does not grow with instructions, they go singly.
-        let room = self.countdown.room(self.thread).min(self.trace_room()).max(1).min(instructions.into());
+        let room = self.room().max(1).min(instructions.into());
         if self.countdown.left() < room {
             self.countdown.grant(room);
         }
@@ -664,7 +675,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         let drained = self.take_out(Countdown::takes(open, 0));
         if self.contexts.is_postponed() {
             let (countdown, totals) = (&self.countdown, self.thread.totals());
-            self.contexts.report(self.thread, |amounts| countdown.add(amounts.instructions, amounts.paired, totals));
+            self.contexts.report(self.thread, |amounts| countdown.add(amounts.instructions, amounts.paired, totals, false));
         }
         (drained.instructions, drained.open)
     }
@@ -675,7 +686,7 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
         if self.contexts.is_unreported() {
             self.contexts.keep(drained.instructions, drained.paired, totals);
         } else {
-            self.countdown.add(drained.instructions, drained.paired, totals);
+            self.countdown.add(drained.instructions, drained.paired, totals, self.is_timed());
         }
         drained
     }
@@ -683,14 +694,17 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
     /// Leaves what the horizon allows, without the open instructions. Where records are wanted, the instruction that reaches a deadline ends a
     /// block of its own.
     fn fill(&self, open: (u64, u64)) {
-        self.countdown.fill(self.thread, open, u64::from(self.demand.records().at_deadline));
-        self.countdown.limit(self.trace_room().saturating_sub(open.0));
+        self.countdown.leave(self.room().saturating_sub(self.demand.records().at_deadline.into()), open);
     }
 
-    /// A CPU that no companion follows need not report what it has executed.
-    #[cfg(not(feature = "companion"))]
-    fn trace_room(&self) -> u64 {
-        u64::MAX
+    /// How many instructions may be entered: no deadline comes before the last of them.
+    fn room(&self) -> u64 {
+        #[cfg(feature = "companion")]
+        if self.is_followed() {
+            let horizon = if self.is_timed() { u64::MAX } else { self.countdown.room(self.thread) };
+            return horizon.min(self.trace_room());
+        }
+        self.countdown.room(self.thread)
     }
 
     // ---- Registers and contexts ----

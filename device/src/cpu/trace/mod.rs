@@ -5,13 +5,18 @@
 
 use vm_pmu_arch::feed::{Branch, Memory, Occasion, Record, Records, Signal};
 
-use super::{Counts, Cpu, Step};
+use super::{Counts, Cpu, MOST_STATES, Step};
 use crate::companion::{Access, AccessKind, Block, Follower, Instruction, PageTables, Transfer};
+use crate::countdown::Countdown;
 use crate::irq::InterruptLine;
+use crate::topology::Thread;
 
 /// More than an instruction of up to four accesses adds to any signal that the companion makes: with its fetch it is in ten lines at most, whose
 /// pages a nested walk of at most 24 entries finds.
 pub(super) const MOST_EVENTS: u64 = 256;
+
+/// More than an instruction of up to four accesses, each of which waits for others, takes cycles.
+const MOST_CYCLES: u64 = 4096;
 
 /// The accesses of an instruction that are reported together.
 const MOST_ACCESSES: usize = 64;
@@ -127,6 +132,19 @@ impl Pending {
     }
 }
 
+/// Where the instructions of a trace go.
+struct Execution<'e, 'a, L, T> {
+    follower: &'e mut Follower<'a>,
+    tables: &'e mut T,
+    thread: Thread<'a, L>,
+    pending: Pending,
+    countdown: &'e Countdown,
+    /// The emulator's states that hold in each cycle, if the companion makes the cycles.
+    held: Option<&'e [Signal]>,
+    /// Whether the instruction that was executed last is a branch, until it is delivered.
+    last: Option<bool>,
+}
+
 /// The last instruction of a trace, whose record is wanted if it reaches a deadline.
 struct Last(Option<Record>);
 
@@ -164,7 +182,8 @@ impl<L: InterruptLine> Cpu<'_, L> {
     ///
     /// Call both before anything else is reported: before [`refill`](Cpu::refill) and [`access`](Cpu::access), before the context changes, before
     /// an interrupt is taken, and before the machine is saved. What is counted is what single instructions count: a countdown has room for no
-    /// more instructions than reach no deadline of the companion's signals.
+    /// more instructions than reach no deadline of the companion's signals. If the companion makes the cycles, the signals of the countdown
+    /// that grow with instructions as much as cycles do hold in each of them.
     ///
     /// ```
     /// use vm_pmu::companion::{self, Access, Block, Instruction, Untranslated};
@@ -205,41 +224,46 @@ impl<L: InterruptLine> Cpu<'_, L> {
             return;
         }
         let recorded = self.demand.records().at_deadline || !self.follows_between();
+        let mut states = [Signal::Cycles; MOST_STATES];
+        let count = self.clocks(&mut states);
+        let held = self.is_timed().then(|| states.get(..count).unwrap_or(&[]));
         let Some(follower) = &mut self.follower else { return };
-        let mut pending = Pending { number: 0, accesses: [Access::default(); MOST_ACCESSES], count: 0 };
+        let pending = Pending { number: 0, accesses: [Access::default(); MOST_ACCESSES], count: 0 };
+        let mut execution = Execution { follower, tables, thread: self.thread, pending, countdown: &self.countdown, held, last: None };
         let mut current: Option<Current<'_>> = None;
         for entry in trace {
             match entry.what & KINDS {
                 ACCESS => {
                     if let (Some(current), Some(access)) = (&mut current, entry.of_access()) {
-                        current.access(follower, &mut pending, entry.number(), access, tables);
+                        execution.access(current, entry.number(), access);
                     }
                 }
                 BLOCK => {
                     let block = blocks.block(entry.address).filter(|block| !block.is_empty());
                     if let Some(current) = &mut current {
-                        current.complete(follower, &mut pending, block.map_or(next, Block::address), tables);
+                        execution.complete(current, block.map_or(next, Block::address));
                     }
-                    pending.count = 0;
+                    execution.pending.count = 0;
                     current = block.map(|block| Current { block, next: entry.number() });
                 }
                 LEFT => {
-                    if let Some(mut current) = current.take() {
-                        current.execute_to(follower, &mut pending, entry.number(), tables);
+                    // After all of its instructions it is complete.
+                    if let Some(mut left) = current.take_if(|current| entry.number() < current.block.len()) {
+                        execution.execute_to(&mut left, entry.number());
+                        execution.pending.count = 0;
                     }
-                    pending.count = 0;
                 }
                 _ => {}
             }
         }
-        self.traced = None;
-        if let Some(current) = &mut current {
-            if recorded {
-                self.traced = current.complete_last(follower, &mut pending, next, tables);
-            } else {
-                current.complete(follower, &mut pending, next, tables);
+        self.traced = match &mut current {
+            Some(current) if recorded => execution.complete_last(current, next),
+            Some(current) => {
+                execution.complete(current, next);
+                None
             }
-        }
+            None => None,
+        };
     }
 
     /// [Completes](Cpu::complete) the instructions of a trace: adds what they count, reports the record of the last one where it is wanted, and
@@ -263,11 +287,11 @@ impl<L: InterruptLine> Cpu<'_, L> {
         }
     }
 
-    /// Whether a trace may have several instructions at the moment: the companion follows the CPU, makes no cycles, and nothing is wanted of each
+    /// Whether a trace may have several instructions at the moment: the companion follows the CPU, and nothing is wanted of each
     /// instruction before the next is entered. If not, [`refill`](Cpu::refill) enters instructions one by one while the CPU is followed.
     #[must_use]
     pub fn traces_blocks(&self) -> bool {
-        self.is_followed() && !self.is_timed() && !self.demand.per_cycle() && self.follows_between()
+        self.is_followed() && !self.demand.per_cycle() && self.follows_between()
     }
 
     /// How many instructions may be entered before the companion must have got them: none of them reaches a deadline of its signals. 0 if it must
@@ -280,8 +304,20 @@ impl<L: InterruptLine> Cpu<'_, L> {
             return 0;
         }
         let distance = |signal: Signal| self.thread.deadlines().distance(signal, self.thread.totals());
-        let nearest = self.made.iter().map(distance).min().unwrap_or(u64::MAX);
-        if nearest == u64::MAX { nearest } else { nearest.saturating_sub(1) / MOST_EVENTS }
+        let room = |signal: Signal, most: u64| match distance(signal) {
+            u64::MAX => u64::MAX,
+            far => far.saturating_sub(1) / most,
+        };
+        if !self.is_timed() {
+            return self.made.iter().map(|signal| room(signal, MOST_EVENTS)).min().unwrap_or(u64::MAX);
+        }
+        // Cycles may be more than instructions, or fewer: nothing follows from the horizon.
+        let made = self.made.iter().map(|signal| room(signal, MOST_CYCLES));
+        let own = self.own.signals().iter().map(|signal| match signal {
+            Signal::InstructionsRetired => distance(signal),
+            _ => room(signal, MOST_CYCLES),
+        });
+        made.chain(own).min().unwrap_or(u64::MAX)
     }
 
     /// Whether nothing is wanted of instructions that reach no deadline but what they count.
@@ -290,83 +326,102 @@ impl<L: InterruptLine> Cpu<'_, L> {
     }
 }
 
-impl Current<'_> {
+impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
     /// Executes everything before instruction `end`, with the pending accesses if they are of one of these.
     #[inline]
-    fn execute_to(&mut self, follower: &mut Follower<'_>, pending: &mut Pending, end: usize, tables: &mut impl PageTables) {
-        let end = end.min(self.block.len());
-        if pending.count != 0 && pending.number < end {
-            let number = pending.number;
-            self.pass_over(follower, number, tables);
-            follower.execute_within(self.block, number, pending.all(), None, tables);
-            self.next = number + 1;
-            pending.count = 0;
+    fn execute_to(&mut self, current: &mut Current<'_>, end: usize) {
+        let end = end.min(current.block.len());
+        if self.pending.count != 0 && self.pending.number < end {
+            let number = self.pending.number;
+            self.pass_over(current, number);
+            self.execute(current, number, None);
         }
-        self.pass_over(follower, end, tables);
+        self.pass_over(current, end);
     }
 
     #[inline]
-    fn pass_over(&mut self, follower: &mut Follower<'_>, end: usize, tables: &mut impl PageTables) {
-        if self.next < end {
-            follower.pass_over(self.block, self.next..end, tables);
-            self.next = end;
+    fn pass_over(&mut self, current: &mut Current<'_>, end: usize) {
+        if current.next >= end {
+            return;
+        }
+        if self.held.is_none() {
+            self.follower.pass_over(current.block, current.next..end, self.tables);
+        } else {
+            for number in current.next..end {
+                self.retire();
+                self.follower.execute_within(current.block, number, &[], None, self.tables);
+                self.last = Some(false);
+            }
+        }
+        current.next = end;
+    }
+
+    /// Executes instruction `number` with the pending accesses.
+    #[inline]
+    fn execute(&mut self, current: &mut Current<'_>, number: usize, transfer: Option<Transfer>) {
+        self.retire();
+        self.follower.execute_within(current.block, number, self.pending.all(), transfer, self.tables);
+        (current.next, self.pending.count) = (number + 1, 0);
+        self.last = Some(transfer.is_some());
+    }
+
+    /// Delivers the cycles of the instruction before, which reaches no deadline. The last instruction of a trace is [completed](Cpu::complete_trace).
+    #[inline]
+    fn retire(&mut self) {
+        if let (Some(held), Some(branch)) = (self.held, self.last.take()) {
+            self.countdown.retire_oldest(branch, self.thread.totals());
+            self.follower.deliver(&self.thread, held, |_| {});
         }
     }
 
     /// Instruction `number` makes an access.
     #[inline]
-    fn access(&mut self, follower: &mut Follower<'_>, pending: &mut Pending, number: usize, access: Access, tables: &mut impl PageTables) {
-        if number < self.next || number >= self.block.len() {
+    fn access(&mut self, current: &mut Current<'_>, number: usize, access: Access) {
+        if number < current.next || number >= current.block.len() {
             return;
         }
-        if pending.count != 0 && pending.number != number {
-            if number < pending.number {
+        if self.pending.count != 0 && self.pending.number != number {
+            if number < self.pending.number {
                 return;
             }
-            self.execute_to(follower, pending, number, tables);
+            self.execute_to(current, number);
         }
-        pending.number = number;
-        if pending.count == MOST_ACCESSES {
+        self.pending.number = number;
+        if self.pending.count == MOST_ACCESSES {
             // What it has accessed so far goes first.
-            self.pass_over(follower, number, tables);
-            follower.execute_within(self.block, number, pending.all(), None, tables);
-            pending.count = 0;
+            self.pass_over(current, number);
+            self.follower.execute_within(current.block, number, self.pending.all(), None, self.tables);
+            self.pending.count = 0;
         }
-        if let Some(place) = pending.accesses.get_mut(pending.count) {
+        if let Some(place) = self.pending.accesses.get_mut(self.pending.count) {
             *place = access;
-            pending.count += 1;
+            self.pending.count += 1;
         }
     }
 
     /// The block is complete, and the CPU goes on at `next`. No record is wanted of its last instruction.
     #[inline]
-    fn complete(&mut self, follower: &mut Follower<'_>, pending: &mut Pending, next: u64, tables: &mut impl PageTables) {
-        let last = self.block.len() - 1;
-        self.execute_to(follower, pending, last, tables);
-        if self.next == last {
-            follower.execute_within(self.block, last, pending.all(), self.block.transfer_to(next), tables);
-            self.next = last + 1;
+    fn complete(&mut self, current: &mut Current<'_>, next: u64) {
+        let last = current.block.len() - 1;
+        self.execute_to(current, last);
+        if current.next == last {
+            self.execute(current, last, current.block.transfer_to(next));
         }
-        pending.count = 0;
+        self.pending.count = 0;
     }
 
     /// The same for a block whose last instruction may be recorded. Returns what is known of that.
-    fn complete_last(
-        &mut self,
-        follower: &mut Follower<'_>,
-        pending: &mut Pending,
-        next: u64,
-        tables: &mut impl PageTables,
-    ) -> Option<Record> {
-        let last = self.block.len() - 1;
-        self.execute_to(follower, pending, last, tables);
-        if self.next != last {
+    fn complete_last(&mut self, current: &mut Current<'_>, next: u64) -> Option<Record> {
+        let last = current.block.len() - 1;
+        self.execute_to(current, last);
+        if current.next != last {
             return None;
         }
-        let instruction = self.block.instruction(last)?;
-        let instruction = Instruction { accesses: pending.all(), transfer: self.block.transfer_to(next), ..instruction };
-        follower.execute(&instruction, tables);
-        self.next = last + 1;
+        self.retire();
+        let instruction = current.block.instruction(last)?;
+        let instruction = Instruction { accesses: self.pending.all(), transfer: current.block.transfer_to(next), ..instruction };
+        self.follower.execute(&instruction, self.tables);
+        current.next = last + 1;
         Some(record_of(&instruction))
     }
 }

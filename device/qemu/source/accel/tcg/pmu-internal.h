@@ -39,6 +39,8 @@ struct TcgPmu {
     /* The file for a recording, or null, and the most statements in it: the properties `record` and `record-most`. */
     char *record;
     uint64_t record_most;
+    /* Who makes the cycles of a CPU that is followed: "instructions" or "companion". */
+    char *time;
     Notifier exit;
     /* The blocks that are described to the library, VmPmuBlock, until all blocks are discarded. */
     GPtrArray *blocks;

@@ -647,6 +647,12 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
     };
     char why[200];
 
+    if (pmu->time && strcmp(pmu->time, "companion") == 0) {
+        companion.clock = VM_PMU_CLOCK_OWNER_COMPANION;
+    } else if (pmu->time && strcmp(pmu->time, "instructions") != 0) {
+        error_setg(errp, "pmu: pmu-time=%s is neither instructions nor companion", pmu->time);
+        return;
+    }
     options.user = pmu;
     options.host.retranslate = retranslate;
     options.host.counting = counting;
@@ -677,6 +683,7 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
 static const Property tcg_pmu_properties[] = {
     DEFINE_PROP_STRING("record", TcgPmu, record),
     DEFINE_PROP_UINT64("record-most", TcgPmu, record_most, 1000000),
+    DEFINE_PROP_STRING("pmu-time", TcgPmu, time),
 };
 
 #if QEMU_VERSION_MAJOR > 10 || QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR >= 1
