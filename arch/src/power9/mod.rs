@@ -75,6 +75,7 @@ use crate::model::{
 use counting::{Mask, PROGRAMMABLE, bit};
 use pausing::Pause;
 use plain::Ways;
+use sampled::Present;
 use selection::Selected;
 
 /// A revision of the part. The guide describes one PMU; revisions differ in what drivers avoid.
@@ -179,7 +180,7 @@ pub struct Power9 {
     /// The data address that continuous sampling saw last.
     last_data: Option<u64>,
     /// The address of the last instruction whose record came, until the thread does something else.
-    present: Option<u64>,
+    present: Option<Present>,
     /// The sampled instruction is being counted.
     sampling: bool,
     demand: Demand,

@@ -24,6 +24,16 @@ fn address_signal(mmcra: Mmcra) -> Option<Signal> {
     }
 }
 
+/// The last instruction whose record came, while an alert may still be its.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Present {
+    pub(super) address: u64,
+    /// SIER's TYPE.
+    pub(super) kind: u8,
+    /// The address of its data, where nothing is reported of the accesses before it.
+    pub(super) data: Option<u64>,
+}
+
 /// What the threshold counter and its events add at one instant.
 #[derive(Clone, Copy, Default)]
 struct Pulses {
@@ -260,14 +270,16 @@ impl Power9 {
         if pmae && !self.freezes().history() && record.branch.is_some_and(|branch| branch.taken) {
             self.history.enter(record, self.mmcra);
         }
-        if pmae && self.addresses.fold(feed) != 0 && !self.traces() {
+        let reported = addresses_are_reported(feed);
+        if pmae && self.addresses.fold(feed) != 0 && reported && !self.traces() {
             self.last_data = record.memory.map(|memory| memory.address).or(self.last_data);
         }
-        self.present = Some(record.address);
+        let life = Life::new(record, self.mmcra);
+        let data = if reported { None } else { self.data_of(record) };
+        self.present = Some(Present { address: record.address, kind: sier::kind(&life), data });
         let occurrences = self.eligible.fold(feed);
         self.sampler.advance(occurrences);
         let event = self.count(feed);
-        let life = Life::new(record, self.mmcra);
         if occurrences != 0 && self.sampler.machine == (Machine::Start { left: 0 }) && self.is_eligible(&life) {
             self.sample(&life);
         }
@@ -275,6 +287,17 @@ impl Power9 {
             self.update_demand_unless_pausing(feed);
         }
         self.sampling = false;
+    }
+
+    /// The data of the instruction at which an alert comes, where nothing is reported of the accesses before it: SDAR_MODE's choice of them
+    /// is between stores and all (section 2.2).
+    fn data_of(&self, record: &Record) -> Option<u64> {
+        let memory = record.memory?;
+        let chosen = match address_signal(self.mmcra)? {
+            Signal::Stores => memory.store,
+            _ => true,
+        };
+        chosen.then_some(memory.address)
     }
 
     /// Whether the instruction is one of those that random sampling chooses among. The match array is the model's own.
@@ -412,12 +435,12 @@ impl Power9 {
         if self.mmcra.sample_enable() || self.traces() {
             return;
         }
-        if let Some(address) = self.present {
-            self.siar = address;
-            self.sier = sier::continuous(Msr::of(self.context.machine_state));
+        let mut data = self.last_data;
+        if let Some(present) = self.present {
+            self.siar = present.address;
+            self.sier = sier::continuous(Msr::of(self.context.machine_state), present.kind);
+            data = data.or(present.data);
         }
-        if let Some(address) = self.last_data {
-            self.sdar = address;
-        }
+        self.sdar = data.unwrap_or(self.sdar);
     }
 }

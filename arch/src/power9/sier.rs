@@ -4,11 +4,12 @@ use super::marked::Life;
 use super::{Mmcra, Msr, Sier};
 use crate::feed::{DataSource, ExecutionUnit, FetchSource, Prediction, Stage, StoreOutcome, Traits};
 
-/// SIER in continuous sampling: the state of the thread alone. Which instruction SIAR and SDAR are of is not said (section 2.3).
-pub(super) fn continuous(msr: Msr) -> Sier {
+/// SIER in continuous sampling, of an instruction of this TYPE: its valid bits are 0 (section 2.3).
+pub(super) fn continuous(msr: Msr, kind: u8) -> Sier {
     let mut sier = Sier::default();
     sier.set_msr_pr(msr.pr());
     sier.set_msr_hv(msr.hv());
+    sier.set_kind(kind);
     sier
 }
 
@@ -16,7 +17,7 @@ pub(super) fn continuous(msr: Msr) -> Sier {
 ///
 /// What has no code in the manual, and what was not reported, has the code 0, which is reserved in most fields.
 pub(super) fn sier(life: &Life<'_>, msr: Msr, mmcra: Mmcra, threshold_reached: bool) -> Sier {
-    let mut sier = continuous(msr);
+    let mut sier = continuous(msr, kind(life));
     let record = life.record();
     let sample = &record.sample;
 
@@ -30,7 +31,6 @@ pub(super) fn sier(life: &Life<'_>, msr: Msr, mmcra: Mmcra, threshold_reached: b
     sier.set_te(threshold_reached);
     sier.set_slew_dn(life.is(Traits::SLEW_DOWN));
     sier.set_slew_up(life.is(Traits::SLEW_UP));
-    sier.set_kind(kind(life));
     sier.set_cmpl(life.completed());
     // Which cache it was fetched from is not kept for an instruction that was chosen after an event.
     if life.by_instruction_sampling() {
@@ -76,7 +76,7 @@ pub(super) fn sier(life: &Life<'_>, msr: Msr, mmcra: Mmcra, threshold_reached: b
 
 /// TYPE: an instruction that reads or writes memory is a load or a store whatever unit executed it, else the unit decides. A load/store
 /// unit that does neither has no code.
-fn kind(life: &Life<'_>) -> u8 {
+pub(super) fn kind(life: &Life<'_>) -> u8 {
     match life.unit() {
         _ if life.load() => 1,
         _ if life.store() => 2,
@@ -186,10 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn continuous_sampling_shows_the_state_alone() {
-        // MSR[HV] is bit 3, MSR[PR] bit 49; SIER[MSR_PR] is bit 38, SIER[MSR_HV] bit 39.
-        assert_eq!(continuous(Msr::written(1 << 60)).bits(), 1 << 24);
-        assert_eq!(continuous(Msr::written(1 << 14)).bits(), 1 << 25);
+    fn continuous_sampling_shows_the_state_and_the_type() {
+        // MSR[HV] is bit 3, MSR[PR] bit 49; SIER[MSR_PR] is bit 38, SIER[MSR_HV] bit 39, the last of TYPE bit 48.
+        assert_eq!(continuous(Msr::written(1 << 60), 0).bits(), 1 << 24);
+        assert_eq!(continuous(Msr::written(1 << 14), 0).bits(), 1 << 25);
+        assert_eq!(continuous(Msr::default(), 5).bits(), 5 << 15);
     }
 
     #[test]

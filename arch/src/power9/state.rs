@@ -1,6 +1,7 @@
 //! What a POWER9 PMU remembers, and the PMU that remembers it.
 
 use super::registers::{Bescr, COUNTERS, Ldbar, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Sier};
+use super::sampled::Present;
 use super::selection::Selected;
 use super::{History, Power9, Revision, Sampler, ThresholdCounter};
 use crate::counter::Detector;
@@ -55,6 +56,19 @@ pub struct State {
     pub last_data: Option<u64>,
     /// The address of the last instruction whose record came, while it may still alert.
     pub present: Option<u64>,
+    /// SIER's TYPE of that instruction. States of versions without it have 0.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_reserved"))]
+    pub present_type: u8,
+    /// The address of its data, where SDAR has that of the instruction at an alert. States of versions without it have none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub present_data: Option<u64>,
+}
+
+/// Whether nothing has to be saved of a TYPE.
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_reserved(kind: &u8) -> bool {
+    *kind == 0
 }
 
 impl Power9 {
@@ -88,7 +102,9 @@ impl Power9 {
             threshold: self.threshold,
             history: self.history,
             last_data: self.last_data,
-            present: self.present,
+            present: self.present.map(|present| present.address),
+            present_type: self.present.map_or(0, |present| present.kind),
+            present_data: self.present.and_then(|present| present.data),
         }
     }
 
@@ -111,7 +127,8 @@ impl Power9 {
         pmu.context = Context { time_base: state.context.time_base.wrapping_sub(ticks), ..state.context };
         pmu.shared.running = pmu.running();
         (pmu.sampler, pmu.threshold, pmu.history) = (state.sampler, state.threshold, state.history);
-        (pmu.last_data, pmu.present, pmu.excused) = (state.last_data, state.present, state.excused);
+        (pmu.last_data, pmu.excused) = (state.last_data, state.excused);
+        pmu.present = state.present.map(|address| Present { address, kind: state.present_type & 0b111, data: state.present_data });
         pmu.suspended = state.suspended & super::PROGRAMMABLE;
         pmu.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         pmu.ticks_seen = ticks;

@@ -714,6 +714,8 @@ typedef struct {
   uint8_t access_count;
   // VM_PMU_DECODED_...
   uint8_t flags;
+  // VmPmuUnit: the unit that executes it, for VmPmuRecord::unit; not known of x86.
+  uint8_t unit;
 } VmPmuDecoded;
 
 // The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.

@@ -13,7 +13,7 @@ use crate::instruction::{
 use crate::machine::part;
 use crate::pointer::{Growing, fill, fillable, list, offer, offerable, writable};
 use crate::status::{Failure, VmPmuStatus, guarded, misuse};
-use crate::vocabulary::{BRANCHES, number, pick};
+use crate::vocabulary::{BRANCHES, UNITS, number, pick};
 
 /// How bytes are read: an instruction set, and a mode of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub struct VmPmuDecoded {
     pub access_count: u8,
     /// VM_PMU_DECODED_...
     pub flags: u8,
+    /// VmPmuUnit: the unit that executes it, for VmPmuRecord::unit; not known of x86.
+    pub unit: u8,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -140,7 +142,7 @@ pub unsafe extern "C" fn vm_pmu_decode(
         let registers = unsafe { &raw const (*decoded).registers }.cast::<u16>();
         // SAFETY: both are there, with their sizes.
         unsafe {
-            fill(decoded, told(description))?;
+            fill(decoded, told(&found))?;
             fill(instruction, converted(description, address, registers))
         }
     })
@@ -194,7 +196,8 @@ fn converted(description: &Description, address: u64, registers: *const u16) -> 
 }
 
 /// The rest of the description.
-fn told(description: &Description) -> VmPmuDecoded {
+fn told(found: &Decoded) -> VmPmuDecoded {
+    let description = found.description();
     let operands = &description.operands;
     let mut registers = [0; MOST_REGISTERS];
     let listed = operands.addresses().iter().chain(operands.reads()).chain(operands.writes());
@@ -212,6 +215,7 @@ fn told(description: &Description) -> VmPmuDecoded {
         accesses,
         access_count: description.accesses().len() as u8,
         flags: flags.into_iter().filter(|(is, _)| *is).fold(0, |flags, (_, flag)| flags | flag),
+        unit: number(&UNITS, &found.unit()),
     }
 }
 

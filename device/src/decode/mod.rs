@@ -41,7 +41,7 @@ pub mod x86;
 
 pub use operands::Operands;
 
-use vm_pmu_arch::feed::{BranchKind, Signal};
+use vm_pmu_arch::feed::{BranchKind, ExecutionUnit, Signal};
 use vm_pmu_arch::registry::Part;
 
 use crate::companion::{self, AccessKind, Operation, Transfer};
@@ -261,6 +261,17 @@ impl Decoded {
             Decoded::X86(ref instruction) => &instruction.description,
             #[cfg(feature = "power9")]
             Decoded::Power(ref instruction) => &instruction.description,
+        }
+    }
+
+    /// The unit that executes it, for a [record](vm_pmu_arch::feed::Sample::unit) of POWER; not known of x86.
+    #[must_use]
+    pub fn unit(&self) -> ExecutionUnit {
+        match *self {
+            #[cfg(any(feature = "k8", feature = "knl"))]
+            Decoded::X86(_) => ExecutionUnit::Unknown,
+            #[cfg(feature = "power9")]
+            Decoded::Power(ref instruction) => power::unit(instruction.facts.category, instruction.facts.barrier),
         }
     }
 

@@ -48,7 +48,7 @@ static void fills_what_a_companion_needs(void) {
   EXPECT(instruction.flags == (VM_PMU_INSTRUCTION_OPERATION | VM_PMU_INSTRUCTION_PACKED | VM_PMU_INSTRUCTION_FLOATING_POINT));
   EXPECT(instruction.elements == VM_PMU_ELEMENTS_DOUBLES && instruction.address_registers == NULL);
   decode(VM_PMU_CODE_MODE_X86_BITS64, store, sizeof store, &instruction, &decoded);
-  EXPECT(decoded.flags == VM_PMU_DECODED_REPEATS && instruction.instruction_class == VM_PMU_CLASS_STRING);
+  EXPECT(decoded.flags == VM_PMU_DECODED_REPEATS && instruction.instruction_class == VM_PMU_CLASS_STRING && decoded.unit == VM_PMU_UNIT_UNKNOWN);
 }
 
 static void says_where_transfers_go(void) {
@@ -61,7 +61,7 @@ static void says_where_transfers_go(void) {
   EXPECT(instruction.branch == VM_PMU_BRANCH_DIRECT_CALL && instruction.target == 0x1105 && decoded.flags == VM_PMU_DECODED_TARGET);
   EXPECT(instruction.flags & VM_PMU_INSTRUCTION_TAKEN);
   decode(VM_PMU_CODE_MODE_POWER_BIG_ENDIAN, branch, sizeof branch, &instruction, &decoded);
-  EXPECT(instruction.branch == VM_PMU_BRANCH_CONDITIONAL && instruction.target == 0xFF0);
+  EXPECT(instruction.branch == VM_PMU_BRANCH_CONDITIONAL && instruction.target == 0xFF0 && decoded.unit == VM_PMU_UNIT_BRANCH);
   EXPECT(instruction.read_register_count == 1 && instruction.read_registers[0] == 107);
   const uint8_t swapped[] = {0xF0, 0xFF, 0x00, 0x42};
   decode(VM_PMU_CODE_MODE_POWER_LITTLE_ENDIAN, swapped, sizeof swapped, &instruction, &decoded);

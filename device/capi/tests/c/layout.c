@@ -249,6 +249,7 @@ AT(VmPmuDecoded, registers, 8);
 AT(VmPmuDecoded, accesses, 28);
 AT(VmPmuDecoded, access_count, 60);
 AT(VmPmuDecoded, flags, 61);
+AT(VmPmuDecoded, unit, 62);
 _Static_assert(sizeof(VmPmuDecodedAccess) == 4 && VM_PMU_CODE_MODE_POWER_BIG_ENDIAN == 4, "the bytes of instructions");
 
 AT(VmPmuOutcome, fetch_address, 8);

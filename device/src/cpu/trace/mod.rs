@@ -3,10 +3,10 @@
 //! A translator makes a [`Block`] of everything that it knows of a block before it is executed. Generated code writes the rest into a buffer: an
 //! entry for the block, and one for each access to memory. [`Cpu::execute_trace`] takes many blocks in one call.
 
-use vm_pmu_arch::feed::{Branch, Memory, Occasion, Record, Records, Signal};
+use vm_pmu_arch::feed::{Branch, ExecutionUnit, Memory, Occasion, Record, Records, Sample, Signal};
 
 use super::{Counts, Cpu, MOST_STATES, Step};
-use crate::companion::{Access, AccessKind, Block, Follower, Instruction, PageTables, Transfer};
+use crate::companion::{Access, AccessKind, Block, Class, Follower, Instruction, PageTables, Transfer};
 use crate::countdown::Countdown;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
@@ -169,7 +169,29 @@ fn record_of(instruction: &Instruction<'_>) -> Record {
         store: instruction.accesses.iter().any(stores),
         ..Memory::load(first.address, first.size)
     });
-    Record { branch, memory, ..Record::at(instruction.address) }
+    let sample = Sample { unit: unit_of(instruction.class), ..Sample::default() };
+    Record { branch, memory, sample, ..Record::at(instruction.address) }
+}
+
+/// Returns the unit of POWER that executes instructions of this class, unless their branch or access says it.
+fn unit_of(class: Class) -> ExecutionUnit {
+    match class {
+        Class::FloatAdd
+        | Class::FloatMultiply
+        | Class::FloatMultiplyAdd
+        | Class::FloatDivide
+        | Class::FloatSquareRoot
+        | Class::FloatCompare
+        | Class::FloatConvert
+        | Class::FloatMove
+        | Class::FloatEstimate
+        | Class::Decimal
+        | Class::Vector
+        | Class::VectorMultiply
+        | Class::VectorPermute
+        | Class::Crypto => ExecutionUnit::VectorScalar,
+        _ => ExecutionUnit::Unknown,
+    }
 }
 
 impl<L: InterruptLine> Cpu<'_, L> {

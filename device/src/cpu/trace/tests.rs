@@ -346,7 +346,7 @@ fn run(guest: &Guest, acts: &[Act], in_traces: bool, clock: Clock) -> Shown {
     for state in &mut shown.machine {
         if let crate::State::Power9(state) = state {
             // While the companion makes the cycles, single instructions are recorded though no deadline is near. Branches are left out.
-            (state.history, state.present) = (Default::default(), None);
+            (state.history, state.present, state.present_type, state.present_data) = (Default::default(), None, 0, None);
         }
     }
     shown

@@ -194,6 +194,8 @@ pub(super) mod sier {
 
     pub(in super::super) const MSR_PR: u64 = bit(38);
     pub(in super::super) const MSR_HV: u64 = bit(39);
+    /// The last bit of TYPE, 46:48.
+    pub(in super::super) const TYPE: u64 = bit(48);
     pub(in super::super) const KEPT: u64 = !(bit(7) | bits(33, 36) | bit(40));
     /// What problem state reads (P7).
     pub(in super::super) const PROBLEM: u64 = bits(41, 63);

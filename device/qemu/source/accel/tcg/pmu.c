@@ -132,10 +132,14 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
     if ((cflags & CF_COUNT_MASK) && !(cflags & (CF_PCREL | CF_PMU_FOLLOWED))) {
         /* A block that ends at a deadline stores where that was. */
         TCGv_i64 last = tcg_temp_new_i64();
+        TCGv_i32 unit = tcg_temp_new_i32();
 
         tcg_gen_mov_i64(last, tcg_constant_i64(0));
         db->pmu_last = tcg_last_op();
         tcg_gen_st_i64(last, tcg_env, AT(pmu_last));
+        tcg_gen_mov_i32(unit, tcg_constant_i32(0));
+        db->pmu_unit = tcg_last_op();
+        tcg_gen_st_i32(unit, tcg_env, AT(pmu_unit));
         for (int store = 0; store < 2; store++) {
             tcg_gen_st_i64(tcg_constant_i64(-1), tcg_env, AT(pmu_accesses[store].by));
         }
@@ -156,7 +160,20 @@ void tcg_pmu_gen_end(DisasContextBase *db)
         uint64_t last = tcg_get_insn_start_param(db->insn_start, 0);
 
         tcg_set_insn_param(db->pmu_last, 1, tcgv_i64_arg(tcg_constant_i64(last)));
+        tcg_set_insn_param(db->pmu_unit, 1, tcgv_i32_arg(tcg_constant_i32(db->pmu_last_unit)));
     }
+}
+
+/* The unit that executes the instruction that was translated last. */
+static uint32_t unit_of(DisasContextBase *db)
+{
+    VmPmuInstruction instruction = { .size = sizeof(instruction) };
+    VmPmuDecoded decoded = { .size = sizeof(decoded), .unit = VM_PMU_UNIT_UNKNOWN };
+    uint8_t bytes[TCG_PMU_LONGEST];
+    uint32_t mode = tcg_ctx->cpu->pmu_of_machine->target.code_mode(db->tb->flags);
+
+    vm_pmu_decode(mode, bytes, tcg_pmu_code(db, bytes), db->pmu_pc, &instruction, &decoded);
+    return decoded.unit;
 }
 
 void tcg_pmu_end_instruction(DisasContextBase *db)
@@ -169,6 +186,9 @@ void tcg_pmu_end_instruction(DisasContextBase *db)
     }
     if (db->pmu_block) {
         tcg_pmu_follow_instruction(db);
+    }
+    if (db->pmu_last && tcg_ctx->cpu->pmu_of_machine->target.options.records & VM_PMU_RECORDS_AT_DEADLINE) {
+        db->pmu_last_unit = unit_of(db);
     }
     db->pmu_ended = db->num_insns;
     db->pmu_pc = db->pc_next;

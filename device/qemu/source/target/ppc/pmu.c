@@ -206,6 +206,7 @@ static bool record(void *user, uint32_t number, VmPmuRecord *record)
     CPUState *cs = cpu_of(number);
 
     record->address = cs->pmu_last;
+    record->unit = cs->pmu_unit;
     for (int store = 0; store < 2; store++) {
         if (cs->pmu_accesses[store].by == cs->pmu_last) {
             record->flags |= store ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;

@@ -4,7 +4,7 @@
 //! Other random sampling draws instructions by a generator of the model's own; what it leaves in registers is not known here.
 
 use vm_pmu_arch::event::{Amount, Test};
-use vm_pmu_arch::feed::{DataSource, Record, Signal, Traits, Translation};
+use vm_pmu_arch::feed::{DataSource, ExecutionUnit, Record, Signal, Traits, Translation};
 
 use super::Thread;
 use crate::clocks::amount_of as of;
@@ -53,6 +53,24 @@ pub(in crate::power9) fn marked(record: &Record, tests: &[Test], amount: Amount)
         _ if holding.contains(&Some(false)) => Some(0),
         Amount::One if !holding.contains(&None) => Some(1),
         _ => None,
+    }
+}
+
+/// The code of SIER's TYPE (A.7). The two kinds that are printed as 101 have 101 and 110.
+fn type_of(record: &Record) -> u64 {
+    if let Some(memory) = record.memory.filter(|memory| memory.load || memory.store) {
+        return if memory.load { 0b001 } else { 0b010 };
+    }
+    match record.sample.unit {
+        ExecutionUnit::Branch => 0b011,
+        ExecutionUnit::VectorScalar => 0b100,
+        ExecutionUnit::FixedPoint => 0b101,
+        ExecutionUnit::Fetch => 0b110,
+        ExecutionUnit::LoadStore => 0b000,
+        // What the record has decides.
+        ExecutionUnit::Unknown if record.branch.is_some() => 0b011,
+        ExecutionUnit::Unknown if record.memory.is_some() => 0b000,
+        ExecutionUnit::Unknown => 0b101,
     }
 }
 
@@ -160,7 +178,7 @@ impl Thread {
         }
         self.siar = Some(record.address);
         let bit = |bit: u64, set: bool| if set { bit } else { 0 };
-        self.sier = Some(bit(sier::MSR_PR, self.pr()) | bit(sier::MSR_HV, self.hv()));
+        self.sier = Some(bit(sier::MSR_PR, self.pr()) | bit(sier::MSR_HV, self.hv()) | type_of(record) * sier::TYPE);
         match followed.data {
             Data::None => {}
             Data::At(address) => self.sdar = Some(address),
