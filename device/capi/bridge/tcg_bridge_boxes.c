@@ -13,6 +13,9 @@
 /* The number of threads of a tile. */
 #define THREADS 8
 
+/* Bytes of a line. */
+#define LINE 64
+
 static const struct {
   const char *first;
   uint32_t count;
@@ -46,12 +49,27 @@ static void report_requests(TcgBridgeCpu *cpu) {
   if ((cpu->box_demand & REQUESTS) != 0) vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, report_request, cpu);
 }
 
+static void report_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified) {
+  uint64_t end = request->physical + request->bytes, line = request->physical - request->physical % LINE;
+  if ((VM_PMU_LOAD(&bridge->box_demand) & REQUESTS) == 0) return;
+  for (; line < end; line += LINE, modified >>= 1) {
+    bool whole = line >= request->physical && end - line >= LINE;
+    uint32_t cha = 0, access = VM_PMU_DEVICE_ACCESS_READ;
+    if (request->operation == VM_PMU_DEVICE_OPERATION_WRITE) access = whole ? VM_PMU_DEVICE_ACCESS_WRITE : VM_PMU_DEVICE_ACCESS_PARTIAL_WRITE;
+    vm_pmu_companion_home(bridge->companion, line, &cha);
+    vm_pmu_box_device(bridge->machine, cha, access, line, (modified & 1) != 0);
+  }
+}
+
 static uint32_t needed_records(const TcgBridgeCpu *cpu) { return (cpu->box_demand & REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0; }
 
 /* Reads what the boxes demand, and sets up the companion for it. Returns whether it has changed. */
 static bool update_demand(TcgBridge *bridge) {
   uint64_t demand = 0, before = VM_PMU_LOAD(&bridge->box_demand);
   uint32_t unit, box;
+  bool mesh = false;
+  vm_pmu_boxes_listen_to_mesh(bridge->machine, &mesh);
+  demand |= mesh ? REQUESTS : 0;
   for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) {
     for (box = 0; box < units[unit].count; box++) {
       bool listens = false;
@@ -67,7 +85,7 @@ static bool update_demand(TcgBridge *bridge) {
 
 static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static const TcgBridgeBoxes boxes = {take_places, loaded, needed_records, report_requests};
+static const TcgBridgeBoxes boxes = {take_places, loaded, needed_records, report_requests, report_device};
 
 bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   bool counting;

@@ -3,8 +3,9 @@
  * tiles. Copy tcg_bridge_boxes.h and tcg_bridge_boxes.c along with those of the companion. The host puts the boxes' registers where its bus
  * has them, by vm_pmu_pci_read() and the like, or tcg_bridge_write() for those behind MSRs.
  *
- * All CPUs are followed only while some counter counts an event of a memory controller's channel, of an MCDRAM controller or of a CHA. What
- * memory did is injected into the boxes when their clocks are advanced; requests are reported at once.
+ * All CPUs are followed only while some counter counts an event of a memory controller's channel, of an MCDRAM controller, of a CHA, or of a
+ * stop of the mesh, among them M2PCIe and the IRP. What memory did is injected into the boxes when their clocks are advanced; requests, and what
+ * tcg_bridge_device() reports, at once.
  *
  * Only one of these functions may run at a time: call them under a lock. TcgBridgeHost::kick is needed: it is called for every CPU.
  *

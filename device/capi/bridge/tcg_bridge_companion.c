@@ -140,3 +140,19 @@ void tcg_bridge_forget(TcgBridgeCpu *cpu, uint32_t what, uint64_t address) {
   if (cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) tcg_bridge_report_before_last(cpu);
   vm_pmu_cpu_invalidate(cpu->cpu, what, address);
 }
+
+/* ---- Devices ---- */
+
+bool tcg_bridge_watches_devices(TcgBridge *bridge) { return atomic_load_explicit(&bridge->followed, memory_order_relaxed) != 0; }
+
+void tcg_bridge_device(TcgBridge *bridge, uint64_t physical, uint64_t bytes, bool writes) {
+  VmPmuDeviceRequest request = {.size = sizeof request, .operation = writes ? VM_PMU_DEVICE_OPERATION_WRITE : VM_PMU_DEVICE_OPERATION_READ};
+  if (bridge->companion == NULL) return;
+  for (; bytes != 0; bytes -= request.bytes, physical += request.bytes) {
+    uint64_t modified = 0, rest = PAGE_MASK + 1 - (physical & PAGE_MASK);
+    request.physical = physical;
+    request.bytes = bytes < rest ? bytes : rest;
+    if (vm_pmu_companion_device(bridge->companion, bridge->machine, 0, &request, &modified) != VM_PMU_STATUS_OK) return;
+    if (bridge->boxes != NULL) bridge->boxes->device(bridge, &request, modified);
+  }
+}

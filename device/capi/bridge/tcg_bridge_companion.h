@@ -53,6 +53,16 @@ void tcg_bridge_translations_change(TcgBridgeCpu *cpu);
  */
 void tcg_bridge_forget(TcgBridgeCpu *cpu, uint32_t what, uint64_t address);
 
+/* ---- Devices ---- */
+
+/* Whether anything of devices is to be reported: some CPU is followed. */
+bool tcg_bridge_watches_devices(TcgBridge *bridge);
+/*
+ * A device behind the first package reads or writes `bytes` bytes of memory from `physical` on. On any host thread, but on one at a time: under
+ * the lock that the functions of tcg_bridge_boxes.h need too.
+ */
+void tcg_bridge_device(TcgBridge *bridge, uint64_t physical, uint64_t bytes, bool writes);
+
 /* ---- The work of generated code, in C ---- */
 
 /* Whether the trace has room for a block. If not, tcg_bridge_complete() comes before it. */

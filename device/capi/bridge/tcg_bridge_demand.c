@@ -75,7 +75,7 @@ static const uint64_t *needed_in_turns(TcgBridgeCpu *cpu) {
 }
 
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
-  const TcgBridge *bridge = cpu->bridge;
+  TcgBridge *bridge = cpu->bridge;
   uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES, followed = cpu->following, counted = cpu->counting;
   bool following = false, blocks = false;
   if (bridge->companion != NULL) {
@@ -95,6 +95,9 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   cpu->following = !following                        ? TCG_BRIDGE_FOLLOWS_NOTHING
                    : blocks && cpu->box_demand == 0 ? TCG_BRIDGE_FOLLOWS_BLOCKS
                                                     : TCG_BRIDGE_FOLLOWS_INSTRUCTIONS;
+  if ((cpu->following == TCG_BRIDGE_FOLLOWS_NOTHING) != (followed == TCG_BRIDGE_FOLLOWS_NOTHING)) {
+    atomic_fetch_add(&bridge->followed, following ? 1u : -1u);
+  }
   cpu->counting = following || counts(bridge, &cpu->demand);
   tcg_bridge_trace_limit(cpu);
   return cpu->counting != counted || cpu->following != followed;

@@ -47,6 +47,8 @@ typedef struct TcgBridgeBoxes {
   uint32_t (*records)(const TcgBridgeCpu *cpu);
   /* The follower has followed an instruction. */
   void (*followed)(TcgBridgeCpu *cpu);
+  /* A device has read or written bytes of lines; bit 0 of `modified` is whether a tile had the first of them modified. */
+  void (*device)(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified);
 } TcgBridgeBoxes;
 
 struct TcgBridge {
@@ -73,6 +75,8 @@ struct TcgBridge {
   uint64_t box_demand;
   /* The number of the first box of each kind. */
   uint32_t first_boxes[TCG_BRIDGE_UNITS];
+  /* How many CPUs are followed. */
+  atomic_uint followed;
   /* The companion makes the cycles of CPUs that are followed. */
   bool is_timed;
   /* The signals that the companion supplies; and those of them that the host does not count, for which instructions are followed. */

@@ -56,6 +56,17 @@ def equal(*expected: int, times: int = 3) -> Judge:
     return judge
 
 
+def between(least: int, most: int, times: int = 3) -> Judge:
+    """Each count is within these bounds, in each run."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = [count for counts in numbers(lines) for count in counts]
+        fits = len(found) == times and all(least <= count <= most for count in found)
+        return None if fits else f"expected {times} times {least} to {most}, found {found}"
+
+    return judge
+
+
 def k8(instructions: int, branches: int) -> Judge:
     """K8 counts interrupts and exceptions with instructions and branches, and far transfers with branches: each run reports its interrupts.
 
@@ -566,6 +577,31 @@ NODES = [
     Check("the kernel finds two nodes", "cat /sys/devices/system/node/online", listed(["0-1"])),
     Check("memory of the own node and of the other one", "nodes", nodes),
 ]
+# A device reads 5 pages and writes as many: 64 lines each.
+DMA_LINES = 5 * 64
+DMA_DEVICE = ("-device", "edu,dma_mask=0xffffffff")
+DMA = {
+    # From devices to memory; and of those the reads, and the writes of 16 doublewords.
+    "k8": [
+        Check("lines that a device reads and writes", stat("ra2e9,r08eb", "dma", 1, "-a "), equal(2 * DMA_LINES, DMA_LINES, times=1)),
+    ],
+    # TRANSACTIONS_COUNT at the IRP, reads and writes; COHERENT_OP, lines that are read and lines that are written whole; at the home agents PRQ.
+    "knl": [
+        Check(
+            "lines that a device reads and writes, at the IRP",
+            stat("uncore_irp/event=0x16,umask=0x01/,uncore_irp/event=0x16,umask=0x02/", "dma", 1, "-a "),
+            equal(DMA_LINES, DMA_LINES, times=1),
+        ),
+        Check(
+            "what comes of them at the IRP, and at the home agents",
+            stat("uncore_irp/event=0x13,umask=0x01/,uncore_irp/event=0x13,umask=0x10/,uncore_cha/event=0x35,umask=0x34/", "dma", 1, "-a "),
+            equal(DMA_LINES, DMA_LINES, 2 * DMA_LINES, times=1),
+        ),
+        # VERT_RING_BL_IN_USE: a message for each of 65,536 lines that are loaded, and of as many that Linux has cleared and the program stored to,
+        # passes more than one stop in the mean.
+        Check("messages on the mesh", stat("uncore_cha/event=0xaa,umask=0x0f/", "walks 1", 1, "-a "), between(131_072, 20_000_000, times=1)),
+    ],
+}
 TWO_NODES = (
     *("-object", "memory-backend-ram,id=near,size=512M", "-numa", "node,memdev=near"),
     *("-object", "memory-backend-ram,id=far,size=512M", "-numa", "node,memdev=far"),
@@ -613,17 +649,6 @@ TURNS_OF_POWER = [
 COMPANION_TIME = ("-global", "tcg-pmu.pmu-time=companion")
 
 
-def between(least: int, most: int) -> Judge:
-    """Each count of three runs is within these bounds."""
-
-    def judge(lines: list[str]) -> str | None:
-        found = [count for counts in numbers(lines) for count in counts]
-        fits = len(found) == 3 and all(least <= count <= most for count in found)
-        return None if fits else f"expected three times {least} to {most}, found {found}"
-
-    return judge
-
-
 # The 16 bytes of the loop begin at 7 modulo 16. A K8 fetches two aligned windows of 16 bytes for them, a clock each, and a taken branch costs it one
 # clock more: 3 in each turn.
 TIMED = {
@@ -661,6 +686,7 @@ RUNS = [
     Run("k8", K8),
     Run("k8", TWO_CPUS["k8"], smp="2"),
     Run("k8", NODES, smp="2,sockets=2", options=TWO_NODES),
+    *(Run(machine, copies, options=DMA_DEVICE) for machine, copies in DMA.items()),
     Run("k8", WATCHDOG, append="nmi_watchdog=1", recorded=True),
     Run("knl", KNL),
     Run("knl", TWO_CPUS["knl"], smp="2"),

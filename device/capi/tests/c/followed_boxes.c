@@ -29,6 +29,14 @@
 /* TOR_INSERTS.IRQ */
 #define INSERTS 0x00403135
 
+/* The IRP: bus 0, device 5, function 6. Its event 16h, TRANSACTIONS_COUNT, of reads and of writes; and 13h, COHERENT_OP.RFO. */
+#define IRP (5u << 15 | 6u << 12)
+#define IRP_CONTROL 0xD8
+#define IRP_COUNTER 0xA0
+#define READS 0x00400116
+#define WRITES 0x00400216
+#define OWNED 0x00400813
+
 struct host {
   TcgBridge *bridge;
   VmPmuMachine *machine;
@@ -135,25 +143,82 @@ static void channels_count_the_lines_that_are_read(void) {
   tcg_bridge_destroy(host.bridge);
 }
 
-static void chas_count_the_requests_for_their_lines(void) {
-  struct host host;
+static void program_chas(struct host *host) {
   TcgBridgeException exception;
+  uint32_t cha;
+  for (cha = 0; cha < CHAS; cha++) {
+    TcgBridgeCpu *cpu = tcg_bridge_cpu(host->bridge, 0);
+    EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_MSR, CHA(cha) + CHA_CONTROL, INSERTS, &exception) == TCG_BRIDGE_DONE);
+    tcg_bridge_boxes_written(host->bridge);
+  }
+}
+
+static uint64_t of_chas(struct host *host) {
   uint64_t value, sum = 0;
   uint32_t cha;
-  build(&host);
   for (cha = 0; cha < CHAS; cha++) {
-    TcgBridgeCpu *cpu = tcg_bridge_cpu(host.bridge, 0);
-    EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_MSR, CHA(cha) + CHA_CONTROL, INSERTS, &exception) == TCG_BRIDGE_DONE);
-    tcg_bridge_boxes_written(host.bridge);
+    EXPECT_OK(vm_pmu_read(host->machine, 0, VM_PMU_SPACE_MSR, CHA(cha) + CHA_COUNTER, &value));
+    sum += value;
   }
+  return sum;
+}
+
+static void chas_count_the_requests_for_their_lines(void) {
+  struct host host;
+  build(&host);
+  program_chas(&host);
   EXPECT(all_followed(&host));
   load(&host, 0, DATA);
   load(&host, 1, DATA + APART);
-  for (cha = 0; cha < CHAS; cha++) {
-    EXPECT_OK(vm_pmu_read(host.machine, 0, VM_PMU_SPACE_MSR, CHA(cha) + CHA_COUNTER, &value));
-    sum += value;
-  }
-  EXPECT(sum == 3);
+  EXPECT(of_chas(&host) == 3);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void program_irp(struct host *host, uint32_t first, uint32_t second) {
+  EXPECT_OK(vm_pmu_pci_write(host->machine, IRP | IRP_CONTROL, 4, first));
+  EXPECT_OK(vm_pmu_pci_write(host->machine, IRP | (IRP_CONTROL + 4), 4, second));
+  tcg_bridge_boxes_written(host->bridge);
+}
+
+static void expect_irp(struct host *host, uint32_t first, uint32_t second) {
+  uint32_t value;
+  tcg_bridge_boxes_advance(host->bridge, 1000);
+  EXPECT_OK(vm_pmu_pci_read(host->machine, IRP | IRP_COUNTER, 4, &value));
+  EXPECT(value == first);
+  EXPECT_OK(vm_pmu_pci_read(host->machine, IRP | (IRP_COUNTER + 8), 4, &value));
+  EXPECT(value == second);
+}
+
+static void the_irp_counts_the_lines_that_devices_access(void) {
+  struct host host;
+  build(&host);
+  EXPECT(!tcg_bridge_watches_devices(host.bridge));
+  program_irp(&host, READS, WRITES);
+  EXPECT(all_followed(&host) && tcg_bridge_watches_devices(host.bridge));
+  /* 130 bytes from the middle of a line on are parts of three lines; two pages have 128 lines. */
+  tcg_bridge_device(host.bridge, DATA + 32, 130, false);
+  tcg_bridge_device(host.bridge, DATA, 2 * 4096, true);
+  expect_irp(&host, 3, 128);
+  /* Of these writes the first and the last are of a part of a line, whose rest must be read before. */
+  program_irp(&host, OWNED, WRITES);
+  tcg_bridge_device(host.bridge, DATA + 32, 4096, true);
+  expect_irp(&host, 3 + 2, 128 + 65);
+  program_irp(&host, 0, 0);
+  EXPECT(!all_followed(&host) && !tcg_bridge_watches_devices(host.bridge));
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void caches_drop_what_a_device_writes(void) {
+  struct host host;
+  build(&host);
+  program_chas(&host);
+  load(&host, 0, DATA);
+  load(&host, 0, DATA);
+  EXPECT(of_chas(&host) == 2);
+  tcg_bridge_device(host.bridge, DATA, 8, true);
+  load(&host, 0, DATA);
+  /* The line, and another one that is prefetched after it. */
+  EXPECT(of_chas(&host) > 2);
   tcg_bridge_destroy(host.bridge);
 }
 
@@ -184,6 +249,8 @@ int main(void) {
   every_cpu_is_followed_while_a_channel_counts_accesses();
   channels_count_the_lines_that_are_read();
   chas_count_the_requests_for_their_lines();
+  the_irp_counts_the_lines_that_devices_access();
+  caches_drop_what_a_device_writes();
   what_was_not_told_yet_is_saved();
   EXPECT_OK(vm_pmu_block_destroy(block));
   puts("followed_boxes: all is well");

@@ -25,6 +25,11 @@
 #include "pmu-internal.h"
 #include "accel/tcg/tcg_bridge_companion.h"
 #include "accel/tcg/tcg_bridge_recording.h"
+#if __has_include("system/memory.h")
+#include "system/memory.h"
+#else
+#include "exec/memory.h"
+#endif
 #include "exec/tb-flush.h"
 #include "exec/target_page.h"
 #include "migration/vmstate.h"
@@ -525,6 +530,25 @@ void tcg_pmu_discard_blocks(void)
         vm_pmu_block_destroy(g_ptr_array_index(blocks, number));
     }
     g_ptr_array_free(blocks, true);
+}
+
+/* ---- Devices ---- */
+
+void tcg_pmu_device(MemoryRegion *region, uint64_t offset, uint64_t bytes, bool writes)
+{
+    MemoryRegion *ram = current_machine ? current_machine->ram : NULL;
+    TcgPmu *pmu = first_cpu ? first_cpu->pmu_of_machine : NULL;
+
+    /* Devices of a thread of their own are left out: they do not have the lock. */
+    if (!ram || !pmu || !bql_locked() || !tcg_bridge_watches_devices(pmu->bridge)) {
+        return;
+    }
+    if (region->container == ram) {     /* memory of a node */
+        offset += region->addr;
+    } else if (region != ram) {
+        return;
+    }
+    tcg_bridge_device(pmu->bridge, pmu->target.physical ? pmu->target.physical(offset) : offset, bytes, writes);
 }
 
 /* ---- Recordings ---- */

@@ -133,6 +133,8 @@ static void acpi_uid(Object *bus, Visitor *visitor, const char *name, void *opaq
 static void bus_class_init(ObjectClass *klass, ClassData data)
 {
     PCI_BUS_CLASS(klass)->bus_num = bus_number;
+    /* With its own functions it is full: other devices do not come here. */
+    BUS_CLASS(klass)->max_dev = 1;
     object_class_property_add(klass, "acpi_uid", "uint32", acpi_uid, NULL, NULL, NULL);
 }
 

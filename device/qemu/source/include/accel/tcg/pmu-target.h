@@ -25,6 +25,8 @@ typedef struct TcgPmuTarget {
     uint32_t (*code_mode)(uint32_t flags);
     const uint32_t *decoded;
     uint32_t decoded_count;
+    /* Where this byte of the machine's memory is in its physical addresses; null if there is one run of memory, from 0 on. */
+    uint64_t (*physical)(uint64_t offset);
 } TcgPmuTarget;
 
 /* Gives a CPU its PMU; the first call makes those of the whole machine. cpu_index is known. */

@@ -72,6 +72,11 @@ void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left);
 /* All blocks are about to be discarded. No CPU runs. */
 void tcg_pmu_discard_blocks(void);
 
+/* ---- Devices ---- */
+
+/* Something other than a CPU reads or writes so many bytes of the region, from `offset` on. */
+void tcg_pmu_device(MemoryRegion *region, uint64_t offset, uint64_t bytes, bool writes);
+
 /* ---- Translations ---- */
 
 /* QEMU is about to forget how it translates addresses of the CPU. */
@@ -101,6 +106,7 @@ static inline void tcg_pmu_before_interrupt(CPUState *cpu) { }
 static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return false; }
 static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }
 static inline void tcg_pmu_discard_blocks(void) { }
+static inline void tcg_pmu_device(MemoryRegion *region, uint64_t offset, uint64_t bytes, bool writes) { }
 static inline void tcg_pmu_translations_change(CPUState *cpu) { }
 static inline void tcg_pmu_forget_all(CPUState *cpu, bool global) { }
 static inline void tcg_pmu_forget_page(CPUState *cpu, vaddr address) { }

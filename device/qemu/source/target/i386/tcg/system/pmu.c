@@ -8,6 +8,7 @@
 #include "qemu/main-loop.h"
 #include "cpu.h"
 #include "hw/i386/apic.h"
+#include "hw/i386/x86.h"
 #include "system/reset.h"
 #include "accel/tcg/pmu-target.h"
 #include "accel/tcg/tcg_bridge_boxes.h"
@@ -116,6 +117,13 @@ static uint32_t code_mode(uint32_t flags)
     return flags & HF_CS32_MASK ? VM_PMU_CODE_MODE_X86_BITS32 : VM_PMU_CODE_MODE_X86_BITS16;
 }
 
+static uint64_t physical(uint64_t offset)
+{
+    X86MachineState *machine = X86_MACHINE(current_machine);
+
+    return offset < machine->below_4g_mem_size ? offset : offset - machine->below_4g_mem_size + machine->above_4g_mem_start;
+}
+
 /* ---- The CPU ---- */
 
 static const char *part_of(CPUX86State *env)
@@ -173,6 +181,7 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
         .stores = stores,
         .store_count = ARRAY_SIZE(stores),
         .code_mode = code_mode,
+        .physical = physical,
         .decoded = decoded,
         .decoded_count = ARRAY_SIZE(decoded),
     };

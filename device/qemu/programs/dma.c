@@ -1,0 +1,115 @@
+/*
+ * dma [N]: QEMU's device `edu` reads a page of memory N times, and writes it as often (N is 5 without an argument).
+ *
+ * A page is 64 lines of 64 bytes, so the device reads 64 N lines and writes 64 N lines, each of them whole. Each copy takes it 100 ms. With
+ *
+ *     -device edu,dma_mask=0xffffffff
+ *
+ * it reaches all memory below 4 GiB.
+ */
+#include <fcntl.h>
+#include <glob.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+/* The identity of the device: vendor and device, as they are in configuration space. */
+#define IDENTITY 0x11E81234
+
+/* Configuration space: the command register with memory and bus master enabled. */
+#define COMMAND 4
+#define MEMORY_AND_MASTER 6
+
+/* Its registers for copies, and its buffer. */
+#define SOURCE 0x80
+#define TARGET 0x88
+#define BYTES 0x90
+#define START 0x98
+#define TO_MEMORY 2
+#define BUFFER 0x40000
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+/* The registers of the device. */
+static volatile uint64_t *registers(void)
+{
+    glob_t functions;
+    char path[256];
+
+    if (glob("/sys/bus/pci/devices/*", 0, NULL, &functions) != 0) {
+        fail("/sys/bus/pci/devices");
+    }
+    for (size_t number = 0; number < functions.gl_pathc; number++) {
+        uint32_t identity = 0;
+        uint16_t command = MEMORY_AND_MASTER;
+        int file;
+        void *mapped;
+
+        snprintf(path, sizeof path, "%s/config", functions.gl_pathv[number]);
+        file = open(path, O_RDWR);
+        if (file < 0 || pread(file, &identity, sizeof identity, 0) != sizeof identity || identity != IDENTITY) {
+            close(file);
+            continue;
+        }
+        if (pwrite(file, &command, sizeof command, COMMAND) != sizeof command) {
+            fail(path);
+        }
+        snprintf(path, sizeof path, "%s/resource0", functions.gl_pathv[number]);
+        file = open(path, O_RDWR);
+        mapped = file < 0 ? MAP_FAILED : mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (mapped == MAP_FAILED) {
+            fail(path);
+        }
+        return mapped;
+    }
+    fprintf(stderr, "there is no edu: start QEMU with -device edu,dma_mask=0xffffffff\n");
+    exit(1);
+}
+
+static uint64_t physical(const void *page)
+{
+    uint64_t entry = 0;
+    int file = open("/proc/self/pagemap", O_RDONLY);
+
+    if (file < 0 || pread(file, &entry, sizeof entry, (uintptr_t)page / PAGE * sizeof entry) != sizeof entry || entry >> 63 == 0) {
+        fail("/proc/self/pagemap");
+    }
+    close(file);
+    return (entry & ((UINT64_C(1) << 55) - 1)) * PAGE;
+}
+
+static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t command)
+{
+    edu[SOURCE / 8] = from;
+    edu[TARGET / 8] = to;
+    edu[BYTES / 8] = PAGE;
+    edu[START / 8] = command | 1;
+    /* A CPU that slept would count nothing. */
+    while ((edu[START / 8] & 1) != 0) {
+    }
+}
+
+int main(int argc, char **argv)
+{
+    volatile uint64_t *edu = registers();
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+
+    if (page == MAP_FAILED) {
+        fail("mmap");
+    }
+    memset(page, 1, PAGE);
+    for (int round = argc > 1 ? atoi(argv[1]) : 5; round > 0; round--) {
+        copy(edu, physical(page), BUFFER, 0);
+        copy(edu, BUFFER, physical(page), TO_MEMORY);
+    }
+    return 0;
+}
