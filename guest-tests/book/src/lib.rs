@@ -4,6 +4,7 @@
 pub mod built;
 mod conformance;
 mod cpus;
+mod live;
 mod metrics;
 mod pictures;
 mod posted;
@@ -36,6 +37,7 @@ use vm_pmu_lab::entries::placing;
 pub fn pages(suites: &Path, drawings: &Path, book: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance::page(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
+    pages.push((PathBuf::from("live-events.md"), live::page()));
     pages.push((PathBuf::from("injected-events.md"), reasons::page()));
     pages.extend(metrics::pages());
     pages.extend(registers::pages());

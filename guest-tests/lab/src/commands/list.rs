@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use serde::Serialize;
-use vm_pmu::arch::event::{Catalogue, Collection, Entry, Fidelity};
+use vm_pmu::arch::event::{Collection, Entry, Fidelity};
 use vm_pmu::arch::registry::Part;
 
 use crate::commands::PASSED;
@@ -13,7 +13,7 @@ use crate::dialect::names;
 use crate::dialect::select;
 use crate::dialect::{self, Dialect};
 use crate::entries::driven;
-use crate::entries::known::Known;
+use crate::entries::known::{Embedder, Known};
 use crate::entries::placing;
 use crate::error::Error;
 use crate::number::counted;
@@ -35,6 +35,9 @@ pub struct ListArguments {
     /// Also events that only the prose of the manual names, not its tables
     #[arg(long)]
     pub all: bool,
+    /// The words of how well an event counts are those that hold there
+    #[arg(long, value_enum, default_value_t, value_name = "EMBEDDER")]
+    pub on: Embedder,
     /// In the table, also the signals that drive an event and how an approximate count differs
     #[arg(long, short)]
     pub long: bool,
@@ -127,7 +130,7 @@ struct Chapter {
 /// # Errors
 /// The PMU or the unit is unknown, or the output cannot be written.
 pub fn list(arguments: &ListArguments, output: &mut Output<'_>) -> Result<u8, Error> {
-    let parts = select::parts(arguments.pmu.as_deref())?;
+    let parts = parts(arguments)?;
     if let Some(unit) = &arguments.unit {
         check_unit(unit, &parts)?;
     }
@@ -139,6 +142,18 @@ pub fn list(arguments: &ListArguments, output: &mut Output<'_>) -> Result<u8, Er
         RowsFormat::Table => table(&chapters, arguments, output)?,
     }
     Ok(PASSED)
+}
+
+/// The parts whose events are listed: those that the embedder has.
+fn parts(arguments: &ListArguments) -> Result<Vec<Part>, Error> {
+    let (there, others): (Vec<Part>, Vec<Part>) =
+        select::parts(arguments.pmu.as_deref())?.into_iter().partition(|part| arguments.on.has(*part));
+    match others.first() {
+        Some(part) if there.is_empty() => {
+            Err(Error::usage(format!("QEMU has no PMU of {}: it has those of k8, knl and power9", part.name())))
+        }
+        _ => Ok(there),
+    }
 }
 
 fn check_unit(unit: &str, parts: &[Part]) -> Result<(), Error> {
@@ -164,7 +179,7 @@ fn chapter(part: Part, arguments: &ListArguments) -> Chapter {
         let masks: Vec<&Entry> = masks.collect();
         (is_shown(event) && (whole || !masks.is_empty())).then_some(Group { event, masks })
     });
-    Chapter { part, dialect: dialect::of(part), known: Known::of(part), groups: groups.collect() }
+    Chapter { part, dialect: dialect::of(part), known: Known::on(arguments.on, part), groups: groups.collect() }
 }
 
 /// The other names of an event or of a unit mask, with the event's name before those of a unit mask.
@@ -207,7 +222,7 @@ impl Chapter {
             offset: entry.offset.map(u64::from),
             counters: self.dialect.counters(entry),
             max_per_cycle: entry.max_per_cycle,
-            fidelity: entry.fidelity.word(),
+            fidelity: self.known.word(entry).word(),
             source: format!("{} {}", self.dialect.manual(), entry.section),
             summary: entry.summary,
             signals: driven::signals(entry, self.part.catalogue()),
@@ -227,7 +242,7 @@ impl Chapter {
             filter: placing::filter(entry),
             collection: entry.collection.map(Collection::word),
             aliases: aliases(self.part, entry),
-            fidelities: self.part.catalogue().fidelities(entry).map(Fidelity::word).collect(),
+            fidelities: self.known.words(entry).map(Fidelity::word).collect(),
         }
     }
 }
@@ -400,7 +415,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         format!("{:#04x}", event.select),
         event.name,
         event.counts.word(),
-        words(event, chapter.part.catalogue()),
+        words(event, &chapter.known),
         select = columns.select,
         widest = columns.name,
     );
@@ -439,8 +454,9 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         let lead =
             format!("{:INDENT$}:{:<4}  {:<width$}", "", format!("{:#04x}", mask.umask.unwrap_or(0)), mask.mask_name().unwrap_or_default());
         let mut notes = Vec::new();
-        if mask.fidelity != event.fidelity {
-            notes.push(mask.fidelity.word().to_owned());
+        let word = chapter.known.word(mask);
+        if word != chapter.known.word(event) {
+            notes.push(word.word().to_owned());
         }
         if mask.counts != event.counts {
             notes.push(mask.counts.word().to_owned());
@@ -469,9 +485,10 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
 }
 
 /// The word of an event, and those of its unit masks that are not so good.
-fn words(event: &Entry, catalogue: &Catalogue) -> String {
-    let others: Vec<&str> = catalogue.fidelities(event).filter(|word| *word != event.fidelity).map(Fidelity::word).collect();
-    if others.is_empty() { event.fidelity.word().to_owned() } else { format!("{} (some: {})", event.fidelity.word(), others.join(", ")) }
+fn words(event: &Entry, known: &Known) -> String {
+    let best = known.word(event);
+    let others: Vec<&str> = known.words(event).filter(|word| *word != best).map(Fidelity::word).collect();
+    if others.is_empty() { best.word().to_owned() } else { format!("{} (some: {})", best.word(), others.join(", ")) }
 }
 
 /// What drives an entry, what reports it, and how an approximate count differs.

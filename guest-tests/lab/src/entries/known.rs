@@ -4,10 +4,13 @@
 //! companion's profile names what the companion supplies ([`Companion::supplies`]). [`records`] has what either reports of a sampled
 //! instruction.
 
+mod embedder;
 pub mod records;
 
+pub use embedder::Embedder;
+
 use vm_pmu::arch::event::{Drive, Entry, Fidelity, Initiator, Internal, When};
-use vm_pmu::companion::{Builder, Clock, Companion};
+use vm_pmu::companion::{Builder, Companion};
 use vm_pmu::{Part, Records, Signal, SignalSet, Supply, companion};
 use vm_pmu_board::{ia64, power, x86};
 
@@ -63,21 +66,41 @@ pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
     Supply { signals: signals.union(&made), records: own.with(told) }
 }
 
-/// What the engine and the companion of one part can report. An embedder reports anything else.
+/// What an embedder of one part and its companion can report. Another embedder reports anything else.
 #[derive(Debug)]
 pub struct Known {
     part: Part,
+    embedder: Embedder,
+    own: SignalSet,
     companion: Option<Companion>,
 }
 
 impl Known {
-    /// Of this part.
+    /// What the laboratory reports of this part, with the companion, which keeps the time.
     #[must_use]
     pub fn of(part: Part) -> Known {
-        Known { part, companion: Builder::new(part.name()).ok().map(|builder| builder.clock(Clock::Companion).build()) }
+        Known::on(Embedder::Lab, part)
     }
 
-    /// Whether the engine that executes the part's guests supplies `signal`.
+    /// What `embedder` reports of this part.
+    ///
+    /// ```
+    /// use vm_pmu::arch::event::Fidelity;
+    /// use vm_pmu::Part;
+    /// use vm_pmu_lab::entries::known::{Embedder, Known};
+    ///
+    /// let part = Part::named("k8").unwrap();
+    /// let stalls = part.catalogue().named("DISPATCH_STALLS").unwrap();
+    /// assert_eq!(Known::on(Embedder::Qemu, part).warrants(stalls), Fidelity::Embedder);
+    /// assert_eq!(Known::on(Embedder::QemuTime, part).warrants(stalls), Fidelity::Approximate);
+    /// ```
+    #[must_use]
+    pub fn on(embedder: Embedder, part: Part) -> Known {
+        let companion = embedder.clock().and_then(|clock| Some(Builder::new(part.name()).ok()?.clock(clock).build()));
+        Known { part, embedder, own: embedder.supplies(part), companion }
+    }
+
+    /// Whether the embedder supplies `signal` itself, in the laboratory its engine.
     ///
     /// ```
     /// use vm_pmu::{Part, Signal};
@@ -88,10 +111,10 @@ impl Known {
     /// ```
     #[must_use]
     pub fn engine_supplies(&self, signal: Signal) -> bool {
-        engine_supplies(self.part, signal)
+        self.own.contains(signal)
     }
 
-    /// Whether the companion of the part supplies `signal` when it keeps the clock.
+    /// Whether the companion of the part supplies `signal`.
     #[must_use]
     pub fn companion_supplies(&self, signal: Signal) -> bool {
         self.companion.as_ref().is_some_and(|companion| companion.supplies(signal))
@@ -117,7 +140,10 @@ impl Known {
     #[must_use]
     pub fn left_out(&self, entry: &Entry) -> Vec<Signal> {
         let made = |signal: &Signal| match entry.initiator {
-            Initiator::Other => self.companion.as_ref().is_some_and(|companion| companion.supplies_of_devices(*signal)),
+            Initiator::Other => {
+                self.embedder.has_devices(self.part)
+                    && self.companion.as_ref().is_some_and(|companion| companion.supplies_of_devices(*signal))
+            }
             _ => self.engine_supplies(*signal) || self.companion_makes(*signal),
         };
         let mut signals = driven::sources(entry);
@@ -150,8 +176,30 @@ impl Known {
         listed.or_else(|| masks.iter().map(|mask| self.of_leaf(mask)).min()).unwrap_or_else(|| self.of_leaf(entry))
     }
 
+    /// The word that holds for `entry` on this embedder: never a better one than the catalogue's. Of an event with unit masks, the best of
+    /// theirs.
+    #[must_use]
+    pub fn word(&self, entry: &Entry) -> Fidelity {
+        self.words(entry).next().unwrap_or(entry.fidelity)
+    }
+
+    /// The words that hold for the unit masks of an event, each once, the best first; its own, if it has none.
+    pub fn words(&self, entry: &Entry) -> impl Iterator<Item = Fidelity> + use<> {
+        let masks = if entry.umask.is_none() { self.part.catalogue().masks(entry) } else { &[] };
+        let leaf = |entry: &Entry| match self.embedder {
+            Embedder::Lab => entry.fidelity,
+            _ => self.of_leaf(entry).max(entry.fidelity),
+        };
+        let mut found: Vec<Fidelity> = masks.iter().filter(|mask| mask.listed).map(leaf).collect();
+        if found.is_empty() || self.embedder == Embedder::Lab {
+            found.push(leaf(entry));
+        }
+        Fidelity::ALL.into_iter().filter(move |word| found.contains(word))
+    }
+
     fn of_leaf(&self, entry: &Entry) -> Fidelity {
         let made = match entry.drive {
+            _ if !self.embedder.feeds(entry) => Fidelity::Embedder,
             Drive::Internal(internal) => of_model(internal),
             Drive::Sampled { tests, amount } => records::fidelity(tests, amount),
             Drive::Signals => self.of_signals(entry),
@@ -208,13 +256,13 @@ impl Known {
         let engine = |signal: &Signal| self.engine_supplies(*signal);
         let (mut names, word) = match (signals.iter().all(engine), signals.iter().all(companion)) {
             _ if signals.is_empty() => return String::new(),
-            (true, true) => (vec!["engine", "companion"], " or "),
-            (true, false) => (vec!["engine"], " and "),
+            (true, true) => (vec![self.embedder.name(), "companion"], " or "),
+            (true, false) => (vec![self.embedder.name()], " and "),
             (false, true) => (vec!["companion"], " and "),
             (false, false) => {
                 let mut names = Vec::new();
                 if signals.iter().any(|signal| engine(signal) && !companion(signal)) {
-                    names.push("engine");
+                    names.push(self.embedder.name());
                 }
                 if signals.iter().any(companion) {
                     names.push("companion");
@@ -262,6 +310,8 @@ const fn of_model(internal: Internal) -> Fidelity {
 mod tests {
     use vm_pmu::arch::event::{Amount, Test};
     use vm_pmu::arch::registry::NAMES;
+
+    use vm_pmu::companion::Clock;
 
     use super::*;
 

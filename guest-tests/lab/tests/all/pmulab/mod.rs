@@ -117,6 +117,26 @@ mod list {
     }
 
     #[test]
+    fn the_word_of_an_event_is_that_of_the_emulator_that_is_asked_for() {
+        let word = |on: &str, pmu: &str, name: &str| {
+            let rows = json(&["list", "--pmu", pmu, "--all", "--on", on, "--format", "json"]);
+            rows.as_array().unwrap().iter().find(|row| row["name"] == name).map(|row| row["fidelity"].as_str().unwrap().to_owned()).unwrap()
+        };
+        let words = |pmu, name| ["lab", "engine", "qemu", "qemu-time"].map(|on| word(on, pmu, name));
+        assert_eq!(words("k8", "DISPATCH_STALLS"), ["approximate", "embedder", "embedder", "approximate"]);
+        assert_eq!(words("k8", "DATA_CACHE_MISSES"), ["approximate", "embedder", "approximate", "approximate"]);
+        assert_eq!(words("knl", "COHERENT_OP_ESEL.RDCUR"), ["approximate", "embedder", "approximate", "approximate"]);
+        assert_eq!(words("power9", "PM_STCX_FAIL"), ["exact", "exact", "embedder", "embedder"]);
+        assert_eq!(words("power9", "PM_PB_CYC"), ["approximate"; 4]);
+    }
+
+    #[test]
+    fn a_part_that_qemu_does_not_have_is_refused() {
+        let refused = mistake(&["list", "--pmu", "montecito", "--on", "qemu"]);
+        assert_eq!(refused, "QEMU has no PMU of montecito: it has those of k8, knl and power9");
+    }
+
+    #[test]
     fn events_of_power9_have_unit_core_and_their_code() {
         let rows = json(&["list", "--pmu", "power9", "--unit", "core", "--format", "json"]);
         let rows = rows.as_array().unwrap();
