@@ -147,6 +147,12 @@ def addressed(lines: list[str]) -> str | None:
     return None if count >= 85 else f"expected 85 samples behind accesses, found {count}"
 
 
+def walked(lines: list[str]) -> str | None:
+    """Nearly each miss of both translation buffers makes one request to the second level: for the last entry, as the others are kept."""
+    [[misses, requests]] = numbers(lines)
+    return None if misses >= 1000 and abs(requests - misses) < misses / 4 else f"expected a request for each of {misses} misses, found {requests}"
+
+
 def follows(lines: list[str]) -> str | None:
     """Each sample has branches of `branches`, newest first: each begins at the target of the one before it, or a few instructions further."""
     stacks = [[tuple(int(place, 16) for place in entry.split("/")[:2]) for entry in line.split()] for line in lines if "/" in line]
@@ -378,6 +384,8 @@ K8 = [
     # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit, except
     # where the rest of the page fault or an interrupt displaces their lines.
     Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840)),
+    # Misses of both buffers of data, and REQUESTS_TO_L2.TLB_WALK.
+    Check("reads of table entries", stat("r46:u,r47d:u", "walks", 1), walked),
     MISPREDICTED,
     Check("samples of misses", sampled("r41:u", 997, "memory"), all_in("load", 164)),
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),

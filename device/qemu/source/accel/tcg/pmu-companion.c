@@ -48,13 +48,18 @@ void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk
 {
     TcgPmu *pmu = user;
     CPUState *cpu = pmu->cpus[number];
+    CPUTLBEntryFull *full;
     bool is_ram;
-    CPUTLBEntryFull *full = entry_of(cpu, address, MMU_DATA_LOAD, cpu_mmu_index(cpu, false), &is_ram);
 
+    pmu->target.walk(cpu, address, walk);
+    if (walk->levels) {
+        return;
+    }
+    /* Without tables, QEMU's own buffer knows the page. */
+    full = entry_of(cpu, address, MMU_DATA_LOAD, cpu_mmu_index(cpu, false), &is_ram);
     if (!full) {
         full = entry_of(cpu, address, MMU_INST_FETCH, cpu_mmu_index(cpu, true), &is_ram);
     }
-    /* Common code does not know which table entries lead there. */
     if (full && full->lg_page_size > walk->page_bits) {
         walk->page_bits = full->lg_page_size;
     }

@@ -8,6 +8,7 @@
 #include "cpu.h"
 #include "internal.h"
 #include "helper_regs.h"
+#include "mmu-book3s-v3.h"
 #include "spr_common.h"
 #include "accel/tcg/pmu-target.h"
 #include "exec/translator.h"
@@ -216,6 +217,74 @@ static bool record(void *user, uint32_t number, VmPmuRecord *record)
     return true;
 }
 
+/* The radix tables of Power ISA 3.0B, Book III, 5.7.10: which quarter of the addresses a process has, the root, and an entry. */
+#define QUADRANT 0xc000000000000000ull
+#define PROCESS_TABLE 0x0ffffffffffff000ull
+#define PROCESS_ENTRY_BYTES 16
+#define TABLE 0x0fffffffffffff00ull
+#define TABLE_BITS 0x1f
+#define ENTRY_VALID (1ull << 63)
+#define ENTRY_LEAF (1ull << 62)
+
+static uint64_t doubleword(CPUState *cs, uint64_t address)
+{
+    return address_space_ldq_be(cs->as, address, MEMTXATTRS_UNSPECIFIED, NULL);
+}
+
+/* The process table; 0 if translations are none of a host's or of a guest's of QEMU's own hypervisor. */
+static uint64_t process_table(PowerPCCPU *cpu)
+{
+    CPUPPCState *env = &cpu->env;
+    ppc_v3_pate_t partition;
+    bool found;
+
+    if (cpu->vhyp) {
+        found = PPC_VIRTUAL_HYPERVISOR_GET_CLASS(cpu->vhyp)->get_pate(cpu->vhyp, cpu, env->spr[SPR_LPIDR], &partition);
+    } else {
+        found = FIELD_EX64_HV(env->msr) && ppc64_v3_get_pate(cpu, 0, &partition);
+    }
+    return found && partition.dw0 & PATE0_HR ? partition.dw1 & PROCESS_TABLE : 0;
+}
+
+static void walk(CPUState *cs, uint64_t address, VmPmuWalk *walk)
+{
+    PowerPCCPU *cpu = POWERPC_CPU(cs);
+    CPUPPCState *env = &cpu->env;
+    bool is_process = (address & QUADRANT) == 0;
+    uint64_t processes, root, entry;
+    unsigned left;
+
+    if (!(env->msr & (1ull << MSR_IR | 1ull << MSR_DR)) || (!is_process && (address & QUADRANT) != QUADRANT)) {
+        return;
+    }
+    processes = process_table(cpu);
+    if (!processes) {
+        return;
+    }
+    root = doubleword(cs, processes + (is_process ? env->spr[SPR_BOOKS_PID] : 0) * PROCESS_ENTRY_BYTES);
+    left = 31 + ((root >> 58 & 0x18) | (root >> 5 & 7));      /* RTS: bits 1:2 and 56:58 */
+    address &= MAKE_64BIT_MASK(0, left);
+    for (entry = root; walk->levels < VM_PMU_WALK_ENTRIES;) {
+        unsigned bits = entry & TABLE_BITS;
+        uint64_t at;
+
+        if (bits == 0 || bits > left) {
+            return;
+        }
+        at = (entry & TABLE) + (address >> (left - bits) & MAKE_64BIT_MASK(0, bits)) * 8;
+        entry = doubleword(cs, at);
+        if (!(entry & ENTRY_VALID)) {
+            return;
+        }
+        walk->entries[walk->levels++] = at;
+        left -= bits;
+        if (entry & ENTRY_LEAF) {
+            walk->page_bits = left;
+            return;
+        }
+    }
+}
+
 /* ---- The CPU ---- */
 
 static void power_on(void *opaque)
@@ -249,6 +318,7 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
         .stores = stores,
         .store_count = ARRAY_SIZE(stores),
         .code_mode = code_mode,
+        .walk = walk,
         .decoded = decoded,
         .decoded_count = ARRAY_SIZE(decoded),
     };

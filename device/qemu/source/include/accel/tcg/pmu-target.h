@@ -27,6 +27,8 @@ typedef struct TcgPmuTarget {
     uint32_t decoded_count;
     /* Where this byte of the machine's memory is in its physical addresses; null if there is one run of memory, from 0 on. */
     uint64_t (*physical)(uint64_t offset);
+    /* Fills in the table entries that lead to an address now, and the page; nothing where there are none. */
+    void (*walk)(CPUState *cpu, uint64_t address, VmPmuWalk *walk);
 } TcgPmuTarget;
 
 /* Gives a CPU its PMU; the first call makes those of the whole machine. cpu_index is known. */

@@ -124,6 +124,41 @@ static uint64_t physical(uint64_t offset)
     return offset < machine->below_4g_mem_size ? offset : offset - machine->below_4g_mem_size + machine->above_4g_mem_start;
 }
 
+/* Bits of table entries. */
+#define ENTRY_TABLE 0x000ffffffffff000ull
+
+static void walk(CPUState *cs, uint64_t address, VmPmuWalk *walk)
+{
+    CPUX86State *env = cpu_env(cs);
+    bool is_long = env->hflags & HF_LMA_MASK, is_wide = env->cr[4] & CR4_PAE_MASK;
+    unsigned bits = is_wide ? 9 : 10;
+    uint64_t table = env->cr[3] & (is_wide && !is_long ? ~0x1full : ENTRY_TABLE);
+
+    if (!(env->cr[0] & CR0_PG_MASK)) {
+        return;
+    }
+    for (int level = is_long ? 4 : is_wide ? 3 : 2; level > 0; level--) {
+        unsigned shift = 12 + bits * (level - 1);
+        uint64_t at = table + (address >> shift & ((1u << bits) - 1)) * (is_wide ? 8 : 4);
+        uint64_t entry = is_wide ? address_space_ldq_le(cs->as, at, MEMTXATTRS_UNSPECIFIED, NULL)
+                                 : address_space_ldl_le(cs->as, at, MEMTXATTRS_UNSPECIFIED, NULL);
+        bool is_large = level == 3 ? is_long : level == 2 && (is_wide || env->cr[4] & CR4_PSE_MASK);
+
+        if (!(entry & PG_PRESENT_MASK)) {
+            return;
+        }
+        walk->entries[walk->levels++] = at;
+        if (level == 1 || (is_large && entry & PG_PSE_MASK)) {
+            walk->page_bits = shift;
+            walk->global = (entry & PG_GLOBAL_MASK) != 0 && env->cr[4] & CR4_PGE_MASK;
+        }
+        if (is_large && entry & PG_PSE_MASK) {
+            return;
+        }
+        table = entry & ENTRY_TABLE;
+    }
+}
+
 /* ---- The CPU ---- */
 
 static const char *part_of(CPUX86State *env)
@@ -182,6 +217,7 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
         .store_count = ARRAY_SIZE(stores),
         .code_mode = code_mode,
         .physical = physical,
+        .walk = walk,
         .decoded = decoded,
         .decoded_count = ARRAY_SIZE(decoded),
     };
