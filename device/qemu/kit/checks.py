@@ -629,6 +629,15 @@ SAVED = {
     "power9": [Check("a loop, saved in its middle", stat("instructions:u,branches:u", LONG, 1), equal(5_000_000_084, 1_000_000_022, times=1))],
 }
 
+# 5 * 300,000,000 instructions and some tens: 14,999 periods of 100,003.
+SAVED_SAMPLES = [
+    Check(
+        "samples, saved in their middle",
+        "perf record -q -e instructions:u -c 100003 -o /tmp/perf.data loop 300000000; perf script -i /tmp/perf.data -F ip | grep -c .",
+        listed(["14999"]),
+    )
+]
+
 SAVED_BOXES = [Check("the clock of memory, saved in its middle", clock("uncore_imc_0/event=0xff/", 4), ticks(1.2))]
 SAVED_TRAFFIC = [Check("what memory does, saved in its middle", stat(TRAFFIC, "walks 20", 1, "-a "), traffic(20 * WALKED))]
 
@@ -705,6 +714,7 @@ RUNS = [
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     *(Run(machine, timed, options=COMPANION_TIME) for machine, timed in TIMED.items()),
     Run("knl", SAVED["knl"], saved=0.5),
+    *(Run(machine, SAVED_SAMPLES, saved=1) for machine in ("knl", "power9")),
     Run("knl", SAVED_BOXES, saved=2),
     Run("knl", SAVED_TRAFFIC, saved=1.5),
     Run("power9", SAVED["power9"], saved=0.5),
