@@ -178,7 +178,7 @@ impl Thread {
         }
         self.siar = Some(record.address);
         let bit = |bit: u64, set: bool| if set { bit } else { 0 };
-        self.sier = Some(bit(sier::MSR_PR, self.pr()) | bit(sier::MSR_HV, self.hv()) | type_of(record) * sier::TYPE);
+        self.sier = Some(bit(sier::MSR_PR, self.pr()) | bit(sier::MSR_HV, self.hv()) | (type_of(record) * sier::TYPE));
         match followed.data {
             Data::None => {}
             Data::At(address) => self.sdar = Some(address),
