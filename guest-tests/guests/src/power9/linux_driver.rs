@@ -192,6 +192,8 @@ fn sampling(k: &mut Kernel, handler: &Handler) {
     let mut problem = Sier::default();
     problem.set_msr_hv(true);
     problem.set_msr_pr(true);
+    // A no-op is a fixed-point instruction.
+    problem.set_kind(5);
     for index in 0..10 {
         // The 64th instruction is the 62nd of the loop, the 14th of its fourth turn; four turns are a period.
         handler.check(k, &format!("sampling: SIAR of sample {index}"), index, SIAR, body + 4 * 13);

@@ -26,11 +26,12 @@ fn sampling(also: impl FnOnce(&mut Mmcr0)) -> u64 {
     })
 }
 
-/// SIER in continuous sampling: MSR[HV, PR] of the instruction.
+/// SIER in continuous sampling: MSR[HV, PR], and the TYPE of a fixed-point instruction, which no-ops and `mtspr` are.
 fn sier(hypervisor: bool, problem: bool) -> u64 {
     let mut sier = Sier::default();
     sier.set_msr_hv(hypervisor);
     sier.set_msr_pr(problem);
+    sier.set_kind(5);
     sier.bits()
 }
 

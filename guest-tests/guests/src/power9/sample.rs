@@ -55,13 +55,19 @@ fn compared() -> u64 {
 }
 
 /// SIER of a random sample at a place.
-fn wanted(place: u64) -> u64 {
-    let mut sier = Sier::default();
-    sier.set_msr_pr(true);
-    sier.set_msr_hv(true);
+fn random_sier(place: u64) -> u64 {
+    let mut sier = Sier::written(continuous_sier(place));
     sier.set_siar_valid(true);
     sier.set_cmpl(true);
     sier.set_sdar_valid(matches!(place, LOAD_A | STORE_A | LOAD_B | STORE_B));
+    sier.bits()
+}
+
+/// SIER of a continuous sample at a place.
+fn continuous_sier(place: u64) -> u64 {
+    let mut sier = Sier::default();
+    sier.set_msr_pr(true);
+    sier.set_msr_hv(true);
     sier.set_kind(match place {
         LOAD_A | LOAD_B => 1,
         STORE_A | STORE_B => 2,
@@ -159,7 +165,7 @@ fn write_loop(k: &mut Kernel, a: u64, b: u64) -> Loop {
 }
 
 /// GPR 20 samples, 21 how many are wanted, 22 the records, 23 where the loop begins, 24 where block A stores, 26 samples that are wrong, 27
-/// the counter's start, 28 its number, which is 4 if sampling is random, 29 the mask of SIER, 30 MMCR0.
+/// the counter's start, 28 its number, which is 4 if sampling is random, 29 the mask of SIER there, 30 MMCR0, 31 SIER.
 fn handler(k: &mut Kernel, code: &Loop) {
     let (bad, counted, last, out, continuous) = (k.a.label(), k.a.label(), k.a.label(), k.a.label(), k.a.label());
     k.handler(vector::PERFORMANCE_MONITOR);
@@ -196,8 +202,9 @@ fn handler(k: &mut Kernel, code: &Loop) {
     k.a.beq(counted);
     k.a.b(bad);
     k.a.here(continuous);
-    // Only the state of SIER is compared, and SDAR is one of the two stores.
-    k.a.mfspr(R5, spr::SIER);
+    // SDAR is one of the two stores.
+    k.a.ld(R5, 24, R4);
+    k.a.mfspr(R31, spr::SIER);
     k.a.cmpld(CR0, R5, R31);
     k.a.bne(bad);
     k.a.cmpld(CR0, R6, R24);
@@ -230,8 +237,8 @@ fn handler(k: &mut Kernel, code: &Loop) {
     k.end_handler();
 }
 
-/// Sets up the handler's registers; `counter` alerts after `period`.
-fn begin(k: &mut Kernel, code: &Loop, (records, a, b): (u64, u64, u64), (counter, period): (u16, u64), samples: u64) {
+/// Sets up the handler's registers; `counter` alerts after `period`, and `sier` is wanted at a place.
+fn begin(k: &mut Kernel, code: &Loop, (records, a, b): (u64, u64, u64), (counter, period): (u16, u64), samples: u64, sier: fn(u64) -> u64) {
     k.a.load(R22, records);
     for place in 0..PLACES {
         let data = match place {
@@ -241,15 +248,12 @@ fn begin(k: &mut Kernel, code: &Loop, (records, a, b): (u64, u64, u64), (counter
             STORE_B => b + STORED,
             _ => 0,
         };
-        for (offset, value) in [(0, 0), (8, 0), (16, data), (24, wanted(place))] {
+        for (offset, value) in [(0, 0), (8, 0), (16, data), (24, sier(place))] {
             k.a.load(R3, value);
             k.a.std(R3, (place * RECORD) as i64 + offset, R22);
         }
     }
     k.a.load_address(R23, code.first);
-    let mut state = Sier::default();
-    state.set_msr_pr(true);
-    state.set_msr_hv(true);
     for (register, value) in [
         (R20, 0),
         (R21, samples),
@@ -259,7 +263,6 @@ fn begin(k: &mut Kernel, code: &Loop, (records, a, b): (u64, u64, u64), (counter
         (R28, u64::from(counter)),
         (R29, compared()),
         (R30, running()),
-        (R31, state.bits()),
     ] {
         k.a.load(register, value);
     }
@@ -268,7 +271,7 @@ fn begin(k: &mut Kernel, code: &Loop, (records, a, b): (u64, u64, u64), (counter
 
 fn random(k: &mut Kernel, code: &Loop, data: (u64, u64, u64), mmcra: u64, samples: u64) {
     k.write(spr::MMCR1, select(&[0x4_01E0]));
-    begin(k, code, data, (4, 1), samples);
+    begin(k, code, data, (4, 1), samples, random_sier);
     k.a.mtspr(spr::MMCR0, R30);
     k.write(spr::MMCRA, mmcra);
     k.enter_user(code.entry, 0);
@@ -280,7 +283,7 @@ fn random(k: &mut Kernel, code: &Loop, data: (u64, u64, u64), mmcra: u64, sample
 fn continuous(k: &mut Kernel, code: &Loop, data: (u64, u64, u64)) {
     k.write(spr::MMCR1, select(&[0x2_001E]));
     k.write(pmc(4), 0);
-    begin(k, code, data, (2, PERIOD), ROUNDS * TURN);
+    begin(k, code, data, (2, PERIOD), ROUNDS * TURN, continuous_sier);
     k.write(spr::MMCRA, mmcra(|m| m.set_sdar_mode(0b11)));
     k.a.mtspr(spr::MMCR0, R30);
     k.enter_user(code.entry, 0);
