@@ -136,13 +136,16 @@ def addresses(lines: list[str]) -> str | None:
 
 
 def addressed(lines: list[str]) -> str | None:
-    """Each sample behind the load or the store of `memory` has its address, and every other one that of the last of these."""
+    """Each sample behind the load or the store of `memory` has its address, and every other one that of the last of these.
+
+    Linux shows 0 where the address is one of the kernel's.
+    """
     last, count = None, 0
     for address, _, place in (line.split() for line in lines if line.strip()):
         behind = place in ("load+0x10", "store+0x4")
-        if last is not None and behind == (address == last):
+        if last is not None and (address in (last, "0") if behind else address not in (last, "0")):
             return f"expected {'another address than' if behind else 'the address'} {last} at {place}, found {address}"
-        last, count = address, count + behind
+        last, count = address if address != "0" else last, count + behind
     # 270,398 instructions, of which 90,112 are such accesses: 271 samples.
     return None if count >= 85 else f"expected 85 samples behind accesses, found {count}"
 
@@ -375,12 +378,6 @@ K8 = [
         stat("r76:u,r76:u,r76:u,r76:u,r76:u,r76:u", "loop 400000000", 1, "--no-scale "),
         shared(2_000_000_074, 4),
     ),
-    # By the companion, in all turns: of 400 walks.
-    Check(
-        "seven events take turns",
-        stat("instructions:u,r41:u,r40:u,cycles:u,branches:u,branch-misses:u,r46:u", "memory 400"),
-        scaled(instructions=26_281_544, misses=6_553_600),
-    ),
     # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit, except
     # where the rest of the page fault or an interrupt displaces their lines.
     Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840)),
@@ -439,11 +436,6 @@ KNL = [
         misses(163_841, 163_840),
     ),
     MISPREDICTED,
-    Check(
-        "seven events take turns",
-        stat(f"instructions:u,{L1_MISSES},mem_uops_retired.all_loads:u,branches:u,branch-misses:u,l2_requests.miss:u,page_walks.d_side_walks:u", "memory 400"),
-        scaled(instructions=26_281_544, misses=6_553_600),
-    ),
     Check("boxes behind PCI", "cd /sys/bus/event_source/devices && echo uncore_imc_* uncore_edc_* uncore_m2pcie* uncore_irp*", exactly(*PCI_BOXES)),
     # UCLK, of 1700 MHz, by the fixed counter of the UBOX.
     Check("the clock of the untile", clock("uncore_ubox/event=0xff/"), ticks(1.7)),
@@ -651,16 +643,35 @@ SAVED_CACHES = [
 ]
 
 
-# The first turns of these events need no companion, and so are not followed: with a clock that counts instructions, they are like the others. Of 2,000
-# walks.
+# Turns last as long as others by the guest's time, so its clock counts instructions here: by the host's, a busy host is in the counts. On POWER9 the
+# first turns need no companion. 400 walks, and 2,000.
 ICOUNT = ("-icount", "shift=4,sleep=off")
-TURNS_OF_POWER = [
-    Check(
-        "seven events take turns",
-        stat("L1-dcache-load-misses:u,instructions:u,L1-dcache-loads:u,branches:u,branch-misses:u,L1-icache-load-misses:u,r300fc:u", "memory 2000"),
-        scaled(misses=16_384_000, instructions=49_186_588),
-    )
-]
+IN_TURNS = {
+    "k8": [
+        Check(
+            "seven events take turns",
+            stat("instructions:u,r41:u,r40:u,cycles:u,branches:u,branch-misses:u,r46:u", "memory 400"),
+            scaled(instructions=26_281_544, misses=6_553_600),
+        )
+    ],
+    "knl": [
+        Check(
+            "seven events take turns",
+            stat(
+                f"instructions:u,{L1_MISSES},mem_uops_retired.all_loads:u,branches:u,branch-misses:u,l2_requests.miss:u,page_walks.d_side_walks:u",
+                "memory 400",
+            ),
+            scaled(instructions=26_281_544, misses=6_553_600),
+        )
+    ],
+    "power9": [
+        Check(
+            "seven events take turns",
+            stat("L1-dcache-load-misses:u,instructions:u,L1-dcache-loads:u,branches:u,branch-misses:u,L1-icache-load-misses:u,r300fc:u", "memory 2000"),
+            scaled(misses=16_384_000, instructions=49_186_588),
+        )
+    ],
+}
 
 # The companion makes the cycles of a CPU that is followed.
 COMPANION_TIME = ("-global", "tcg-pmu.pmu-time=companion")
@@ -709,7 +720,7 @@ RUNS = [
     Run("knl", TWO_CPUS["knl"], smp="2"),
     Run("power9", POWER),
     Run("power9", TWO_CPUS["power9"], smp="2"),
-    Run("power9", TURNS_OF_POWER, options=ICOUNT),
+    *(Run(machine, turns, options=ICOUNT) for machine, turns in IN_TURNS.items()),
     Run("powernv9", POWERNV),
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     *(Run(machine, timed, options=COMPANION_TIME) for machine, timed in TIMED.items()),
