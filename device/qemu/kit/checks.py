@@ -70,12 +70,16 @@ def between(least: int, most: int, times: int = 3) -> Judge:
 def k8(instructions: int, branches: int) -> Judge:
     """K8 counts interrupts and exceptions with instructions and branches, and far transfers with branches: each run reports its interrupts.
 
-    The exceptions are the page fault of the first instruction, and the far transfer is the system call that ends the program.
+    The exceptions are the page fault of the first instruction, and the far transfer is the system call that ends the program. Once in a hundred runs
+    Linux lets that instruction fault a second time, so one run of three may have another exception, in both counts.
     """
 
     def judge(lines: list[str]) -> str | None:
+        again = 0
         for counted, near, interrupts in numbers(lines):
-            if counted - interrupts != instructions + 1 or near - interrupts != branches + 2:
+            faults = counted - interrupts - instructions
+            again += faults == 2
+            if faults not in (1, 2) or again == 2 or near - interrupts != branches + 1 + faults:
                 return f"expected {instructions} + 1 and {branches} + 2 and interrupts, found {counted}, {near} with {interrupts} interrupts"
         return None if len(lines) == 3 else f"expected three runs, found {len(lines)}"
 
