@@ -179,7 +179,7 @@ pub struct Power9 {
     addresses: Probe,
     /// The data address that continuous sampling saw last.
     last_data: Option<u64>,
-    /// The address of the last instruction whose record came, until the thread does something else.
+    /// The last instruction whose record came, until the thread does something else.
     present: Option<Present>,
     /// The sampled instruction is being counted.
     sampling: bool,

@@ -24,7 +24,7 @@ fn address_signal(mmcra: Mmcra) -> Option<Signal> {
     }
 }
 
-/// The last instruction whose record came, while an alert may still be its.
+/// An instruction to which an alert may still belong.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Present {
     pub(super) address: u64,

@@ -590,7 +590,7 @@ NODES = [
 DMA_LINES = 5 * 64
 DMA_DEVICE = ("-device", "edu,dma_mask=0xffffffff")
 DMA = {
-    # From devices to memory; and of those the reads, and the writes of 16 doublewords.
+    # Requests from devices to memory, and posted writes of doublewords.
     "k8": [
         Check("lines that a device reads and writes", stat("ra2e9,r08eb", "dma", 1, "-a "), equal(2 * DMA_LINES, DMA_LINES, times=1)),
     ],
