@@ -142,7 +142,7 @@ def addresses(lines: list[str]) -> str | None:
 def addressed(lines: list[str]) -> str | None:
     """Samples behind the load or the store of `memory` have its address, and others that of the last of these.
 
-    Now and then an interrupt between two samples leaves an address of the kernel's, which Linux shows as 0, or an older one: one in a hundred may.
+    Up to 6 of the 271 may have an older address, or 0, which Linux shows for one of the kernel's. Why one in a few hundred has is not known yet.
     """
     last, count, others = None, 0, []
     for address, _, place in (line.split() for line in lines if line.strip()):

@@ -253,6 +253,29 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
     assert_eq!((thread.power().mfspr(spr::SIAR), thread.power().mfspr(spr::SDAR)), (Ok(0x400), Ok(0x2000)));
 }
 
+#[test]
+fn an_alert_after_a_restore_is_of_the_instruction_whose_record_came_before() {
+    let machine = Builder::new("power9").unwrap().supplies_records(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
+    let thread = machine.thread(0).unwrap();
+    let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
+    mmcra.set_sdar_mode(0b10);
+    thread.set_context(Context::power(1 << 60, 1));
+    thread.power().mtspr(spr::MMCRA, mmcra.bits()).unwrap();
+    // PMC4: PM_LD_MISS_L1 (F0h), once before it turns negative.
+    thread.power().mtspr(spr::MMCR1, 0xF0).unwrap();
+    thread.power().mtspr(spr::PMC1 + 3, (1 << 31) - 1).unwrap();
+    mmcr0.set_pmae(true);
+    mmcr0.set_pmcjce(true);
+    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    thread.record(&Record { memory: Some(Memory::store(0x1000, 8)), ..Record::at(0x400) });
+    machine.restore(&machine.states()).unwrap();
+    thread.totals().add(Signal::DataCacheLoadMisses, 1);
+    thread.service();
+    let read = |number| thread.power().mfspr(number).unwrap();
+    // MSR[HV] is SIER's bit 39, and the last bit of TYPE, 2 for a store, bit 48.
+    assert_eq!((read(spr::SIAR), read(spr::SDAR), read(spr::SIER)), (0x400, 0x1000, 1 << (63 - 39) | 2 << (63 - 48)));
+}
+
 /// The parts, with as many threads as have something to share.
 fn machines(supplied: SignalSet) -> impl Iterator<Item = Machine<Flags>> {
     NAMES.iter().map(move |name| {

@@ -185,15 +185,14 @@ impl Known {
 
     /// The words that hold for the unit masks of an event, each once, the best first; its own, if it has none.
     pub fn words(&self, entry: &Entry) -> impl Iterator<Item = Fidelity> + use<> {
-        let masks = if entry.umask.is_none() { self.part.catalogue().masks(entry) } else { &[] };
-        let leaf = |entry: &Entry| match self.embedder {
-            Embedder::Lab => entry.fidelity,
-            _ => self.of_leaf(entry).max(entry.fidelity),
+        let catalogue = self.part.catalogue();
+        let masks = if entry.umask.is_none() { catalogue.masks(entry) } else { &[] };
+        let here = |entry: &Entry| self.of_leaf(entry).max(entry.fidelity);
+        let found: Vec<Fidelity> = match self.embedder {
+            Embedder::Lab => catalogue.fidelities(entry).collect(),
+            _ if masks.iter().any(|mask| mask.listed) => masks.iter().filter(|mask| mask.listed).map(here).collect(),
+            _ => vec![here(entry)],
         };
-        let mut found: Vec<Fidelity> = masks.iter().filter(|mask| mask.listed).map(leaf).collect();
-        if found.is_empty() || self.embedder == Embedder::Lab {
-            found.push(leaf(entry));
-        }
         Fidelity::ALL.into_iter().filter(move |word| found.contains(word))
     }
 
