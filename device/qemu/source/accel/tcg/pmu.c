@@ -363,7 +363,7 @@ bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb)
         return true;
     }
     allowed = tcg_bridge_slow(cpu->pmu, tb->icount);
-    if (allowed == TCG_BRIDGE_GO && !(tb_cflags(tb) & (CF_COUNT_MASK | CF_PMU_FOLLOWED)) &&
+    if ((allowed == TCG_BRIDGE_GO || allowed == TCG_BRIDGE_INTERRUPT) && !(tb_cflags(tb) & (CF_COUNT_MASK | CF_PMU_FOLLOWED)) &&
         (int64_t)cpu->neg.pmu_countdown >> TCG_BRIDGE_SHIFT == tb->icount &&
         cpu->pmu->demand.records & cpu->pmu_of_machine->target.options.records & VM_PMU_RECORDS_AT_DEADLINE) {
         allowed = tb->icount;      /* its last instruction may reach a deadline: a block with a count stores where that was */
