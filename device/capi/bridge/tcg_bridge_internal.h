@@ -32,7 +32,7 @@
 #define TCG_BRIDGE_CHANGE_OF_TURNS 1000000
 
 /* The records that only the companion reports. */
-#define TCG_BRIDGE_COMPANION_RECORDS (VM_PMU_RECORDS_REQUESTS | VM_PMU_RECORDS_SAMPLED_OUTCOMES)
+#define TCG_BRIDGE_COMPANION_RECORDS (VM_PMU_RECORDS_REQUESTS | VM_PMU_RECORDS_NESTED | VM_PMU_RECORDS_SAMPLED_OUTCOMES)
 
 /* The number of kinds of boxes that count what the companion supplies. */
 #define TCG_BRIDGE_UNITS 4

@@ -162,6 +162,14 @@ def walked(lines: list[str]) -> str | None:
     return None if misses >= 1000 and abs(requests - misses) < misses / 4 else f"expected a request for each of {misses} misses, found {requests}"
 
 
+def nested(lines: list[str]) -> str | None:
+    """Each walk of the guest looks up where the entry of the fourth level is, and where its page is: 40,960 walks, and those for its code."""
+    for looked_up, missed, pages, fourth in numbers(lines):
+        if fourth != 40_960 or not (40_960 <= pages <= 45_000 and 81_920 <= looked_up <= 90_000 and 0 < missed < looked_up):
+            return f"expected two look-ups in each of 40960 walks, found {looked_up}, {pages} of pages, {fourth} of the fourth level, {missed} missed"
+    return None if len(lines) == 3 else f"expected three runs, found {len(lines)}"
+
+
 def follows(lines: list[str]) -> str | None:
     """Each sample has branches of `branches`, newest first: each begins at the target of the one before it, or a few instructions further."""
     stacks = [[tuple(int(place, 16) for place in entry.split("/")[:2]) for entry in line.split()] for line in lines if "/" in line]
@@ -528,6 +536,7 @@ ADDRESSES = [
 
 POWERNV = [
     *POWER,
+    Check("walks of a guest under a host", "; ".join(["nested 1809c 2809e 390bc 490ac"] * 3), nested),
     Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
     Check("the clock of the nest", nest_clock("nest_powerbus0_imc/PM_PB_CYC/"), ticks(2.0)),
     Check("the clock of the nest, while a program runs", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 100000000"), ticks(2.0)),

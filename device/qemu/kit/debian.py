@@ -238,7 +238,7 @@ class Archive:
         """The name of the first package with this beginning that another depends on."""
         return next((name for name in self.depends(package) if name.startswith(beginning)), None)
 
-    def kernel(self, name: str, *, modules: bool) -> "Kernel":
+    def kernel(self, name: str) -> "Kernel":
         """The kernel of the newest version, by the name of the package without files that depends on it; downloaded if need be."""
         try:
             image = self._named(name, _IMAGE)
@@ -246,9 +246,9 @@ class Archive:
                 raise Failure(f"the package {name} of Debian {self.suite} depends on no {_IMAGE}*")
             # Where the image's package has no files either, it depends on those that have them.
             binary = self._own(self._named(image, "linux-binary-") or image)
-            return Kernel(image.removeprefix(_IMAGE), binary, self._own(self._named(image, "linux-modules-") or image) if modules else None)
+            return Kernel(image.removeprefix(_IMAGE), binary, self._own(self._named(image, "linux-modules-") or image))
         except Missing as failure:
-            return self._updated(failure, lambda updates: updates.kernel(name, modules=modules))
+            return self._updated(failure, lambda updates: updates.kernel(name))
 
     def source(self, name: str, ending: str) -> Path:
         """The file of a source package with this ending, downloaded if need be; of several versions the last that is available."""
@@ -291,11 +291,11 @@ _IMAGE = "linux-image-"
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its release, as `uname -r` prints it, and the packages with its file and, if they were wanted, its modules."""
+    """A kernel: its release, as `uname -r` prints it, and the packages with its file and its modules."""
 
     release: str
     binary: "Package"
-    modules: "Package | None"
+    modules: "Package"
 
 
 @dataclass(frozen=True)
@@ -319,8 +319,9 @@ class Package:
         raise Failure(f"{self.path} is not a Debian package: delete it and try again")
 
     def unpack(self, directory: Path, *patterns: str) -> Path:
-        """Unpack the files and links whose paths match one of the patterns (of `pathlib`), once, into a separate directory."""
-        target = directory / f"{self.name}_{self.version.replace(':', '%')}"
+        """Unpack the files and links whose paths match one of the patterns (of `pathlib`), once, into a directory for them alone."""
+        wanted = hashlib.sha256("\n".join(patterns).encode()).hexdigest()[:8]
+        target = directory / f"{self.name}_{self.version.replace(':', '%')}_{wanted}"
         if target.exists():
             return target
         partial = target.with_name(f"{target.name}.{os.getpid()}.part")

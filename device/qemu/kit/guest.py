@@ -65,8 +65,9 @@ class Guest:
                 last.file(name, path.read_bytes(), executable=os.access(path, os.X_OK))
             except OSError as error:
                 raise Failure(f"{path}: {error.strerror}") from None
-        for name in self.machine.modules:
-            last.file(f"host/modules/{name}.ko", self.image.module(name).read_bytes())
+        # In the order in which they are loaded.
+        for number, name in enumerate(self.machine.modules):
+            last.file(f"host/modules/{number}-{name}.ko", self.image.module(name).read_bytes())
         return self.image.archive + last.finish()
 
     def arguments(self, initramfs: str) -> list[str]:

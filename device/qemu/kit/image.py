@@ -18,7 +18,7 @@ from kit.errors import Failure, Missing, Unavailable, say
 from kit.libraries import INTERPRETERS, Resolver
 
 KERNELS = {"amd64": "linux-image-amd64", "ppc64el": "linux-image-powerpc64le"}
-MODULES = {"amd64": ("intel-uncore",), "ppc64el": ()}
+MODULES = {"amd64": ("intel-uncore",), "ppc64el": ("kvm", "kvm-hv")}
 
 # QEMU's firmware is the same for every suite in the guest.
 FIRMWARE_SUITE = "trixie"
@@ -123,7 +123,7 @@ def _kernel(archive: Archive, files: Path, directory: Path) -> None:
     """Put a kernel and its modules into the image."""
     architecture = archive.architecture
     names = MODULES[architecture]
-    kernel = archive.kernel(KERNELS[architecture], modules=bool(names))
+    kernel = archive.kernel(KERNELS[architecture])
     places = ("boot/vmlinu*", "usr/lib/modules/*/vmlinuz")
     wanted = (*places, *(f"{name}.ko*" for name in names))
     content = _only(kernel.binary, kernel.binary.unpack(files, *wanted), *places).read_bytes()

@@ -83,6 +83,8 @@ MACHINES = {
             pmu_off="pmu=off",
             console="hvc0",
             append=_POWER,
+            # On the bare machine Linux may have guests of its own.
+            modules=("kvm", "kvm-hv"),
             # skiboot asks the BMC where the flash is.
             with_flash=("-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"),
         ),

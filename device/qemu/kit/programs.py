@@ -7,11 +7,11 @@ from kit.errors import Failure
 
 SOURCES = Path(__file__).resolve().parent.parent / "programs"
 
-# The same for every architecture: programs in C, and scripts.
+# Of every architecture: programs in C, and scripts.
 _SCRIPTS = ("compress",)
 _C = ("dma.c", "nodes.c", "seconds.c", "steps.c")
 
-# For each of Debian's architectures: the folder of its assembly, the prefix of the compiler, and the package with it.
+# For each of Debian's architectures: the folder of its own programs, the prefix of the compiler, and the package with it.
 TARGETS = {
     "amd64": ("x86-64", "x86_64-linux-gnu-", "gcc-x86-64-linux-gnu"),
     "ppc64el": ("ppc64le", "powerpc64le-linux-gnu-", "gcc-powerpc64le-linux-gnu"),
@@ -39,9 +39,9 @@ def build(architecture: str, directory: Path) -> list[Path]:
         # No note before the first instruction, and fixed addresses.
         compiler(architecture, "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-o", program, source)
         programs.append(program)
-    for name in _C:
-        program = directory / Path(name).stem
-        compiler(architecture, "-O2", "-static", "-o", program, SOURCES / name)
+    for source in [*(SOURCES / name for name in _C), *sorted((SOURCES / TARGETS[architecture][0]).glob("*.c"))]:
+        program = directory / source.stem
+        compiler(architecture, "-O2", "-static", "-o", program, source)
         programs.append(program)
     return programs + [SOURCES / name for name in _SCRIPTS]
 

@@ -136,7 +136,7 @@ class Packages(Folder):
             f"{debian.SECURITY}/pool/linux-image-1-a.deb": b"old",
         }
         archive = self.archive(meta.format(0) + entry("linux-image-0-a", b""), served)
-        self.assertEqual(archive.current(lambda: archive.kernel("linux-image-a", modules=False)).release, "1-a")
+        self.assertEqual(archive.current(lambda: archive.kernel("linux-image-a")).release, "1-a")
 
     def test_a_file_that_neither_the_suite_nor_its_updates_have_is_the_suites(self) -> None:
         """The reason names one file."""
@@ -148,7 +148,7 @@ class Packages(Folder):
         """In stable the meta package depends on it alone."""
         meta = "Package: linux-image-a\nDepends: linux-image-6-a (= 6)\n\n"
         archive = self.archive(meta + entry("linux-image-6-a", b"all"), {"pool/linux-image-6-a.deb": b"all"})
-        kernel = archive.kernel("linux-image-a", modules=True)
+        kernel = archive.kernel("linux-image-a")
         self.assertEqual((kernel.release, kernel.binary.name, kernel.modules.name), ("6-a", "linux-image-6-a", "linux-image-6-a"))
 
     def kernel_in_parts(self) -> Archive:
@@ -163,18 +163,13 @@ class Packages(Folder):
 
     def test_a_kernel_in_parts_is_the_binary_and_the_modules_that_its_image_depends_on(self) -> None:
         """In backports and sid the meta package depends on another one first."""
-        kernel = self.kernel_in_parts().kernel("linux-image-a", modules=True)
+        kernel = self.kernel_in_parts().kernel("linux-image-a")
         self.assertEqual((kernel.release, kernel.binary.name, kernel.modules.name), ("7-a", "linux-binary-7-a", "linux-modules-7-a"))
-
-    def test_modules_that_no_machine_needs_are_not_downloaded(self) -> None:
-        """They are most of a kernel."""
-        self.assertIsNone(self.kernel_in_parts().kernel("linux-image-a", modules=False).modules)
-        self.assertEqual([path.name for path in (self.folder / "pool").iterdir()], ["linux-binary-7-a.deb"])
 
     def test_a_meta_package_without_a_kernel_is_named(self) -> None:
         """Debian divides its packages anew now and then."""
         with self.assertRaisesRegex(Failure, "the package linux-image-a of Debian trixie depends on no linux-image-"):
-            self.archive("Package: linux-image-a\nDepends: linux-base-a\n", {}).kernel("linux-image-a", modules=False)
+            self.archive("Package: linux-image-a\nDepends: linux-base-a\n", {}).kernel("linux-image-a")
 
     def test_of_backports_only_the_kernel_and_what_their_release_lacks_is_taken(self) -> None:
         """perf's libraries are those that it was built with: a backported one may have another name."""
@@ -225,6 +220,14 @@ class Packages(Folder):
         path.write_bytes(deb({"boot/vmlinuz": b"kernel", "usr/share/doc": b"text"}, {}))
         root = Package("a", "1", path).unpack(self.folder, "boot/*")
         self.assertEqual([file.name for file in root.rglob("*") if file.is_file()], ["vmlinuz"])
+
+    def test_other_files_of_a_package_are_unpacked_later(self) -> None:
+        """A newer kit may need more of one."""
+        path = self.folder / "a.deb"
+        path.write_bytes(deb({"boot/vmlinuz": b"kernel", "lib/kvm.ko": b"module"}, {}))
+        Package("a", "1", path).unpack(self.folder, "boot/*")
+        root = Package("a", "1", path).unpack(self.folder, "boot/*", "kvm.ko")
+        self.assertEqual(sorted(file.name for file in root.rglob("*") if file.is_file()), ["kvm.ko", "vmlinuz"])
 
     def test_a_link_to_an_absolute_path_stays_inside_the_unpacked_package(self) -> None:
         """A package's links are meant for the guest, not for the host."""
@@ -296,7 +299,7 @@ class Images(Mirrored):
         """Put a suite with a kernel of this release on the mirror, without some of the packages that its index names."""
         image_name = f"linux-image-{release}"
         contents = {
-            image_name: {f"boot/vmlinux-{release}": release.encode()},
+            image_name: {f"boot/vmlinux-{release}": release.encode(), **{f"lib/{name}.ko": b"m" for name in image.MODULES["ppc64el"]}},
             "busybox-static": {"usr/bin/busybox": b"b"},
             "linux-perf": {"usr/bin/perf": b"p"},
             "libc6": {"lib64/ld64.so.2": b"l"},
@@ -451,9 +454,11 @@ class Images(Mirrored):
         """In backports and sid it is not in /boot."""
         binary = self.folder / "binary.deb"
         binary.write_bytes(deb({"usr/lib/modules/7.2/vmlinuz": b"kernel"}, {}))
-        kernel = debian.Kernel("7.2", Package("linux-binary-7.2", "1", binary), None)
+        modules = self.folder / "modules.deb"
+        modules.write_bytes(deb({f"lib/{name}.ko": b"m" for name in image.MODULES["ppc64el"]}, {}))
+        kernel = debian.Kernel("7.2", Package("linux-binary-7.2", "1", binary), Package("linux-modules-7.2", "1", modules))
         archive = Archive(self.folder, "sid", "ppc64el")
-        with mock.patch.object(Archive, "kernel", lambda *_, **__: kernel):
+        with mock.patch.object(Archive, "kernel", lambda *_: kernel):
             image._kernel(archive, self.folder, self.folder)
         self.assertEqual((self.folder / "kernel").read_bytes(), b"kernel")
 

@@ -65,6 +65,20 @@ void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk
     }
 }
 
+bool tcg_pmu_nested(void *user, uint32_t number, uint64_t address, VmPmuGuestWalk *guest)
+{
+    TcgPmu *pmu = user;
+
+    return pmu->target.nested(pmu->cpus[number], address, guest);
+}
+
+void tcg_pmu_host(void *user, uint32_t number, uint64_t real, VmPmuHostWalk *host)
+{
+    TcgPmu *pmu = user;
+
+    pmu->target.host(pmu->cpus[number], real, host);
+}
+
 void tcg_pmu_translate(void *user, uint32_t number, uint8_t space, TcgBridgePage *page)
 {
     TcgPmu *pmu = user;

@@ -60,7 +60,9 @@ void tcg_pmu_gen_follow_access(DisasContextBase *db, TCGTemp *address, TCGArg mm
 void tcg_pmu_follow_instruction(DisasContextBase *db);
 /* TcgBridgeHost::translate; its user is a TcgPmu, and a space an index of QEMU's translation buffers. */
 void tcg_pmu_translate(void *user, uint32_t number, uint8_t space, TcgBridgePage *page);
-/* VmPmuCompanionOptions::walk; its user is a TcgPmu. */
+/* VmPmuCompanionOptions::walk, nested and host; their user is a TcgPmu. */
 void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk);
+bool tcg_pmu_nested(void *user, uint32_t number, uint64_t address, VmPmuGuestWalk *guest);
+void tcg_pmu_host(void *user, uint32_t number, uint64_t real, VmPmuHostWalk *host);
 
 #endif

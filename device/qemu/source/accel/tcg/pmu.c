@@ -692,6 +692,8 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
         .memory_per_package = memory_per_package(machine),
         .user = pmu,
         .walk = tcg_pmu_walk,
+        .nested = pmu->target.nested ? tcg_pmu_nested : NULL,
+        .host = pmu->target.host ? tcg_pmu_host : NULL,
         .page_bits = TARGET_PAGE_BITS,
     };
     char why[200];

@@ -217,71 +217,141 @@ static bool record(void *user, uint32_t number, VmPmuRecord *record)
     return true;
 }
 
-/* The radix tables of Power ISA 3.0B, Book III, 5.7.10: which quarter of the addresses a process has, the root, and an entry. */
+/*
+ * The radix tables of Power ISA 3.0B, Book III, 5.7.10: which quarter of the addresses a process has, the table of processes, the description of a
+ * tree, and an entry.
+ */
 #define QUADRANT 0xc000000000000000ull
+#define REAL_BITS 60
 #define PROCESS_TABLE 0x0ffffffffffff000ull
 #define PROCESS_ENTRY_BYTES 16
 #define TABLE 0x0fffffffffffff00ull
 #define TABLE_BITS 0x1f
 #define ENTRY_VALID (1ull << 63)
 #define ENTRY_LEAF (1ull << 62)
+#define ENTRY_PAGE 0x01fffffffffff000ull
 
 static uint64_t doubleword(CPUState *cs, uint64_t address)
 {
     return address_space_ldq_be(cs->as, address, MEMTXATTRS_UNSPECIFIED, NULL);
 }
 
-/* The process table; 0 if translations are none of a host's or of a guest's of QEMU's own hypervisor. */
-static uint64_t process_table(PowerPCCPU *cpu)
+/*
+ * Follows a tree to an address: the entries, the page, and the real address. The addresses in a guest's tree are real addresses of the guest,
+ * which the tree `host` translates; 0 is no host. False where there is no page.
+ */
+static bool descend(CPUState *cs, uint64_t tree, uint64_t host, uint64_t address, VmPmuWalk *walk, uint64_t *real)
 {
-    CPUPPCState *env = &cpu->env;
-    ppc_v3_pate_t partition;
-    bool found;
+    unsigned left = 31 + ((tree >> 58 & 0x18) | (tree >> 5 & 7));      /* RTS: bits 1:2 and 56:58 */
+    uint64_t entry = tree;
 
-    if (cpu->vhyp) {
-        found = PPC_VIRTUAL_HYPERVISOR_GET_CLASS(cpu->vhyp)->get_pate(cpu->vhyp, cpu, env->spr[SPR_LPIDR], &partition);
-    } else {
-        found = FIELD_EX64_HV(env->msr) && ppc64_v3_get_pate(cpu, 0, &partition);
+    address &= MAKE_64BIT_MASK(0, left);
+    for (walk->levels = 0; walk->levels < VM_PMU_WALK_ENTRIES;) {
+        unsigned bits = entry & TABLE_BITS;
+        VmPmuWalk of_table;
+        uint64_t at;
+
+        if (bits == 0 || bits > left) {
+            return false;
+        }
+        at = (entry & TABLE) + (address >> (left - bits) & MAKE_64BIT_MASK(0, bits)) * 8;
+        walk->entries[walk->levels++] = at;
+        if (host && !descend(cs, host, 0, at, &of_table, &at)) {
+            return false;
+        }
+        entry = doubleword(cs, at);
+        if (!(entry & ENTRY_VALID)) {
+            return false;
+        }
+        left -= bits;
+        if (entry & ENTRY_LEAF) {
+            uint64_t within = MAKE_64BIT_MASK(0, left);
+
+            walk->page_bits = left;
+            *real = (entry & ENTRY_PAGE & ~within) | (address & within);
+            return true;
+        }
     }
-    return found && partition.dw0 & PATE0_HR ? partition.dw1 & PROCESS_TABLE : 0;
+    return false;
+}
+
+/* Whether real addresses of the CPU are those of a guest, which a host in the machine translates. */
+static bool is_guest(PowerPCCPU *cpu)
+{
+    return cpu->vhyp ? vhyp_cpu_in_nested(cpu) : !FIELD_EX64_HV(cpu->env.msr);
+}
+
+/* The partition whose addresses the CPU uses, if its tables are radix trees. */
+static bool partition_of(PowerPCCPU *cpu, ppc_v3_pate_t *partition)
+{
+    uint64_t number = cpu->vhyp || is_guest(cpu) ? cpu->env.spr[SPR_LPIDR] : 0;
+    bool found = cpu->vhyp ? cpu->vhyp_class->get_pate(cpu->vhyp, cpu, number, partition) : ppc64_v3_get_pate(cpu, number, partition);
+
+    return found && partition->dw0 & PATE0_HR;
+}
+
+static bool is_translated(CPUPPCState *env)
+{
+    return env->msr & (1ull << MSR_IR | 1ull << MSR_DR);
+}
+
+/* Where the entry of the process that has an address is; false if none has. */
+static bool process_of(CPUPPCState *env, uint64_t address, const ppc_v3_pate_t *partition, uint64_t *entry)
+{
+    bool is_process = (address & QUADRANT) == 0;
+
+    *entry = (partition->dw1 & PROCESS_TABLE) + (is_process ? env->spr[SPR_BOOKS_PID] : 0) * PROCESS_ENTRY_BYTES;
+    return is_process || (address & QUADRANT) == QUADRANT;
 }
 
 static void walk(CPUState *cs, uint64_t address, VmPmuWalk *walk)
 {
     PowerPCCPU *cpu = POWERPC_CPU(cs);
-    CPUPPCState *env = &cpu->env;
-    bool is_process = (address & QUADRANT) == 0;
-    uint64_t processes, root, entry;
-    unsigned left;
+    ppc_v3_pate_t partition;
+    uint64_t process, real;
 
-    if (!(env->msr & (1ull << MSR_IR | 1ull << MSR_DR)) || (!is_process && (address & QUADRANT) != QUADRANT)) {
-        return;
+    if (!is_translated(&cpu->env) || is_guest(cpu) || !partition_of(cpu, &partition) ||
+        !process_of(&cpu->env, address, &partition, &process) ||
+        !descend(cs, doubleword(cs, process), 0, address, walk, &real)) {
+        walk->levels = 0;
     }
-    processes = process_table(cpu);
-    if (!processes) {
-        return;
-    }
-    root = doubleword(cs, processes + (is_process ? env->spr[SPR_BOOKS_PID] : 0) * PROCESS_ENTRY_BYTES);
-    left = 31 + ((root >> 58 & 0x18) | (root >> 5 & 7));      /* RTS: bits 1:2 and 56:58 */
-    address &= MAKE_64BIT_MASK(0, left);
-    for (entry = root; walk->levels < VM_PMU_WALK_ENTRIES;) {
-        unsigned bits = entry & TABLE_BITS;
-        uint64_t at;
+}
 
-        if (bits == 0 || bits > left) {
-            return;
-        }
-        at = (entry & TABLE) + (address >> (left - bits) & MAKE_64BIT_MASK(0, bits)) * 8;
-        entry = doubleword(cs, at);
-        if (!(entry & ENTRY_VALID)) {
-            return;
-        }
-        walk->entries[walk->levels++] = at;
-        left -= bits;
-        if (entry & ENTRY_LEAF) {
-            walk->page_bits = left;
-            return;
-        }
+static bool nested(CPUState *cs, uint64_t address, VmPmuGuestWalk *guest)
+{
+    PowerPCCPU *cpu = POWERPC_CPU(cs);
+    VmPmuWalk walk = { 0 };
+    ppc_v3_pate_t partition;
+    uint64_t at;
+
+    if (!is_guest(cpu) || !partition_of(cpu, &partition)) {
+        return false;
+    }
+    if (!is_translated(&cpu->env)) {
+        guest->real = address & MAKE_64BIT_MASK(0, REAL_BITS);
+        return true;
+    }
+    if (!process_of(&cpu->env, address, &partition, &guest->process_entry) ||
+        !descend(cs, partition.dw0, 0, guest->process_entry, &walk, &at) ||
+        !descend(cs, doubleword(cs, at), partition.dw0, address, &walk, &guest->real)) {
+        return false;
+    }
+    guest->has_process_entry = true;
+    memcpy(guest->entries, walk.entries, sizeof(guest->entries));
+    guest->levels = walk.levels;
+    guest->page_bits = walk.page_bits;
+    return true;
+}
+
+static void host(CPUState *cs, uint64_t real, VmPmuHostWalk *host)
+{
+    VmPmuWalk walk = { 0 };
+    ppc_v3_pate_t partition;
+
+    if (partition_of(POWERPC_CPU(cs), &partition) && descend(cs, partition.dw0, 0, real, &walk, &host->physical)) {
+        memcpy(host->entries, walk.entries, sizeof(host->entries));
+        host->levels = walk.levels;
+        host->page_bits = walk.page_bits;
     }
 }
 
@@ -319,6 +389,8 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
         .store_count = ARRAY_SIZE(stores),
         .code_mode = code_mode,
         .walk = walk,
+        .nested = nested,
+        .host = host,
         .decoded = decoded,
         .decoded_count = ARRAY_SIZE(decoded),
     };

@@ -77,8 +77,7 @@ impl Embedder {
             // Only the companion reports these.
             (Embedder::Engine, Drive::Internal(Internal::Request | Internal::Device | Internal::Nested(_))) => false,
             (Embedder::Engine, _) => true,
-            // QEMU reports no steps of nested walks, of instructions only what the companion knows, and to nests nothing but time.
-            (_, Drive::Internal(Internal::Nested(_))) => false,
+            // QEMU reports of instructions only what the companion knows, and to nests nothing but time.
             (_, Drive::Sampled { tests, .. }) => tests.iter().all(|test| !matches!(test, Test::Is(traits) if !made(*traits))),
             _ => entry.offset.is_none() || is_clock,
         }

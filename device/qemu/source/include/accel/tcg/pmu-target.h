@@ -29,6 +29,9 @@ typedef struct TcgPmuTarget {
     uint64_t (*physical)(uint64_t offset);
     /* Fills in the table entries that lead to an address now, and the page; nothing where there are none. */
     void (*walk)(CPUState *cpu, uint64_t address, VmPmuWalk *walk);
+    /* VmPmuCompanionOptions::nested and host, if guests have a host in the machine; null if not. */
+    bool (*nested)(CPUState *cpu, uint64_t address, VmPmuGuestWalk *guest);
+    void (*host)(CPUState *cpu, uint64_t real, VmPmuHostWalk *host);
 } TcgPmuTarget;
 
 /* Gives a CPU its PMU; the first call makes those of the whole machine. cpu_index is known. */
