@@ -1,6 +1,6 @@
 /*
  * The code between an emulator in C or C++, in particular a dynamic translator, and vm_pmu.h. Copy the files of this folder into the
- * emulator's tree; those of boxes and of recordings only if they are used. The book has chapters on QEMU, Bochs, gem5 and Ski.
+ * emulator's tree; those of boxes, of nests and of recordings only if they are used. The book has chapters on QEMU, Bochs, gem5 and Ski.
  *
  * How counting works
  *
@@ -202,8 +202,8 @@ typedef struct TcgBridgeCpu {
   TcgBridge *bridge;
   /* TCG_BRIDGE_FOLLOWS_...: what is reported to the companion. TcgBridgeHost::counting is called when it changes. */
   uint32_t following;
-  /* What the machine's boxes demand of the companion, as this CPU last read it: tcg_bridge_boxes.h. */
-  uint64_t box_demand;
+  /* What the machine's boxes or nests demand of the companion, as this CPU last read it: tcg_bridge_boxes.h, tcg_bridge_nest.h. */
+  uint64_t uncore_demand;
   /*
    * Not 0 while taken branches are recorded for POWER's branch history, because the guest has accessed it. It is the number of alerts or
    * ends of recording that remain until branches are no longer recorded; an access of the guest restores it. The next field is not 0 while

@@ -6,10 +6,6 @@
 #include "tcg_bridge_boxes.h"
 #include "tcg_bridge_internal.h"
 
-/* The bits of TcgBridge::box_demand. */
-#define MEMORY 1
-#define REQUESTS 2
-
 /* The number of threads of a tile. */
 #define THREADS 8
 
@@ -20,7 +16,7 @@ static const struct {
   const char *first;
   uint32_t count;
   uint64_t demand;
-} units[TCG_BRIDGE_UNITS] = {{"edc-uclk0", 8, MEMORY}, {"edc-eclk0", 8, MEMORY}, {"mc-dclk0", 6, MEMORY}, {"cha0", 38, REQUESTS}};
+} units[TCG_BRIDGE_UNITS] = {{"edc-uclk0", 8, TCG_BRIDGE_PLACES}, {"edc-eclk0", 8, TCG_BRIDGE_PLACES}, {"mc-dclk0", 6, TCG_BRIDGE_PLACES}, {"cha0", 38, TCG_BRIDGE_REQUESTS}};
 
 /* For vm_pmu_companion_take_places(). */
 static void inject_place(void *user, const VmPmuPlace *place) {
@@ -33,7 +29,7 @@ static void inject_place(void *user, const VmPmuPlace *place) {
 }
 
 static void take_places(TcgBridge *bridge) {
-  if ((VM_PMU_LOAD(&bridge->box_demand) & MEMORY) != 0) vm_pmu_companion_take_places(bridge->companion, inject_place, bridge);
+  if ((VM_PMU_LOAD(&bridge->uncore_demand) & TCG_BRIDGE_PLACES) != 0) vm_pmu_companion_take_places(bridge->companion, inject_place, bridge);
 }
 
 /* For vm_pmu_follow_requests(). */
@@ -46,12 +42,12 @@ static void report_request(void *user, const VmPmuRequest *request) {
 }
 
 static void report_requests(TcgBridgeCpu *cpu) {
-  if ((cpu->box_demand & REQUESTS) != 0) vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, report_request, cpu);
+  vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, report_request, cpu);
 }
 
 static void report_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified) {
   uint64_t end = request->physical + request->bytes, line = request->physical - request->physical % LINE;
-  if ((VM_PMU_LOAD(&bridge->box_demand) & REQUESTS) == 0) return;
+  if ((VM_PMU_LOAD(&bridge->uncore_demand) & TCG_BRIDGE_REQUESTS) == 0) return;
   for (; line < end; line += LINE, modified >>= 1) {
     bool whole = line >= request->physical && end - line >= LINE;
     uint32_t cha = 0, access = VM_PMU_DEVICE_ACCESS_READ;
@@ -61,15 +57,15 @@ static void report_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, 
   }
 }
 
-static uint32_t needed_records(const TcgBridgeCpu *cpu) { return (cpu->box_demand & REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0; }
+static uint32_t needed_records(const TcgBridgeCpu *cpu) { return (cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0; }
 
 /* Reads what the boxes demand, and sets up the companion for it. Returns whether it has changed. */
 static bool update_demand(TcgBridge *bridge) {
-  uint64_t demand = 0, before = VM_PMU_LOAD(&bridge->box_demand);
+  uint64_t demand = 0, before = VM_PMU_LOAD(&bridge->uncore_demand);
   uint32_t unit, box;
   bool mesh = false;
   vm_pmu_boxes_listen_to_mesh(bridge->machine, &mesh);
-  demand |= mesh ? REQUESTS : 0;
+  demand |= mesh ? TCG_BRIDGE_REQUESTS : 0;
   for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) {
     for (box = 0; box < units[unit].count; box++) {
       bool listens = false;
@@ -78,21 +74,21 @@ static bool update_demand(TcgBridge *bridge) {
     }
   }
   if (demand == before) return false;
-  if (((demand ^ before) & MEMORY) != 0) vm_pmu_companion_watch_places(bridge->companion, (demand & MEMORY) != 0);
-  VM_PMU_STORE(&bridge->box_demand, demand);
+  if (((demand ^ before) & TCG_BRIDGE_PLACES) != 0) vm_pmu_companion_watch_places(bridge->companion, (demand & TCG_BRIDGE_PLACES) != 0);
+  VM_PMU_STORE(&bridge->uncore_demand, demand);
   return true;
 }
 
 static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static const TcgBridgeBoxes boxes = {take_places, loaded, needed_records, report_requests, report_device};
+static const TcgBridgeUncore uncore = {take_places, loaded, needed_records, report_requests, report_device};
 
 bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   bool counting;
   uint32_t unit;
   if (vm_pmu_boxes_count(bridge->machine, &counting) != VM_PMU_STATUS_OK) return false;
   for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) vm_pmu_box_named(units[unit].first, &bridge->first_boxes[unit]);
-  if (bridge->companion != NULL) bridge->boxes = &boxes;
+  if (bridge->companion != NULL) bridge->uncore = &uncore;
   return true;
 }
 
@@ -102,7 +98,5 @@ void tcg_bridge_boxes_advance(TcgBridge *bridge, uint64_t cycles) {
 }
 
 void tcg_bridge_boxes_written(TcgBridge *bridge) {
-  uint32_t number;
-  if (bridge->boxes == NULL || !update_demand(bridge) || bridge->host.kick == NULL) return;
-  for (number = 0; number < bridge->cpu_count; number++) bridge->host.kick(bridge->user, number);
+  if (bridge->uncore != NULL && update_demand(bridge)) tcg_bridge_kick_all(bridge);
 }

@@ -82,7 +82,7 @@ static void report(TcgBridgeCpu *cpu, uint64_t next, uint32_t open) {
   size_t count = (size_t)(cpu->trace->end - cpu->entries);
   translate(cpu);
   vm_pmu_cpu_execute_trace(cpu->cpu, cpu->entries, count, next);
-  if (cpu->box_demand != 0) cpu->bridge->boxes->followed(cpu);
+  if ((cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0) cpu->bridge->uncore->followed(cpu);
   tcg_bridge_trace_clear(cpu);
   vm_pmu_cpu_complete_trace(cpu->cpu, open);
 }
@@ -153,6 +153,6 @@ void tcg_bridge_device(TcgBridge *bridge, uint64_t physical, uint64_t bytes, boo
     request.physical = physical;
     request.bytes = bytes < rest ? bytes : rest;
     if (vm_pmu_companion_device(bridge->companion, bridge->machine, 0, &request, &modified) != VM_PMU_STATUS_OK) return;
-    if (bridge->boxes != NULL) bridge->boxes->device(bridge, &request, modified);
+    if (bridge->uncore != NULL) bridge->uncore->device(bridge, &request, modified);
   }
 }

@@ -82,9 +82,9 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
     vm_pmu_cpu_leave_out(cpu->cpu, cpu->history_patience != 0 ? 0 : VM_PMU_RECORDS_TAKEN_BRANCHES);
     vm_pmu_cpu_follow_for(cpu->cpu, bridge->companion_only, TCG_BRIDGE_COMPANION_RECORDS | VM_PMU_RECORDS_TAKEN_BRANCHES);
   }
-  cpu->box_demand = VM_PMU_LOAD(&bridge->box_demand);
+  cpu->uncore_demand = VM_PMU_LOAD(&bridge->uncore_demand);
   if (bridge->companion != NULL) {
-    uint32_t records = bridge->boxes != NULL ? bridge->boxes->records(cpu) : 0;
+    uint32_t records = bridge->uncore != NULL ? bridge->uncore->records(cpu) : 0;
     vm_pmu_cpu_watch(cpu->cpu, needed_in_turns(cpu), records);
   }
   vm_pmu_cpu_sync(cpu->cpu);
@@ -92,9 +92,8 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   vm_pmu_cpu_traces_blocks(cpu->cpu, &blocks);
   if (cpu->records_branches != 0 && branches == 0 && cpu->history_patience != 0) cpu->history_patience -= 1;
   cpu->records_branches = branches;
-  cpu->following = !following                        ? TCG_BRIDGE_FOLLOWS_NOTHING
-                   : blocks && cpu->box_demand == 0 ? TCG_BRIDGE_FOLLOWS_BLOCKS
-                                                    : TCG_BRIDGE_FOLLOWS_INSTRUCTIONS;
+  if ((cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0) blocks = false;
+  cpu->following = !following ? TCG_BRIDGE_FOLLOWS_NOTHING : blocks ? TCG_BRIDGE_FOLLOWS_BLOCKS : TCG_BRIDGE_FOLLOWS_INSTRUCTIONS;
   if ((cpu->following == TCG_BRIDGE_FOLLOWS_NOTHING) != (followed == TCG_BRIDGE_FOLLOWS_NOTHING)) {
     atomic_fetch_add(&bridge->followed, following ? 1u : -1u);
   }
@@ -162,6 +161,11 @@ void tcg_bridge_renew(TcgBridgeCpu *cpu) {
   if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tcg_bridge_report_context(cpu);
   renew(cpu->bridge, cpu, false);
   tcg_bridge_choose_again(cpu);
+}
+
+void tcg_bridge_kick_all(TcgBridge *bridge) {
+  uint32_t number;
+  for (number = 0; bridge->host.kick != NULL && number < bridge->cpu_count; number++) bridge->host.kick(bridge->user, number);
 }
 
 void tcg_bridge_kick_others(TcgBridgeCpu *cpu) {

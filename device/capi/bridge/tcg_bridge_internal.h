@@ -8,6 +8,8 @@
 
 #include "tcg_bridge.h"
 
+#include <vm_pmu_posting.h>
+
 #include <stdatomic.h>
 
 /* The largest numbers of signals in TcgBridgeOptions::with_cycles and single. */
@@ -37,19 +39,23 @@
 /* The number of kinds of boxes that count what the companion supplies. */
 #define TCG_BRIDGE_UNITS 4
 
-/* The functions of tcg_bridge_boxes.c, which not every host has. */
-typedef struct TcgBridgeBoxes {
+/* What counters outside of cores demand of the companion: what memory does and what moves between caches and chips; and requests. */
+#define TCG_BRIDGE_PLACES 1
+#define TCG_BRIDGE_REQUESTS 2
+
+/* The functions of tcg_bridge_boxes.c or tcg_bridge_nest.c, which not every host has. */
+typedef struct TcgBridgeUncore {
   /* The state is about to be saved. */
   void (*save)(TcgBridge *bridge);
   /* The state has been loaded. */
   void (*load)(TcgBridge *bridge);
   /* The records that are needed of a CPU. */
   uint32_t (*records)(const TcgBridgeCpu *cpu);
-  /* The follower has followed an instruction. */
+  /* The follower has followed an instruction, while requests are demanded. */
   void (*followed)(TcgBridgeCpu *cpu);
   /* A device has read or written bytes of lines; bit 0 of `modified` is whether a tile had the first of them modified. */
   void (*device)(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified);
-} TcgBridgeBoxes;
+} TcgBridgeUncore;
 
 struct TcgBridge {
   VmPmuMachine *machine;
@@ -70,11 +76,14 @@ struct TcgBridge {
   /* The records that the host reports. */
   uint32_t supplied_records;
   VmPmuCompanion *companion;
-  /* Null for none; and what they demand of the companion: not 0 while all CPUs are followed for them. */
-  const TcgBridgeBoxes *boxes;
-  uint64_t box_demand;
+  /* The counters outside of cores, null for none; and what they demand, TCG_BRIDGE_PLACES or ..._REQUESTS: not 0 while all CPUs are followed for them. */
+  const TcgBridgeUncore *uncore;
+  uint64_t uncore_demand;
   /* The number of the first box of each kind. */
   uint32_t first_boxes[TCG_BRIDGE_UNITS];
+  /* The chips whose nests count, and what connects them to the companion. */
+  const VmPmuPlatform *platform;
+  VmPmuTraffic *traffic;
   /* How many CPUs are followed. */
   atomic_uint followed;
   /* The companion makes the cycles of CPUs that are followed. */
@@ -114,12 +123,14 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu);
 void tcg_bridge_choose_again(TcgBridgeCpu *cpu);
 /* Reads the CPU's demand, which its PMU or another of its package has changed. */
 void tcg_bridge_renew(TcgBridgeCpu *cpu);
+/* Kicks all CPUs: what is demanded outside of cores has changed. */
+void tcg_bridge_kick_all(TcgBridge *bridge);
 /* Kicks the other CPUs whose demand this one has changed. */
 void tcg_bridge_kick_others(TcgBridgeCpu *cpu);
 
 /* Does so if it is necessary, and returns whether it was. */
 static inline bool tcg_bridge_renew_if_changed(TcgBridgeCpu *cpu) {
-  bool renews = vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch, chooses = cpu->box_demand != VM_PMU_LOAD(&cpu->bridge->box_demand);
+  bool renews = vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch, chooses = cpu->uncore_demand != VM_PMU_LOAD(&cpu->bridge->uncore_demand);
   if (renews) tcg_bridge_renew(cpu);
   if (chooses) tcg_bridge_choose_again(cpu);
   return renews || chooses;

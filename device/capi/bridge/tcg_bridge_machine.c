@@ -213,7 +213,7 @@ uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {
   uint8_t *copy = NULL;
   uint32_t number;
   for (number = 0; number < bridge->cpu_count; number++) vm_pmu_cpu_sync(bridge->cpus[number].cpu);
-  if (bridge->boxes != NULL) bridge->boxes->save(bridge);
+  if (bridge->uncore != NULL) bridge->uncore->save(bridge);
   if (vm_pmu_save(bridge->machine, &machine) == VM_PMU_STATUS_OK && vm_pmu_snapshot_bytes(machine, &bytes, length) == VM_PMU_STATUS_OK &&
       (bridge->companion == NULL || (vm_pmu_companion_save(bridge->companion, &companion) == VM_PMU_STATUS_OK &&
                                      vm_pmu_snapshot_bytes(companion, &more, &more_length) == VM_PMU_STATUS_OK))) {
@@ -240,7 +240,7 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
   if (machine > length || (machine == length) != (bridge->companion == NULL)) return false;
   if (vm_pmu_load(bridge->machine, bytes, (size_t)machine) != VM_PMU_STATUS_OK) return false;
   if (bridge->companion != NULL) vm_pmu_companion_load(bridge->companion, bytes + machine, length - (size_t)machine);
-  if (bridge->boxes != NULL) bridge->boxes->load(bridge);
+  if (bridge->uncore != NULL) bridge->uncore->load(bridge);
   for (number = 0; number < bridge->cpu_count; number++) {
     TcgBridgeCpu *cpu = &bridge->cpus[number];
     uint32_t levels = 0;

@@ -42,6 +42,10 @@
 // (vm_pmu_traffic_flush()).
 #define VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION (1 << 4)
 
+// In VmPmuCounterNodes::flags: of the nest, only those are described and those of PCIe host bridges
+// (vm_pmu_chip_dma(), vm_pmu_chip_loads_answered()).
+#define VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES (1 << 5)
+
 // The property "isa" of the node ibm,powerpc-cpu-features of a POWER9: version 3.0B of the architecture.
 #define VM_PMU_TREE_ISA 3000
 

@@ -49,6 +49,9 @@ pub const VM_PMU_COUNTER_NODES_TOLD_BY_NEST: u32 = 1 << 3;
 /// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic reports
 /// (vm_pmu_traffic_flush()).
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION: u32 = 1 << 4;
+/// In VmPmuCounterNodes::flags: of the nest, only those are described and those of PCIe host bridges
+/// (vm_pmu_chip_dma(), vm_pmu_chip_loads_answered()).
+pub const VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES: u32 = 1 << 5;
 
 /// Which counters that post themselves are described. Set `size` to its sizeof; zero means the default.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +216,8 @@ unsafe fn asked(nodes: *const VmPmuCounterNodes) -> Result<(ImcCatalogue, u32), 
         | VM_PMU_COUNTER_NODES_CORE
         | VM_PMU_COUNTER_NODES_THREAD
         | VM_PMU_COUNTER_NODES_TOLD_BY_NEST
-        | VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION;
+        | VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION
+        | VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES;
     if nodes.is_null() {
         return Ok((ImcCatalogue::default(), 0));
     }
@@ -224,11 +228,12 @@ unsafe fn asked(nodes: *const VmPmuCounterNodes) -> Result<(ImcCatalogue, u32), 
         let unknown = flags & !KNOWN;
         return Err(argument(format!("the flags {unknown:#x} of VmPmuCounterNodes mean nothing to this library: they must be zero")));
     }
-    let told = match (has(VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION), has(VM_PMU_COUNTER_NODES_TOLD_BY_NEST)) {
-        (true, _) => Told::ByCompanion,
-        (false, true) => Told::ByNest,
-        (false, false) => Told::All,
-    };
+    let told = [
+        (VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES, Told::ByHostBridges),
+        (VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION, Told::ByCompanion),
+        (VM_PMU_COUNTER_NODES_TOLD_BY_NEST, Told::ByNest),
+    ];
+    let told = told.into_iter().find(|(flag, _)| has(*flag)).map_or(Told::All, |(_, told)| told);
     let catalogue = ImcCatalogue {
         flexible: has(VM_PMU_COUNTER_NODES_FLEXIBLE),
         core: has(VM_PMU_COUNTER_NODES_CORE),

@@ -195,6 +195,15 @@ fn boxes_count_what_a_host_without_caches_is_followed_for() {
 }
 
 #[test]
+fn a_nest_counts_what_the_companion_of_a_host_moves() {
+    if is_there("cc", "a_nest_counts_what_the_companion_of_a_host_moves") {
+        let nest = root().join("bridge/tcg_bridge_nest.c").display().to_string();
+        let more_sources: Vec<String> = bridge().into_iter().chain([nest]).chain(shared()).collect();
+        compile_and_run("cc", "followed_nest.c", "followed_nest", "-std=c11", &more_sources);
+    }
+}
+
+#[test]
 fn a_bridge_records_what_its_cpu_has_executed() {
     if is_there("cc", "a_bridge_records_what_its_cpu_has_executed") {
         let recording = root().join("bridge/tcg_bridge_recording.c").display().to_string();
@@ -220,7 +229,7 @@ fn the_header_of_the_bridge_is_valid_in_cpp() {
             "stddef.h",
             "-I",
         ]);
-        let headers = ["companion", "boxes", "recording"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.h")));
+        let headers = ["companion", "boxes", "nest", "recording"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.h")));
         succeed(command.arg(installed().join("include")).args(headers));
     }
 }

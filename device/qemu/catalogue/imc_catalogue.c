@@ -1,6 +1,6 @@
 /*
- * Writes the catalogue of the nest's events for skiboot, a flattened device tree, to standard output. It has the events that the nest in
- * QEMU counts: its clocks and counts of updates. No other events are reported to it.
+ * Writes the catalogue of the nest's events for skiboot, a flattened device tree, to standard output. It has the events that are
+ * reported to the nests in QEMU: not those that no part of this project reports.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -25,7 +25,7 @@ int main(void)
 {
     static uint8_t tree[LARGEST];
     VmPmuTreeWriter writer = { sizeof(writer), tree, begin_node, property, end_node };
-    VmPmuCounterNodes nodes = { .size = sizeof(nodes), .flags = VM_PMU_COUNTER_NODES_TOLD_BY_NEST };
+    VmPmuCounterNodes nodes = { .size = sizeof(nodes), .flags = VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES };
     bool written = fdt_create(tree, sizeof(tree)) == 0 && fdt_finish_reservemap(tree) == 0 && begin_node(tree, "") &&
                    vm_pmu_tree_catalogue(&nodes, &writer) == VM_PMU_STATUS_OK && end_node(tree) && fdt_finish(tree) == 0;
 

@@ -162,6 +162,17 @@ def walked(lines: list[str]) -> str | None:
     return None if misses >= 1000 and abs(requests - misses) < misses / 4 else f"expected a request for each of {misses} misses, found {requests}"
 
 
+def crossed(lines: list[str]) -> str | None:
+    """A transfer is four lines of 128 bytes, which both chips count; a link counts each line once, as eight blocks of 16 bytes.
+
+    Each chip counts transfers in steps of 256, and blocks of each half of a link in steps of 4,096.
+    """
+    for transfers, *blocks in numbers(lines):
+        if transfers < 1_000 or abs(sum(blocks) - 16 * transfers) > 2 * (16 * 256 + 2 * 4_096):
+            return f"expected 16 blocks for each of {transfers} transfers, found {blocks}"
+    return None if len(lines) == 3 else f"expected three runs, found {len(lines)}"
+
+
 def nested(lines: list[str]) -> str | None:
     """Each walk of the guest looks up where the entry of the fourth level is, and where its page is: 40,960 walks, and those for its code."""
     for looked_up, missed, pages, fourth in numbers(lines):
@@ -516,7 +527,7 @@ POWER = [
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
 ]
 
-NEST_UNITS = [*(f"mba{port}" for port in range(8)), *(f"phb{bridge}" for bridge in range(6)), "powerbus0", "update_count"]
+NEST_UNITS = [*(f"mba{port}" for port in range(8)), "mcs01", "mcs23", *(f"phb{bridge}" for bridge in range(6)), "powerbus0", "update_count"]
 
 
 def nest_clock(event: str, program: str = "sleep 2") -> str:
@@ -539,11 +550,14 @@ POWERNV = [
     Check("walks of a guest under a host", "; ".join(["nested 1809c 2809e 390bc 490ac"] * 3), nested),
     Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
     Check("the clock of the nest", nest_clock("nest_powerbus0_imc/PM_PB_CYC/"), ticks(2.0)),
-    Check("the clock of the nest, while a program runs", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 100000000"), ticks(2.0)),
+    Check("the clock of the nest, while a program runs", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 10000000"), ticks(2.0)),
     Check("the clock of a PCIe host bridge", nest_clock("nest_phb0_imc/PM_PHB0_CYC/"), ticks(2.0)),
     Check("the clock of the memory", nest_clock("nest_mba7_imc/PM_MBA7_DRAM_CLK_CYC/"), ticks(4 / 3)),
     Check("postings of the nest", nest_clock("nest_update_count_imc/event=0/"), ticks(1e-6)),
 ]
+
+# What each of two chips receives from the other.
+X_LINKS = [f"nest_xlink0_imc/PM_XLINK0_IN_{half}_DATA_COUNT/" for half in ("EVEN", "ODD")]
 
 # Two chips, of which each has a nest.
 NESTS = [
@@ -551,7 +565,12 @@ NESTS = [
         "the clocks of two nests",
         "; ".join(stat("nest_powerbus0_imc/PM_PB_CYC/,duration_time", "sleep 2", 1, f"-C {cpu} ") for cpu in (0, 1)),
         each(ticks(2.0), 2),
-    )
+    ),
+    Check(
+        "lines between two chips",
+        stat("nest_powerbus0_imc/PM_PB_EXT_DATA_XFER/," + ",".join(X_LINKS), "memory 20", 3, "-a "),
+        crossed,
+    ),
 ]
 
 
@@ -597,7 +616,11 @@ NODES = [
 ]
 # A device reads 5 pages and writes as many: 64 lines each.
 DMA_LINES = 5 * 64
+DMA_BYTES = 5 * 4096
 DMA_DEVICE = ("-device", "edu,dma_mask=0xffffffff")
+# Without QEMU's defaults there is no host bridge.
+HOST_BRIDGE = ("-device", "pnv-phb,chip-id=0,index=0,id=phb", "-device", "pnv-phb-root-port,bus=phb,id=below")
+DMA_OPTIONS = {"k8": DMA_DEVICE, "knl": DMA_DEVICE, "powernv9": (*HOST_BRIDGE, "-device", "edu,bus=below,dma_mask=0xffffffffffffffff")}
 DMA = {
     # Requests from devices to memory, and posted writes of doublewords.
     "k8": [
@@ -618,6 +641,21 @@ DMA = {
         # VERT_RING_BL_IN_USE: a message for each of 65,536 lines that are loaded, and of as many that Linux has cleared and the program stored to,
         # passes more than one stop in the mean.
         Check("messages on the mesh", stat("uncore_cha/event=0xaa,umask=0x0f/", "walks 1", 1, "-a "), between(131_072, 20_000_000, times=1)),
+    ],
+    # Requests of at most 512 bytes for reads and 256 for writes. Each port of memory has an eighth of the blocks of 64 bytes that are written: those
+    # of five copies, and before them the page that the program has stored to, when the device reads it.
+    "powernv9": [
+        Check(
+            "what passes a PCIe host bridge",
+            stat(",".join(f"nest_phb0_imc/PM_PHB0_DMA_{way}_FROM_PCIE/" for way in ("RD", "WR")), "dma", 3, "-a "),
+            equal(DMA_BYTES // 512, DMA_BYTES // 256),
+        ),
+        Check("loads that a device answers", stat("nest_phb0_imc/PM_PHB0_LD_RESP_FROM_PCIE/", "dma", 1, "-a "), between(10, 100_000_000, times=1)),
+        Check(
+            "blocks that a device writes to memory",
+            stat(",".join(f"nest_mba{port}_imc/PM_MBA{port}_WRITE_BYTES/" for port in (0, 5)), "dma", 3, "-a "),
+            between(DMA_BYTES // 64 // 8 + 8, DMA_BYTES // 64 // 8 + 24, times=6),
+        ),
     ],
 }
 TWO_NODES = (
@@ -732,7 +770,7 @@ RUNS = [
     Run("k8", K8),
     Run("k8", TWO_CPUS["k8"], smp="2"),
     Run("k8", NODES, smp="2,sockets=2", options=TWO_NODES),
-    *(Run(machine, copies, options=DMA_DEVICE) for machine, copies in DMA.items()),
+    *(Run(machine, copies, options=DMA_OPTIONS[machine]) for machine, copies in DMA.items()),
     Run("k8", WATCHDOG, append="nmi_watchdog=1", recorded=True),
     Run("knl", KNL),
     Run("knl", TWO_CPUS["knl"], smp="2"),

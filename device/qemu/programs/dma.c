@@ -1,11 +1,13 @@
 /*
- * dma [N]: QEMU's device `edu` reads a page of memory N times, and writes it as often (N is 5 without an argument).
+ * dma [N]: QEMU's device `edu` reads 4 KiB of memory N times, and writes them as often (N is 5 without an argument).
  *
- * A page is 64 lines of 64 bytes, so the device reads 64 N lines and writes 64 N lines, each of them whole. Each copy takes it 100 ms. With
+ * That is 64 lines of 64 bytes, or 32 of 128, so the device reads 64 N or 32 N lines and writes as many, each of them whole. Each copy takes it
+ * 100 ms. With
  *
  *     -device edu,dma_mask=0xffffffff
  *
- * it reaches all memory below 4 GiB.
+ * it reaches all memory below 4 GiB. POWER's host bridges translate what a device addresses, but Linux lets all of memory be addressed directly
+ * from bit 59 on; there the device needs dma_mask=0xffffffffffffffff.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -16,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define COPIED 4096
 
 /* The identity of the device: vendor and device, as they are in configuration space. */
 #define IDENTITY 0x11E81234
@@ -24,6 +26,9 @@
 /* Configuration space: the command register with memory and bus master enabled. */
 #define COMMAND 4
 #define MEMORY_AND_MASTER 6
+
+/* What its first register reads: 0.1, and its name. */
+#define NAME 0x010000ed
 
 /* Its registers for copies, and its buffer. */
 #define SOURCE 0x80
@@ -65,51 +70,65 @@ static volatile uint64_t *registers(void)
         }
         snprintf(path, sizeof path, "%s/resource0", functions.gl_pathv[number]);
         file = open(path, O_RDWR);
-        mapped = file < 0 ? MAP_FAILED : mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        mapped = file < 0 ? MAP_FAILED : mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (mapped == MAP_FAILED) {
             fail(path);
         }
         return mapped;
     }
-    fprintf(stderr, "there is no edu: start QEMU with -device edu,dma_mask=0xffffffff\n");
+    fprintf(stderr, "there is no edu: start QEMU with -device edu,dma_mask=...\n");
     exit(1);
 }
 
-static uint64_t physical(const void *page)
+/* Where a device finds memory that it addresses directly. */
+#ifdef __powerpc64__
+#define DIRECT (UINT64_C(1) << 59)
+#else
+#define DIRECT 0
+#endif
+
+/* The address of a page for the device. */
+static uint64_t address_of(const void *page)
 {
-    uint64_t entry = 0;
+    uint64_t entry = 0, size = getpagesize();
     int file = open("/proc/self/pagemap", O_RDONLY);
 
-    if (file < 0 || pread(file, &entry, sizeof entry, (uintptr_t)page / PAGE * sizeof entry) != sizeof entry || entry >> 63 == 0) {
+    if (file < 0 || pread(file, &entry, sizeof entry, (uintptr_t)page / size * sizeof entry) != sizeof entry || entry >> 63 == 0) {
         fail("/proc/self/pagemap");
     }
     close(file);
-    return (entry & ((UINT64_C(1) << 55) - 1)) * PAGE;
+    return (entry & ((UINT64_C(1) << 55) - 1)) * size + DIRECT;
+}
+
+/* The registers have the byte order of the machine, which is not the guest's where that is little-endian on POWER. */
+static uint64_t ordered(volatile uint64_t *edu, uint64_t value)
+{
+    return *(volatile uint32_t *)edu == NAME ? value : __builtin_bswap64(value);
 }
 
 static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t command)
 {
-    edu[SOURCE / 8] = from;
-    edu[TARGET / 8] = to;
-    edu[BYTES / 8] = PAGE;
-    edu[START / 8] = command | 1;
+    edu[SOURCE / 8] = ordered(edu, from);
+    edu[TARGET / 8] = ordered(edu, to);
+    edu[BYTES / 8] = ordered(edu, COPIED);
+    edu[START / 8] = ordered(edu, command | 1);
     /* A CPU that slept would count nothing. */
-    while ((edu[START / 8] & 1) != 0) {
+    while ((edu[START / 8] & ordered(edu, 1)) != 0) {
     }
 }
 
 int main(int argc, char **argv)
 {
     volatile uint64_t *edu = registers();
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+    void *page = mmap(NULL, COPIED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
 
     if (page == MAP_FAILED) {
         fail("mmap");
     }
-    memset(page, 1, PAGE);
+    memset(page, 1, COPIED);
     for (int round = argc > 1 ? atoi(argv[1]) : 5; round > 0; round--) {
-        copy(edu, physical(page), BUFFER, 0);
-        copy(edu, BUFFER, physical(page), TO_MEMORY);
+        copy(edu, address_of(page), BUFFER, 0);
+        copy(edu, BUFFER, address_of(page), TO_MEMORY);
     }
     return 0;
 }

@@ -80,7 +80,7 @@ static void load(struct host *host, uint32_t number, uint64_t address) {
   if (cpu->following != TCG_BRIDGE_FOLLOWS_NOTHING) {
     tcg_bridge_trace_block(cpu, block);
     tcg_bridge_trace_access(cpu, vm_pmu_traced_access(0, VM_PMU_ACCESS_KIND_LOAD, 8, 0), address);
-    EXPECT(!tcg_bridge_trace_fits(cpu));
+    EXPECT(tcg_bridge_trace_fits(cpu) == (cpu->following == TCG_BRIDGE_FOLLOWS_BLOCKS));
   }
   tcg_bridge_complete(cpu, CODE + 4);
 }

@@ -207,8 +207,8 @@ static void what_cannot_be_described_writes_nothing(void) {
   nodes.first_phandle = UINT32_MAX;
   EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("phandles"));
   nodes.first_phandle = 0;
-  nodes.flags = 1u << 5;
-  EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags 0x20"));
+  nodes.flags = 1u << 6;
+  EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags 0x40"));
   nodes.size = 4;
   EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("sizeof(VmPmuCounterNodes)"));
   EXPECT(vm_pmu_tree_counters(NULL, NULL, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("platform"));

@@ -7,6 +7,8 @@ pub enum Told {
     /// All of them: the embedder injects those that neither the nest nor a companion reports.
     #[default]
     All,
+    /// Those that the nest, a companion or an embedder's PCI devices report: in addition what passes host bridges.
+    ByHostBridges,
     /// Those that the nest or a companion reports: clocks, counts of updates, and what moves between caches and memory.
     ByCompanion,
     /// Those that the nest itself reports: clocks and counts of updates.

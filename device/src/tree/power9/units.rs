@@ -84,8 +84,9 @@ fn posted(unit: &str) -> Vec<Posted> {
 fn is_told(entry: &Entry, told: Told) -> bool {
     match (told, entry.drive) {
         (Told::All, _) | (_, Drive::Internal(Internal::Clock | Internal::Posting)) => true,
-        (Told::ByCompanion, Drive::Internal(Internal::Request)) => true,
-        (Told::ByCompanion | Told::ByNest, _) => false,
+        (Told::ByHostBridges | Told::ByCompanion, Drive::Internal(Internal::Request)) => true,
+        (Told::ByHostBridges, Drive::Internal(Internal::Device)) => entry.name.starts_with("PM_PHB"),
+        (Told::ByHostBridges | Told::ByCompanion | Told::ByNest, _) => false,
     }
 }
 

@@ -26,7 +26,7 @@ fn chips() -> impl Strategy<Value = Vec<Chip>> {
 }
 
 fn told() -> impl Strategy<Value = Told> {
-    prop::sample::select(vec![Told::All, Told::ByCompanion, Told::ByNest])
+    prop::sample::select(vec![Told::All, Told::ByHostBridges, Told::ByCompanion, Told::ByNest])
 }
 
 /// Trees of descriptions that can be written.

@@ -93,6 +93,21 @@ fn what_a_companion_tells_is_what_moves_between_caches_and_memory() {
 }
 
 #[test]
+fn what_host_bridges_tell_is_what_passes_them() {
+    let told = |told| events(&nest(told));
+    let host_bridge = ["DMA_RD_FROM_PCIE", "DMA_WR_FROM_PCIE", "LD_RESP_FROM_PCIE"].map(|name| format!("PM_PHB0_{name}"));
+    let mut expected = told(Told::ByCompanion);
+    let events = told(Told::ByHostBridges);
+    for name in &host_bridge {
+        assert!(events.get("nest_phb0_imc").unwrap().contains(name), "{name}");
+    }
+    // Nothing else: no NVLink, no part of the NPU.
+    expected.retain(|unit, _| !unit.starts_with("nest_phb"));
+    let others: BTreeMap<_, _> = events.into_iter().filter(|(unit, _)| !unit.starts_with("nest_phb")).collect();
+    assert_eq!(others, expected);
+}
+
+#[test]
 fn a_counter_is_where_it_is_with_all_events_described() {
     let place = |told| {
         let pmus = driver::probe(&expanded(&nest(told))).unwrap();

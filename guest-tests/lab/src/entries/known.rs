@@ -141,8 +141,7 @@ impl Known {
     pub fn left_out(&self, entry: &Entry) -> Vec<Signal> {
         let made = |signal: &Signal| match entry.initiator {
             Initiator::Other => {
-                self.embedder.has_devices(self.part)
-                    && self.companion.as_ref().is_some_and(|companion| companion.supplies_of_devices(*signal))
+                self.companion.as_ref().is_some_and(|companion| companion.supplies_of_devices(*signal))
             }
             _ => self.engine_supplies(*signal) || self.companion_makes(*signal),
         };

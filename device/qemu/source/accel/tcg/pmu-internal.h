@@ -42,6 +42,10 @@ struct TcgPmu {
     /* Who makes the cycles of a CPU that is followed: "instructions" or "companion". */
     char *time;
     Notifier exit;
+    /* tcg_pmu_observe_devices() */
+    TcgPmuTransferred transferred;
+    TcgPmuLoaded loaded;
+    void *observer;
     /* The blocks that are described to the library, VmPmuBlock, until all blocks are discarded. */
     GPtrArray *blocks;
     QemuMutex blocks_lock;

@@ -26,8 +26,10 @@
 #include "accel/tcg/tcg_bridge_companion.h"
 #include "accel/tcg/tcg_bridge_recording.h"
 #if __has_include("system/memory.h")
+#include "system/address-spaces.h"
 #include "system/memory.h"
 #else
+#include "exec/address-spaces.h"
 #include "exec/memory.h"
 #endif
 #include "exec/tb-flush.h"
@@ -556,6 +558,33 @@ void tcg_pmu_device(MemoryRegion *region, uint64_t offset, uint64_t bytes, bool 
     tcg_bridge_device(pmu->bridge, pmu->target.physical ? pmu->target.physical(offset) : offset, bytes, writes);
 }
 
+void tcg_pmu_observe_devices(CPUState *cpu, TcgPmuTransferred transferred, TcgPmuLoaded loaded, void *opaque)
+{
+    TcgPmu *pmu = cpu->pmu_of_machine;
+
+    pmu->observer = opaque;
+    pmu->transferred = transferred;
+    pmu->loaded = loaded;
+}
+
+void tcg_pmu_transfer(AddressSpace *space, uint64_t address, uint64_t bytes, bool writes)
+{
+    TcgPmu *pmu = first_cpu ? first_cpu->pmu_of_machine : NULL;
+
+    if (space != &address_space_memory && pmu && pmu->transferred && bql_locked()) {
+        pmu->transferred(pmu->observer, memory_region_owner(space->root), address, bytes, writes);
+    }
+}
+
+void tcg_pmu_device_load(MemoryRegion *region)
+{
+    TcgPmu *pmu = first_cpu ? first_cpu->pmu_of_machine : NULL;
+
+    if (pmu && pmu->loaded) {
+        pmu->loaded(pmu->observer, memory_region_owner(region));
+    }
+}
+
 /* ---- Recordings ---- */
 
 /* Begins a recording, if one is wanted, with what the PMUs remember. No CPU executes. */
@@ -661,13 +690,13 @@ static const VMStateDescription vmstate_pmu = {
  * The bytes of memory that belong to each socket, from address 0 up: if QEMU has a NUMA node for each socket, and all of them have as much.
  * Otherwise all memory belongs to the first socket.
  */
-static uint64_t memory_per_package(const MachineState *machine)
+static uint64_t memory_per_package(const TcgPmuTarget *target, const MachineState *machine)
 {
     const NumaState *numa = machine->numa_state;
     int node;
 
     if (!numa || numa->num_nodes < 2) {
-        return 0;
+        return target->memory_per_package;
     }
     for (node = 0; node < numa->num_nodes; node++) {
         if (numa->num_nodes != machine->smp.sockets || numa->nodes[node].node_mem != numa->nodes[0].node_mem) {
@@ -689,7 +718,7 @@ static void tcg_pmu_realize(DeviceState *device, Error **errp)
         .packages = machine->smp.sockets,
         .threads = machine->smp.max_cpus / machine->smp.sockets,
         .core_threads = pmu->target.core_threads,
-        .memory_per_package = memory_per_package(machine),
+        .memory_per_package = memory_per_package(&pmu->target, machine),
         .user = pmu,
         .walk = tcg_pmu_walk,
         .nested = pmu->target.nested ? tcg_pmu_nested : NULL,

@@ -14,8 +14,10 @@
 #include "exec/translator.h"
 #include "exec/helper-proto.h"
 #include "hw/ppc/ppc.h"
+#include "qemu/error-report.h"
 #include "qemu/host-utils.h"
 #include "qemu/timer.h"
+#include "qemu/units.h"
 #include "system/reset.h"
 #if __has_include("hw/core/boards.h")
 #include "hw/core/boards.h"
@@ -376,6 +378,21 @@ static uint32_t code_mode(uint32_t flags)
     return flags & 1u << HFLAGS_LE ? VM_PMU_CODE_MODE_POWER_LITTLE_ENDIAN : VM_PMU_CODE_MODE_POWER_BIG_ENDIAN;
 }
 
+/* powernv divides its memory among its chips evenly, if each has 1 GiB at least. */
+static uint64_t memory_of_chip(MachineState *machine)
+{
+    uint64_t bytes = machine->ram_size / machine->smp.sockets;
+
+    if (machine->smp.sockets == 1 || !object_dynamic_cast(OBJECT(machine), "powernv-machine")) {
+        return 0;
+    }
+    if (bytes < GiB) {
+        warn_report("pmu: all memory counts as that of the first chip: give the machine %u GiB", machine->smp.sockets);
+        return 0;
+    }
+    return QEMU_ALIGN_DOWN(bytes, MiB);
+}
+
 bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
 {
     MachineState *machine = MACHINE(qdev_get_machine());
@@ -399,6 +416,7 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
         return true;
     }
     target.core_threads = threads;
+    target.memory_per_package = memory_of_chip(machine);
     target.options.part = "power9";
     target.options.threads = threads;
     target.options.packages = machine->smp.max_cpus / threads;

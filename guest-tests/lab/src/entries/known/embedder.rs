@@ -64,22 +64,19 @@ impl Embedder {
         matches!(self, Embedder::Qemu | Embedder::QemuTime)
     }
 
-    /// Whether its devices are reported.
-    pub(super) fn has_devices(self, part: Part) -> bool {
-        !(self.is_qemu() && matches!(part, Part::Power9(_)))
-    }
-
     /// Whether it reports at all what drives `entry`, besides signals.
     pub(super) fn feeds(self, entry: &Entry) -> bool {
-        let is_clock = matches!(entry.drive, Drive::Internal(Internal::Clock));
         match (self, entry.drive) {
             (Embedder::Lab, _) => true,
             // Only the companion reports these.
             (Embedder::Engine, Drive::Internal(Internal::Request | Internal::Device | Internal::Nested(_))) => false,
             (Embedder::Engine, _) => true,
-            // QEMU reports of instructions only what the companion knows, and to nests nothing but time.
+            // QEMU reports of instructions only what the companion knows.
             (_, Drive::Sampled { tests, .. }) => tests.iter().all(|test| !matches!(test, Test::Is(traits) if !made(*traits))),
-            _ => entry.offset.is_none() || is_clock,
+            // A chip of its POWER9 has no NVLinks and no accelerators, and no device there has memory do operations.
+            (_, Drive::Internal(Internal::Device)) if entry.offset.is_some() => entry.name.starts_with("PM_PHB"),
+            (_, Drive::Internal(Internal::Request)) if entry.offset.is_some() => !entry.name.contains("_AMO_OP_"),
+            _ => true,
         }
     }
 }

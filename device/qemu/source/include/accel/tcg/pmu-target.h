@@ -29,6 +29,8 @@ typedef struct TcgPmuTarget {
     uint64_t (*physical)(uint64_t offset);
     /* Fills in the table entries that lead to an address now, and the page; nothing where there are none. */
     void (*walk)(CPUState *cpu, uint64_t address, VmPmuWalk *walk);
+    /* The bytes of memory of each socket, where they are not divided into nodes; 0 if all of it counts as that of the first. */
+    uint64_t memory_per_package;
     /* VmPmuCompanionOptions::nested and host, if guests have a host in the machine; null if not. */
     bool (*nested)(CPUState *cpu, uint64_t address, VmPmuGuestWalk *guest);
     void (*host)(CPUState *cpu, uint64_t real, VmPmuHostWalk *host);
@@ -38,6 +40,14 @@ typedef struct TcgPmuTarget {
 bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp);
 /* The CPU is reset; warm if the power stays on. */
 void tcg_pmu_reset(CPUState *cpu, bool warm);
+
+/*
+ * Calls `transferred` for what a device behind a bus reads and writes, and `loaded` when a CPU loads from registers of a device: `owner` is the
+ * device, `address` its own. Both hold the big lock.
+ */
+typedef void (*TcgPmuTransferred)(void *opaque, Object *owner, uint64_t address, uint64_t bytes, bool writes);
+typedef void (*TcgPmuLoaded)(void *opaque, Object *owner);
+void tcg_pmu_observe_devices(CPUState *cpu, TcgPmuTransferred transferred, TcgPmuLoaded loaded, void *opaque);
 
 /* How many units of `unit` nanoseconds of the guest's time have elapsed since the last call. One caller at a time. */
 uint64_t tcg_pmu_elapsed(CPUState *cpu, uint64_t unit);

@@ -76,6 +76,10 @@ void tcg_pmu_discard_blocks(void);
 
 /* Something other than a CPU reads or writes so many bytes of the region, from `offset` on. */
 void tcg_pmu_device(MemoryRegion *region, uint64_t offset, uint64_t bytes, bool writes);
+/* It does so in an address space of its own, as devices of a bus do. */
+void tcg_pmu_transfer(AddressSpace *space, uint64_t address, uint64_t bytes, bool writes);
+/* A CPU loads from registers of a device. */
+void tcg_pmu_device_load(MemoryRegion *region);
 
 /* ---- Translations ---- */
 
@@ -107,6 +111,8 @@ static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return
 static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }
 static inline void tcg_pmu_discard_blocks(void) { }
 static inline void tcg_pmu_device(MemoryRegion *region, uint64_t offset, uint64_t bytes, bool writes) { }
+static inline void tcg_pmu_transfer(AddressSpace *space, uint64_t address, uint64_t bytes, bool writes) { }
+static inline void tcg_pmu_device_load(MemoryRegion *region) { }
 static inline void tcg_pmu_translations_change(CPUState *cpu) { }
 static inline void tcg_pmu_forget_all(CPUState *cpu, bool global) { }
 static inline void tcg_pmu_forget_page(CPUState *cpu, vaddr address) { }
