@@ -217,17 +217,6 @@ def apart(microseconds: float, least: int) -> Judge:
     return judge
 
 
-def each(judge: Judge, times: int) -> Judge:
-    """This many lines, each as expected."""
-
-    def judge_each(lines: list[str]) -> str | None:
-        if len(lines) != times:
-            return f"expected {times} lines, found {lines}"
-        return next((reason for line in lines if (reason := judge([line]))), None)
-
-    return judge_each
-
-
 def listed(names: list[str]) -> Judge:
     """A line for each name, and no other."""
     return lambda lines: None if sorted(line.strip() for line in lines) == names else f"expected {names}, found {lines}"
@@ -530,13 +519,11 @@ POWER = [
 NEST_UNITS = [*(f"mba{port}" for port in range(8)), "mcs01", "mcs23", *(f"phb{bridge}" for bridge in range(6)), "powerbus0", "update_count"]
 
 
-def nest_clock(event: str, program: str = "sleep 2") -> str:
-    """A command that counts a clock of the nest, and the nanoseconds."""
-    return stat(f"{event},duration_time", program, 1, "-a ")
+def nest_clock(event: str, program: str = "sleep 2", cpu: int = 0) -> str:
+    """A command that counts a clock of the nest of a CPU, and the nanoseconds."""
+    return stat(f"{event},duration_time", program, 1, f"-C {cpu} ")
 
 
-# What the nest itself reports, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
-# millisecond.
 ADDRESSES = [
     Check(
         "addresses of all samples at loads and stores",
@@ -549,23 +536,25 @@ POWERNV = [
     *POWER,
     Check("walks of a guest under a host", "; ".join(["nested 1809c 2809e 390bc 490ac"] * 3), nested),
     Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
+]
+
+# What the nest itself reports, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
+# millisecond. CPUs that are followed take so long to begin and end a count that clocks are not compared then.
+NEST_CLOCKS = [
     Check("the clock of the nest", nest_clock("nest_powerbus0_imc/PM_PB_CYC/"), ticks(2.0)),
-    Check("the clock of the nest, while a program runs", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 10000000"), ticks(2.0)),
+    Check("the clock of the nest of the other chip", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", cpu=1), ticks(2.0)),
+    Check("the clock of the nest, while a program runs", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 100000000"), ticks(2.0)),
     Check("the clock of a PCIe host bridge", nest_clock("nest_phb0_imc/PM_PHB0_CYC/"), ticks(2.0)),
     Check("the clock of the memory", nest_clock("nest_mba7_imc/PM_MBA7_DRAM_CLK_CYC/"), ticks(4 / 3)),
     Check("postings of the nest", nest_clock("nest_update_count_imc/event=0/"), ticks(1e-6)),
 ]
+NO_TRAFFIC = ("-global", "pnv-nest-pmu.traffic=off")
 
 # What each of two chips receives from the other.
 X_LINKS = [f"nest_xlink0_imc/PM_XLINK0_IN_{half}_DATA_COUNT/" for half in ("EVEN", "ODD")]
 
 # Two chips, of which each has a nest.
 NESTS = [
-    Check(
-        "the clocks of two nests",
-        "; ".join(stat("nest_powerbus0_imc/PM_PB_CYC/,duration_time", "sleep 2", 1, f"-C {cpu} ") for cpu in (0, 1)),
-        each(ticks(2.0), 2),
-    ),
     Check(
         "lines between two chips",
         stat("nest_powerbus0_imc/PM_PB_EXT_DATA_XFER/," + ",".join(X_LINKS), "memory 20", 3, "-a "),
@@ -778,6 +767,7 @@ RUNS = [
     Run("power9", TWO_CPUS["power9"], smp="2"),
     *(Run(machine, turns, options=ICOUNT) for machine, turns in IN_TURNS.items()),
     Run("powernv9", POWERNV),
+    Run("powernv9", NEST_CLOCKS, smp="2,sockets=2", memory="3G", options=NO_TRAFFIC),
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     *(Run(machine, timed, options=COMPANION_TIME) for machine, timed in TIMED.items()),
     Run("knl", SAVED["knl"], saved=0.5),
