@@ -6,14 +6,14 @@
  *   vector floating point: xvadddp                            1
  *   a floating-point move: fmr                                1
  *   vectors: lvx, stvx                                        2
- *   a reservation: lwarx, stwcx.                              2
+ *   a reservation: lwarx, stwcx., and one that has none       3
  *   barriers: sync, lwsync, isync                             3
  *   a prefetch: dcbt                                          1
  *   the end of the turn                                       2
- *   sum                                                       15
+ *   sum                                                       16
  *
  * Without an argument:
- *   instructions       5 + 2 + 15N + 3    = 15N + 10 = 1,500,010
+ *   instructions       5 + 2 + 16N + 3    = 16N + 10 = 1,600,010
  *   branches           1 + N              = N + 1    =   100,001
  */
 #include "start.h"
@@ -32,6 +32,7 @@ FUNCTION kinds
         lvx 3, 0, 8
         stvx 3, 0, 8
         lwarx 9, 0, 8
+        stwcx. 9, 0, 8
         stwcx. 9, 0, 8
         sync
         lwsync

@@ -209,7 +209,7 @@ void tcg_pmu_end_block(DisasContextBase *db)
 }
 
 /* Code that adds to a signal, if something follows it. */
-static void gen_add(DisasContextBase *db, uint32_t signal, uint32_t amount)
+static void gen_add(DisasContextBase *db, uint32_t signal, TCGv_i64 amount)
 {
     TCGv_ptr totals;
     TCGv_i64 total;
@@ -231,7 +231,7 @@ static void gen_add(DisasContextBase *db, uint32_t signal, uint32_t amount)
     total = tcg_temp_new_i64();
     tcg_gen_ld_ptr(totals, tcg_env, AT(pmu_totals));
     tcg_gen_ld_i64(total, totals, 8 * cell);
-    tcg_gen_addi_i64(total, total, amount);
+    tcg_gen_add_i64(total, total, amount);
     tcg_gen_st_i64(total, totals, 8 * cell);
 }
 
@@ -266,14 +266,19 @@ void tcg_pmu_gen_decoded(DisasContextBase *db)
                           ARRAY_SIZE(growth), &count);
     for (uint32_t i = 0; i < MIN(count, ARRAY_SIZE(growth)); i++) {
         if (is_decoded(target, growth[i].signal)) {
-            gen_add(db, growth[i].signal, growth[i].amount);
+            gen_add(db, growth[i].signal, tcg_constant_i64(growth[i].amount));
         }
     }
 }
 
 void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
 {
-    gen_add(db, signal, 1);
+    gen_add(db, signal, tcg_constant_i64(1));
+}
+
+void tcg_pmu_gen_count_by(DisasContextBase *db, uint32_t signal, TCGTemp *amount)
+{
+    gen_add(db, signal, temp_tcgv_i64(amount));
 }
 
 /* In a block that ends at a deadline: the first load and the first store of an instruction are reported with it. */

@@ -19,6 +19,7 @@
 #include "qemu/timer.h"
 #include "qemu/units.h"
 #include "system/reset.h"
+#include "tcg/tcg-op-common.h"
 #if __has_include("hw/core/boards.h")
 #include "hw/core/boards.h"
 #else
@@ -37,6 +38,8 @@
     VM_PMU_SIGNAL_BRANCHES_TAKEN, \
     VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN, \
     VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN, \
+    VM_PMU_SIGNAL_STORE_CONDITIONALS_SUCCEEDED, \
+    VM_PMU_SIGNAL_STORE_CONDITIONALS_FAILED, \
     VM_PMU_SIGNAL_INTERRUPTS_TAKEN, \
     VM_PMU_SIGNAL_EXCEPTIONS_TAKEN
 
@@ -635,6 +638,17 @@ void ppc_pmu_gen_not_taken(DisasContextBase *db, PpcPmuTarget target)
     if (target == PPC_PMU_DIRECT) {
         tcg_pmu_gen_count(db, VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN);
     }
+}
+
+void ppc_pmu_gen_conditional_store(DisasContextBase *db, TCGTemp *field)
+{
+    TCGv_i64 stored = tcg_temp_new_i64(), failed = tcg_temp_new_i64();
+
+    tcg_gen_extu_i32_i64(stored, temp_tcgv_i32(field));
+    tcg_gen_extract_i64(stored, stored, CRF_EQ_BIT, 1);
+    tcg_gen_xori_i64(failed, stored, 1);
+    tcg_pmu_gen_count_by(db, VM_PMU_SIGNAL_STORE_CONDITIONALS_SUCCEEDED, tcgv_i64_temp(stored));
+    tcg_pmu_gen_count_by(db, VM_PMU_SIGNAL_STORE_CONDITIONALS_FAILED, tcgv_i64_temp(failed));
 }
 
 void ppc_pmu_gen_taken(DisasContextBase *db)

@@ -47,6 +47,8 @@ void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool l
 void ppc_pmu_gen_taken(struct DisasContextBase *db);
 /* A conditional branch is not taken. */
 void ppc_pmu_gen_not_taken(struct DisasContextBase *db, PpcPmuTarget target);
+/* A store-conditional has set this field of CR. */
+void ppc_pmu_gen_conditional_store(struct DisasContextBase *db, struct TCGTemp *field);
 /* Raises a facility unavailable interrupt; it is in misc_helper.c. */
 G_NORETURN void ppc_pmu_raise_facility(CPUPPCState *env, bool hypervisor, uint32_t sprn, uint32_t cause, uintptr_t ra);
 
@@ -67,6 +69,7 @@ static inline bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled) { return false;
 static inline void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional) { }
 static inline void ppc_pmu_gen_taken(struct DisasContextBase *db) { }
 static inline void ppc_pmu_gen_not_taken(struct DisasContextBase *db, PpcPmuTarget target) { }
+static inline void ppc_pmu_gen_conditional_store(struct DisasContextBase *db, struct TCGTemp *field) { }
 
 #endif
 

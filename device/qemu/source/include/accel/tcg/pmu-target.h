@@ -49,6 +49,9 @@ typedef void (*TcgPmuTransferred)(void *opaque, Object *owner, uint64_t address,
 typedef void (*TcgPmuLoaded)(void *opaque, Object *owner);
 void tcg_pmu_observe_devices(CPUState *cpu, TcgPmuTransferred transferred, TcgPmuLoaded loaded, void *opaque);
 
+/* The translator adds a value of 64 bits to a signal: at most what the signal is declared for. */
+void tcg_pmu_gen_count_by(struct DisasContextBase *db, uint32_t signal, struct TCGTemp *amount);
+
 /* How many units of `unit` nanoseconds of the guest's time have elapsed since the last call. One caller at a time. */
 uint64_t tcg_pmu_elapsed(CPUState *cpu, uint64_t unit);
 
