@@ -32,17 +32,13 @@ static void take_places(TcgBridge *bridge) {
   if ((VM_PMU_LOAD(&bridge->uncore_demand) & TCG_BRIDGE_PLACES) != 0) vm_pmu_companion_take_places(bridge->companion, inject_place, bridge);
 }
 
-/* For vm_pmu_follow_requests(). */
+/* For vm_pmu_cpu_observe_requests(). */
 static void report_request(void *user, const VmPmuRequest *request) {
   const TcgBridgeCpu *cpu = user;
   const TcgBridge *bridge = cpu->bridge;
   uint32_t cha = 0;
   vm_pmu_companion_home(bridge->companion, request->physical, &cha);
   vm_pmu_box_request(bridge->machine, cha, request, cpu->number / THREADS, cpu->number % THREADS, NULL);
-}
-
-static void report_requests(TcgBridgeCpu *cpu) {
-  vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, report_request, cpu);
 }
 
 static void report_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified) {
@@ -55,6 +51,13 @@ static void report_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, 
     vm_pmu_companion_home(bridge->companion, line, &cha);
     vm_pmu_box_device(bridge->machine, cha, access, line, (modified & 1) != 0);
   }
+}
+
+void tcg_bridge_boxes_interrupt(TcgBridge *bridge, uint64_t address) {
+  uint32_t cha = 0;
+  if ((VM_PMU_LOAD(&bridge->uncore_demand) & TCG_BRIDGE_REQUESTS) == 0) return;
+  vm_pmu_companion_home(bridge->companion, address, &cha);
+  vm_pmu_box_device(bridge->machine, cha, VM_PMU_DEVICE_ACCESS_INTERRUPT, address, false);
 }
 
 static uint32_t needed_records(const TcgBridgeCpu *cpu) { return (cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0; }
@@ -81,14 +84,19 @@ static bool update_demand(TcgBridge *bridge) {
 
 static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static const TcgBridgeUncore uncore = {take_places, loaded, needed_records, report_requests, report_device};
+static const TcgBridgeUncore uncore = {take_places, loaded, needed_records, report_device};
 
 bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   bool counting;
-  uint32_t unit;
+  uint32_t unit, number;
   if (vm_pmu_boxes_count(bridge->machine, &counting) != VM_PMU_STATUS_OK) return false;
   for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) vm_pmu_box_named(units[unit].first, &bridge->first_boxes[unit]);
-  if (bridge->companion != NULL) bridge->uncore = &uncore;
+  if (bridge->companion == NULL || bridge->uncore != NULL) return true;
+  bridge->uncore = &uncore;
+  for (number = 0; number < bridge->cpu_count; number++) {
+    TcgBridgeCpu *cpu = &bridge->cpus[number];
+    vm_pmu_cpu_observe_requests(cpu->cpu, report_request, cpu);
+  }
   return true;
 }
 

@@ -4,8 +4,8 @@
  * has them, by vm_pmu_pci_read() and the like, or tcg_bridge_write() for those behind MSRs.
  *
  * All CPUs are followed only while some counter counts an event of a memory controller's channel, of an MCDRAM controller, of a CHA, or of a
- * stop of the mesh, among them M2PCIe and the IRP. What memory did is injected into the boxes when their clocks are advanced; requests, and what
- * tcg_bridge_device() reports, at once.
+ * stop of the mesh, among them M2PCIe and the IRP. What memory did is injected into the boxes when their clocks are advanced; requests when a
+ * trace is reported; and what tcg_bridge_device() reports at once.
  *
  * Only one of these functions may run at a time: call them under a lock. TcgBridgeHost::kick is needed: it is called for every CPU.
  *
@@ -26,6 +26,8 @@ extern "C" {
 bool tcg_bridge_boxes_begin(TcgBridge *bridge);
 /* To be called before registers of boxes are accessed. `cycles` cycles of the CPUs' clock have elapsed since the last call. */
 void tcg_bridge_boxes_advance(TcgBridge *bridge, uint64_t cycles);
+/* A device or the I/O APIC sends an interrupt as a message, which is a write to `address`. */
+void tcg_bridge_boxes_interrupt(TcgBridge *bridge, uint64_t address);
 /* Registers of boxes may have been written or reset. */
 void tcg_bridge_boxes_written(TcgBridge *bridge);
 

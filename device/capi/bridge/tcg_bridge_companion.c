@@ -82,7 +82,6 @@ static void report(TcgBridgeCpu *cpu, uint64_t next, uint32_t open) {
   size_t count = (size_t)(cpu->trace->end - cpu->entries);
   translate(cpu);
   vm_pmu_cpu_execute_trace(cpu->cpu, cpu->entries, count, next);
-  if ((cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0) cpu->bridge->uncore->followed(cpu);
   tcg_bridge_trace_clear(cpu);
   vm_pmu_cpu_complete_trace(cpu->cpu, open);
 }

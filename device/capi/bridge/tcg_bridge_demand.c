@@ -92,7 +92,6 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   vm_pmu_cpu_traces_blocks(cpu->cpu, &blocks);
   if (cpu->records_branches != 0 && branches == 0 && cpu->history_patience != 0) cpu->history_patience -= 1;
   cpu->records_branches = branches;
-  if ((cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0) blocks = false;
   cpu->following = !following ? TCG_BRIDGE_FOLLOWS_NOTHING : blocks ? TCG_BRIDGE_FOLLOWS_BLOCKS : TCG_BRIDGE_FOLLOWS_INSTRUCTIONS;
   if ((cpu->following == TCG_BRIDGE_FOLLOWS_NOTHING) != (followed == TCG_BRIDGE_FOLLOWS_NOTHING)) {
     atomic_fetch_add(&bridge->followed, following ? 1u : -1u);

@@ -51,8 +51,6 @@ typedef struct TcgBridgeUncore {
   void (*load)(TcgBridge *bridge);
   /* The records that are needed of a CPU. */
   uint32_t (*records)(const TcgBridgeCpu *cpu);
-  /* The follower has followed an instruction, while requests are demanded. */
-  void (*followed)(TcgBridgeCpu *cpu);
   /* A device has read or written bytes of lines; bit 0 of `modified` is whether a tile had the first of them modified. */
   void (*device)(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified);
 } TcgBridgeUncore;

@@ -34,7 +34,7 @@ static void ignore_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, 
   (void)modified;
 }
 
-static const TcgBridgeUncore uncore = {tcg_bridge_nest_flush, loaded, no_records, NULL, ignore_device};
+static const TcgBridgeUncore uncore = {tcg_bridge_nest_flush, loaded, no_records, ignore_device};
 
 VmPmuTraffic *tcg_bridge_nest_begin(TcgBridge *bridge, const VmPmuPlatform *platform) {
   if (bridge->companion == NULL || vm_pmu_traffic_create(bridge->companion, platform, &bridge->traffic) != VM_PMU_STATUS_OK) return NULL;

@@ -223,6 +223,15 @@ VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
                                    void (*tell)(void *user, const VmPmuRequest *request),
                                    void *user);
 
+// Calls `tell`, with `user`, for each request that leaves the first-level caches of the CPU's core, in order, while VM_PMU_RECORDS_REQUESTS is
+// watched: for devices of the machine that count them. The PMU gets requests as it demands them. Only with a companion.
+//
+// `tell` is called on the host thread that uses the CPU, by vm_pmu_cpu_complete(), vm_pmu_cpu_execute_trace() and vm_pmu_cpu_complete_trace(): it
+// may call every function except those of this CPU. It must return: no C++ exception and no longjmp may leave it.
+VmPmuStatus vm_pmu_cpu_observe_requests(VmPmuCpu *cpu,
+                                        void (*tell)(void *user, const VmPmuRequest *request),
+                                        void *user);
+
 // Reports `request`, made by thread `thread` (0 to 7) of tile `tile` (0 to 37), to CHA `cha`, which is that of its line
 // (vm_pmu_companion_home()). It enters the table of requests and leaves it after its latency in cycles of the CPUs, converted to clocks of
 // the untile by the machine's frequencies. Its messages cross the mesh. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether

@@ -6,6 +6,7 @@ use vm_pmu::arch::feed::Request;
 use vm_pmu::untile::{Domain, Stage, Transaction};
 
 use crate::companion::{VmPmuCompanion, companion};
+use crate::cpu::{VmPmuCpu, cpu};
 use crate::machine::VmPmuMachine;
 use crate::places::told;
 use crate::pointer::{offer, take};
@@ -53,6 +54,39 @@ pub unsafe extern "C" fn vm_pmu_follow_requests(
             // SAFETY: the embedder gave the function for this, and its pointer with it.
             unsafe { tell(user, &raw const request) };
         }
+        Ok(())
+    })
+}
+
+/// Calls `tell`, with `user`, for each request that leaves the first-level caches of the CPU's core, in order, while VM_PMU_RECORDS_REQUESTS is
+/// watched: for devices of the machine that count them. The PMU gets requests as it demands them. Only with a companion.
+///
+/// `tell` is called on the host thread that uses the CPU, by vm_pmu_cpu_complete(), vm_pmu_cpu_execute_trace() and vm_pmu_cpu_complete_trace(): it
+/// may call every function except those of this CPU. It must return: no C++ exception and no longjmp may leave it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_cpu_observe_requests(
+    cpu: *mut VmPmuCpu,
+    tell: Option<unsafe extern "C" fn(user: *mut c_void, request: *const VmPmuRequest)>,
+    user: *mut c_void,
+) -> VmPmuStatus {
+    /// What the embedder gave.
+    struct Observed(unsafe extern "C" fn(*mut c_void, *const VmPmuRequest), *mut c_void);
+    // SAFETY: the pointer is only passed to the function, which may be called on any host thread that uses the CPU.
+    unsafe impl Send for Observed {}
+    impl Observed {
+        fn tell(&self, request: &Request) {
+            let request = handed_out(request);
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { (self.0)(self.1, &raw const request) };
+        }
+    }
+    guarded(|| {
+        let observed = Observed(told(tell)?, user);
+        // SAFETY: the caller's promise.
+        unsafe { self::cpu(cpu) }?.observe_requests(move |request| observed.tell(request));
         Ok(())
     })
 }

@@ -15,6 +15,8 @@
 //! [`set_context`](Cpu::set_context).
 
 mod contexts;
+#[cfg(feature = "companion")]
+mod observer;
 mod step;
 #[cfg(feature = "companion")]
 mod trace;
@@ -22,9 +24,9 @@ mod trace;
 use core::sync::atomic::Ordering::Acquire;
 
 use vm_pmu_arch::alert::Lines;
-#[cfg(feature = "companion")]
-use vm_pmu_arch::feed::Occasion;
 use vm_pmu_arch::feed::{Context, Demand, Record, Records, Signal, SignalSet};
+#[cfg(feature = "companion")]
+use vm_pmu_arch::feed::{Occasion, Request};
 
 #[cfg(feature = "companion")]
 use crate::companion::{Follower, Instruction, Invalidation, Outcome, PageTables};
@@ -32,6 +34,8 @@ use crate::countdown::{Countdown, Drained};
 use crate::irq::{Flags, InterruptLine};
 use crate::topology::Thread;
 use contexts::Contexts;
+#[cfg(feature = "companion")]
+use observer::Observer;
 use step::Retired;
 pub use step::{Counts, Step};
 #[cfg(feature = "companion")]
@@ -111,6 +115,9 @@ pub struct Cpu<'a, L> {
     /// The signals and records for which alone the companion follows.
     #[cfg(feature = "companion")]
     worth: (SignalSet, Records),
+    /// What gets the requests that are watched.
+    #[cfg(feature = "companion")]
+    observer: Observer<'a>,
     /// What is reported beyond what the PMU demands.
     watched: Demand,
     /// The records that are not reported although they are demanded.
@@ -161,6 +168,8 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             kept: SignalSet::EMPTY,
             #[cfg(feature = "companion")]
             worth: (Signal::all().collect(), Records::ALL),
+            #[cfg(feature = "companion")]
+            observer: Observer::default(),
             watched: Demand::default(),
             left_out: Records::NONE,
             demand: Demand::default(),
@@ -224,6 +233,14 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             self.watched.replace(signals, false, records);
             self.update_demand();
         }
+    }
+
+    /// Calls `observer` for each request that leaves the core's first-level caches, in order, while requests are [watched](Cpu::watch):
+    /// for devices of the machine that count them. The PMU gets requests as it demands them.
+    #[cfg(feature = "companion")]
+    pub fn observe_requests(&mut self, observer: impl FnMut(&Request) + Send + 'a) {
+        self.observer.set(observer);
+        self.update_demand();
     }
 
     /// Leaves these records out for a time although they are demanded, none at first: for records that cost much and that the guest seldom looks at.
@@ -332,6 +349,8 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
             self.demand.replace(signals, per_cycle, self.demand.records().without(self.left_out));
             self.demand.ask(levels);
         }
+        #[cfg(feature = "companion")]
+        self.observer.sync(self.watched.records(), self.thread.demand().records().without(self.left_out));
         #[cfg(feature = "companion")]
         if let Some(follower) = &mut self.follower {
             let (signals, records) = (self.demand.signals().difference(&self.kept), self.demand.records());
@@ -552,8 +571,9 @@ impl<'a, L: InterruptLine> Cpu<'a, L> {
     #[cfg(feature = "companion")]
     #[inline]
     fn deliver_in(&mut self, step: &impl Step, states: &[Signal], timed: bool) -> Option<u64> {
-        let Cpu { follower, thread, own, deadlines, demanded, demand, .. } = self;
+        let Cpu { follower, observer, thread, own, deadlines, demanded, demand, .. } = self;
         let follower = follower.as_mut()?;
+        observer.take(follower);
         let requested = !follower.requests().is_empty();
         let events = |outcome: &Outcome| {
             step.count(&Counts::new(own, thread.totals(), timed));

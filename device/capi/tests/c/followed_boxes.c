@@ -36,6 +36,8 @@
 #define READS 0x00400116
 #define WRITES 0x00400216
 #define OWNED 0x00400813
+/* TRANSACTIONS_COUNT of what is neither: interrupts. */
+#define OTHERS 0x00402016
 
 struct host {
   TcgBridge *bridge;
@@ -203,6 +205,10 @@ static void the_irp_counts_the_lines_that_devices_access(void) {
   program_irp(&host, OWNED, WRITES);
   tcg_bridge_device(host.bridge, DATA + 32, 4096, true);
   expect_irp(&host, 3 + 2, 128 + 65);
+  /* An interrupt is no access. */
+  program_irp(&host, READS, OTHERS);
+  tcg_bridge_boxes_interrupt(host.bridge, 0xFEE00000);
+  expect_irp(&host, 3 + 2, 128 + 65 + 1);
   program_irp(&host, 0, 0);
   EXPECT(!all_followed(&host) && !tcg_bridge_watches_devices(host.bridge));
   tcg_bridge_destroy(host.bridge);

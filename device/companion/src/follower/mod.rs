@@ -363,6 +363,13 @@ impl<'a> Follower<'a> {
         self.requests.all()
     }
 
+    /// Drops the [requests](Follower::requests) without reporting them to the thread's PMU: for an embedder that reports them to another
+    /// device, while the PMU does not ask for them.
+    #[inline]
+    pub fn drop_requests(&mut self) {
+        self.requests.clear();
+    }
+
     /// Returns the number of requests lost since the follower was made, because more than 128 came between two deliveries. No instruction
     /// of two accesses on Knights Landing makes more than 97.
     #[must_use]

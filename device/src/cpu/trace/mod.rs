@@ -5,7 +5,7 @@
 
 use vm_pmu_arch::feed::{Branch, ExecutionUnit, Memory, Occasion, Record, Records, Sample, Signal};
 
-use super::{Counts, Cpu, MOST_STATES, Step};
+use super::{Counts, Cpu, MOST_STATES, Observer, Step};
 use crate::companion::{Access, AccessKind, Block, Class, Follower, Instruction, PageTables, Transfer};
 use crate::countdown::Countdown;
 use crate::irq::InterruptLine;
@@ -135,6 +135,7 @@ impl Pending {
 /// Where the instructions of a trace go.
 struct Execution<'e, 'a, L, T> {
     follower: &'e mut Follower<'a>,
+    observer: &'e mut Observer<'a>,
     tables: &'e mut T,
     thread: Thread<'a, L>,
     pending: Pending,
@@ -251,7 +252,9 @@ impl<L: InterruptLine> Cpu<'_, L> {
         let held = self.is_timed().then(|| states.get(..count).unwrap_or(&[]));
         let Some(follower) = &mut self.follower else { return };
         let pending = Pending { number: 0, accesses: [Access::default(); MOST_ACCESSES], count: 0 };
-        let mut execution = Execution { follower, tables, thread: self.thread, pending, countdown: &self.countdown, held, last: None };
+        let observer = &mut self.observer;
+        let mut execution =
+            Execution { follower, observer, tables, thread: self.thread, pending, countdown: &self.countdown, held, last: None };
         let mut current: Option<Current<'_>> = None;
         for entry in trace {
             match entry.what & KINDS {
@@ -344,7 +347,8 @@ impl<L: InterruptLine> Cpu<'_, L> {
 
     /// Whether nothing is wanted of instructions that reach no deadline but what they count.
     fn follows_between(&self) -> bool {
-        Records { at_deadline: false, ..self.demand.records() }.is_none()
+        let records = self.demand.records();
+        Records { at_deadline: false, requests: records.requests && !self.observer.is_alone(), ..records }.is_none()
     }
 }
 
@@ -368,10 +372,12 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
         }
         if self.held.is_none() {
             self.follower.pass_over(current.block, current.next..end, self.tables);
+            self.observe();
         } else {
             for number in current.next..end {
                 self.retire();
                 self.follower.execute_within(current.block, number, &[], None, self.tables);
+                self.observe();
                 self.last = Some(false);
             }
         }
@@ -383,8 +389,17 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
     fn execute(&mut self, current: &mut Current<'_>, number: usize, transfer: Option<Transfer>) {
         self.retire();
         self.follower.execute_within(current.block, number, self.pending.all(), transfer, self.tables);
+        self.observe();
         (current.next, self.pending.count) = (number + 1, 0);
         self.last = Some(transfer.is_some());
+    }
+
+    /// Hands out what has been requested, if nobody wants that one by one.
+    #[inline]
+    fn observe(&mut self) {
+        if self.observer.is_alone() {
+            self.observer.take(self.follower);
+        }
     }
 
     /// Delivers the cycles of the instruction before, which reaches no deadline. The last instruction of a trace is [completed](Cpu::complete_trace).
@@ -413,6 +428,7 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
             // What it has accessed so far goes first.
             self.pass_over(current, number);
             self.follower.execute_within(current.block, number, self.pending.all(), None, self.tables);
+            self.observe();
             self.pending.count = 0;
         }
         if let Some(place) = self.pending.accesses.get_mut(self.pending.count) {
@@ -443,8 +459,10 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
         let instruction = current.block.instruction(last)?;
         let instruction = Instruction { accesses: self.pending.all(), transfer: current.block.transfer_to(next), ..instruction };
         self.follower.execute(&instruction, self.tables);
+        let record = record_of(&instruction);
+        self.observe();
         current.next = last + 1;
-        Some(record_of(&instruction))
+        Some(record)
     }
 }
 

@@ -1,4 +1,5 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Mutex;
 use std::vec::Vec;
 
 use proptest::prelude::*;
@@ -146,6 +147,8 @@ fn accesses(drawn: &mut Drawn, count: usize) -> Vec<Access> {
 struct Shown {
     interrupts: Vec<u64>,
     reads: Vec<(u64, Result<u64, crate::Fault>)>,
+    /// How many requests another device has got, and a digest of them.
+    requests: (u64, u64),
     machine: Vec<crate::State>,
     /// A digest, as all bytes of it would hide the rest.
     companion: u64,
@@ -323,8 +326,18 @@ impl Run<'_> {
 
 fn run(guest: &Guest, acts: &[Act], in_traces: bool, clock: Clock) -> Shown {
     let (machine, companion) = (guest.machine(), guest.companion_of(clock));
+    let observed = Mutex::new((0, DefaultHasher::new()));
     let mut cpu = Cpu::new(machine.thread(0).unwrap());
     cpu.follow(companion.follower(0).unwrap(), SignalSet::EMPTY);
+    if guest.part == "knl" {
+        // As its boxes are.
+        cpu.watch(SignalSet::EMPTY, Records::REQUESTS);
+        cpu.observe_requests(|request| {
+            let mut observed = observed.lock().unwrap();
+            observed.0 += 1;
+            request.hash(&mut observed.1);
+        });
+    }
     // As translators do until the guest reads the branch history.
     cpu.leave_out(Records::TAKEN_BRANCHES);
     cpu.set_context(guest.contexts[0]);
@@ -342,6 +355,8 @@ fn run(guest: &Guest, acts: &[Act], in_traces: bool, clock: Clock) -> Shown {
     companion.save(&[cpu.follower().unwrap()]).unwrap().hash(&mut digest);
     shown.companion = digest.finish();
     cpu.settle();
+    let (count, requests) = &*observed.lock().unwrap();
+    shown.requests = (*count, requests.finish());
     shown.machine = machine.states();
     for state in &mut shown.machine {
         if let crate::State::Power9(state) = state {
@@ -402,6 +417,27 @@ proptest! {
     fn traces_show_a_power9s_guest_the_cycles_of_single_instructions(acts in acts()) {
         same(&POWER9, &acts, Clock::Companion)?;
     }
+}
+
+#[test]
+fn requests_that_only_another_device_wants_are_told_in_blocks() {
+    let (machine, companion) = (KNL.machine(), KNL.companion());
+    let told = Mutex::new(0);
+    let mut cpu = Cpu::new(machine.thread(0).unwrap());
+    cpu.follow(companion.follower(0).unwrap(), SignalSet::EMPTY);
+    cpu.set_context(KNL.contexts[0]);
+    cpu.watch(SignalSet::EMPTY, Records::REQUESTS);
+    assert!(!cpu.traces_blocks(), "nobody is told");
+    cpu.observe_requests(|_| *told.lock().unwrap() += 1);
+    assert!(cpu.traces_blocks());
+    let mut block = Block::new();
+    block.push(&Instruction { address: 0x1000, physical: 0x1000, length: 4, ..Instruction::default() });
+    let access = Access { address: 0x8000, physical: 0x8000, size: 8, ..Access::default() };
+    cpu.execute_trace(&[Traced::block(0, 0), Traced::access(0, &access)], 0x1004, &[block][..], &mut companion::Untranslated(12));
+    cpu.complete_trace(0);
+    drop(cpu);
+    // The line of code, and that of data.
+    assert_eq!(told.into_inner().unwrap(), 2);
 }
 
 #[test]

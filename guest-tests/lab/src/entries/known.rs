@@ -140,9 +140,7 @@ impl Known {
     #[must_use]
     pub fn left_out(&self, entry: &Entry) -> Vec<Signal> {
         let made = |signal: &Signal| match entry.initiator {
-            Initiator::Other => {
-                self.companion.as_ref().is_some_and(|companion| companion.supplies_of_devices(*signal))
-            }
+            Initiator::Other => self.companion.as_ref().is_some_and(|companion| companion.supplies_of_devices(*signal)),
             _ => self.engine_supplies(*signal) || self.companion_makes(*signal),
         };
         let mut signals = driven::sources(entry);

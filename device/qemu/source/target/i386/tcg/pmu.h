@@ -28,6 +28,8 @@ void x86_pmu_reset(CPUState *cs, bool warm);
 struct VmPmuMachine *x86_pmu_boxes(CPUState *cs);
 /* A register of the boxes has been written. */
 void x86_pmu_boxes_written(CPUState *cs);
+/* A device or the I/O APIC sends an interrupt by a write to this address. */
+void x86_pmu_interrupt_message(uint64_t address);
 /* Leaf 0Ah. */
 void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 
@@ -54,6 +56,7 @@ void x86_pmu_gen_not_taken(struct DisasContextBase *db);
 
 static inline bool x86_pmu_attach(CPUState *cs, Error **errp) { return true; }
 static inline void x86_pmu_reset(CPUState *cs, bool warm) { }
+static inline void x86_pmu_interrupt_message(uint64_t address) { }
 static inline void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx) { }
 static inline bool x86_pmu_rdmsr(CPUX86State *env, uintptr_t ra) { return false; }
 static inline bool x86_pmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra) { return false; }

@@ -293,6 +293,13 @@ void x86_pmu_boxes_written(CPUState *cs)
     tcg_bridge_boxes_written(cs->pmu->bridge);
 }
 
+void x86_pmu_interrupt_message(uint64_t address)
+{
+    if (has_boxes(first_cpu)) {
+        tcg_bridge_boxes_interrupt(first_cpu->pmu->bridge, address);
+    }
+}
+
 void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
     uint32_t registers[4] = { 0 };
