@@ -11,10 +11,10 @@
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
-#include "qemu/atomic.h"
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
 #include "cpu.h"
+#include "pmu-memory.h"
 #include "hw/ppc/pnv.h"
 #include "hw/ppc/pnv_core.h"
 #include "hw/ppc/pnv_nest_pmu.h"
@@ -108,7 +108,7 @@ static bool load(void *user, uint64_t address, uint64_t *value)
     if (!there) {
         return false;
     }
-    *value = be64_to_cpu(qatomic_read__nocheck(there));
+    *value = ppc_pmu_cell_load(there);
     return true;
 }
 
@@ -119,7 +119,7 @@ static bool store(void *user, uint64_t address, uint64_t value)
     if (!there) {
         return false;
     }
-    qatomic_set__nocheck(there, cpu_to_be64(value));
+    ppc_pmu_cell_store(there, value);
     changed(user, address);
     return true;
 }
@@ -127,16 +127,11 @@ static bool store(void *user, uint64_t address, uint64_t value)
 static bool add(void *user, uint64_t address, uint64_t amount)
 {
     uint64_t *there = cell(user, address);
-    uint64_t old, found;
 
     if (!there) {
         return false;
     }
-    found = qatomic_read__nocheck(there);
-    do {
-        old = found;
-        found = qatomic_cmpxchg__nocheck(there, old, cpu_to_be64(be64_to_cpu(old) + amount));
-    } while (found != old);
+    ppc_pmu_cell_add(there, amount);
     changed(user, address);
     return true;
 }
