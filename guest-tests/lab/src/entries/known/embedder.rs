@@ -77,10 +77,11 @@ impl Embedder {
             // Only the companion reports these.
             (Embedder::Engine, Drive::Internal(Internal::Request | Internal::Device | Internal::Nested(_))) => false,
             (Embedder::Engine, _) => true,
-            // QEMU reports no steps of nested walks, of instructions only what the companion knows, and to nests nothing but time.
+            // QEMU reports no steps of nested walks, of instructions only what the companion knows, and to nests nothing but time. Cores and
+            // threads post what their signals count.
             (_, Drive::Internal(Internal::Nested(_))) => false,
             (_, Drive::Sampled { tests, .. }) => tests.iter().all(|test| !matches!(test, Test::Is(traits) if !made(*traits))),
-            _ => entry.offset.is_none() || is_clock,
+            _ => entry.offset.is_none() || is_clock || matches!(entry.unit, "core-imc" | "thread-imc"),
         }
     }
 }
