@@ -34,16 +34,15 @@
 // In VmPmuCounterNodes::flags: the threads post theirs. Linux does not use them unless cores post theirs.
 #define VM_PMU_COUNTER_NODES_THREAD (1 << 2)
 
-// In VmPmuCounterNodes::flags: of the nest, only the events that it reports itself are described: clocks and counts of updates. An event
-// that is never reported would read as zero.
+// In VmPmuCounterNodes::flags: of the nest, only the events that it reports itself are described: clocks and counts of updates. Of cores
+// and threads, only those of signals. An event that is never reported would read as zero.
 #define VM_PMU_COUNTER_NODES_TOLD_BY_NEST (1 << 3)
 
-// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic reports
-// (vm_pmu_traffic_flush()).
+// In VmPmuCounterNodes::flags: the same, and of the nest also the events that a companion's traffic reports (vm_pmu_traffic_flush()).
 #define VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION (1 << 4)
 
-// In VmPmuCounterNodes::flags: of the nest, only those are described and those of PCIe host bridges
-// (vm_pmu_chip_dma(), vm_pmu_chip_loads_answered()).
+// In VmPmuCounterNodes::flags: the same, and of the nest also the events of PCIe host bridges (vm_pmu_chip_dma(),
+// vm_pmu_chip_loads_answered()).
 #define VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES (1 << 5)
 
 // The property "isa" of the node ibm,powerpc-cpu-features of a POWER9: version 3.0B of the architecture.

@@ -43,14 +43,13 @@ pub const VM_PMU_COUNTER_NODES_FLEXIBLE: u32 = 1 << 0;
 pub const VM_PMU_COUNTER_NODES_CORE: u32 = 1 << 1;
 /// In VmPmuCounterNodes::flags: the threads post theirs. Linux does not use them unless cores post theirs.
 pub const VM_PMU_COUNTER_NODES_THREAD: u32 = 1 << 2;
-/// In VmPmuCounterNodes::flags: of the nest, only the events that it reports itself are described: clocks and counts of updates. An event
-/// that is never reported would read as zero.
+/// In VmPmuCounterNodes::flags: of the nest, only the events that it reports itself are described: clocks and counts of updates. Of cores
+/// and threads, only those of signals. An event that is never reported would read as zero.
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_NEST: u32 = 1 << 3;
-/// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic reports
-/// (vm_pmu_traffic_flush()).
+/// In VmPmuCounterNodes::flags: the same, and of the nest also the events that a companion's traffic reports (vm_pmu_traffic_flush()).
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION: u32 = 1 << 4;
-/// In VmPmuCounterNodes::flags: of the nest, only those are described and those of PCIe host bridges
-/// (vm_pmu_chip_dma(), vm_pmu_chip_loads_answered()).
+/// In VmPmuCounterNodes::flags: the same, and of the nest also the events of PCIe host bridges (vm_pmu_chip_dma(),
+/// vm_pmu_chip_loads_answered()).
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES: u32 = 1 << 5;
 
 /// Which counters that post themselves are described. Set `size` to its sizeof; zero means the default.

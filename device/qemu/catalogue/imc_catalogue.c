@@ -25,7 +25,10 @@ int main(void)
 {
     static uint8_t tree[LARGEST];
     VmPmuTreeWriter writer = { sizeof(writer), tree, begin_node, property, end_node };
-    VmPmuCounterNodes nodes = { .size = sizeof(nodes), .flags = VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES };
+    VmPmuCounterNodes nodes = {
+        .size = sizeof(nodes),
+        .flags = VM_PMU_COUNTER_NODES_TOLD_BY_HOST_BRIDGES | VM_PMU_COUNTER_NODES_CORE | VM_PMU_COUNTER_NODES_THREAD,
+    };
     bool written = fdt_create(tree, sizeof(tree)) == 0 && fdt_finish_reservemap(tree) == 0 && begin_node(tree, "") &&
                    vm_pmu_tree_catalogue(&nodes, &writer) == VM_PMU_STATUS_OK && end_node(tree) && fdt_finish(tree) == 0;
 

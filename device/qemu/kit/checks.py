@@ -295,6 +295,38 @@ def misses(accesses: int, expected: int, times: int = 3) -> Judge:
     return judge
 
 
+# A cell of a core or a thread grows by one for so many events, by which perf multiplies it.
+STEP = 512
+
+
+def steps(*expected: int) -> Judge:
+    """The sums of the runs so far are these times the runs, but for what is not a whole step yet, or was not before the first run."""
+
+    def judge(lines: list[str]) -> str | None:
+        sums, found = [0] * len(expected), numbers(lines)
+        for run, counts in enumerate(found, start=1):
+            sums = [total + count for total, count in zip(sums, counts)]
+            if any(count % STEP for count in counts) or any(abs(total - run * each) >= STEP for total, each in zip(sums, expected)):
+                return f"expected {list(expected)} a run in steps of {STEP}, found {found}"
+        return None if len(found) == 3 else f"expected three runs, found {found}"
+
+    return judge
+
+
+def of_cores(least: int) -> Judge:
+    """What each core counts in memory is what its threads count, but for a step and what perf executes between starting or stopping the two.
+
+    One of the cores has executed the program.
+    """
+
+    def judge(lines: list[str]) -> str | None:
+        found = numbers(lines)
+        fits = found and all(abs(posted - counted) < 4 * STEP for posted, counted in found) and sum(posted > least - STEP for posted, _ in found) == 1
+        return None if fits else f"expected the same twice, of one core {least} or more, found {found}"
+
+    return judge
+
+
 def nodes(lines: list[str]) -> str | None:
     """Each line that `nodes` reads is a request to memory, of the own node or of the other one: a miss of the own node in the second case only.
 
@@ -543,10 +575,37 @@ ADDRESSES = [
     ),
 ]
 
+
+def of_each_core(program: str) -> str:
+    """A command that prints what each core counts of user mode in memory while the program runs, and what its threads' counters say.
+
+    The program ends earlier than perf, by more than a core takes to post.
+    """
+    events = "core_imc/CPM_CS_INST_USER/,instructions:u"
+    return (
+        f"perf stat -a -A -x, -e {events} -o /tmp/stat sh -c '{program}; sleep 0.1'; "
+        "for cpu in $(seq 0 $(($(nproc) - 1))); do grep \"^CPU$cpu,\" /tmp/stat | cut -d, -f2 | tr '\\n' ' '; echo; done"
+    )
+
+
 POWERNV = [
     *POWER,
     Check("walks of a guest under a host", "; ".join(["nested 1809c 2809e 390bc 490ac"] * 3), nested),
     Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
+    Check("the PMUs of cores and threads", "ls /sys/bus/event_source/devices | grep -E '^(core|thread|trace)_imc'", listed(["core_imc", "thread_imc"])),
+    Check("a program in the memory of its thread", stat("thread_imc/CPM_CS_INST_USER/", "loop"), steps(LOOP["power"][0])),
+    Check(
+        "two events in the memory of a thread, and counters",
+        stat("thread_imc/CPM_CS_INST_USER/,thread_imc/CPM_CS_BRU_CMPL_USER/,instructions:u", "loop"),
+        lambda lines: steps(*LOOP["power"])([" ".join(line.split()[:2]) for line in lines])
+        or equal(LOOP["power"][0])([line.split()[2] for line in lines]),
+    ),
+    Check(
+        "misses in the memory of a thread",
+        stat("thread_imc/CPM_CS_INST_USER/,thread_imc/CPM_CS_MISS_L1_LDATA_USER/", "memory"),
+        lambda lines: between(81_920 * 9 // 10, 81_920 * 11 // 10)([line.split()[1] for line in lines]),
+    ),
+    Check("a program in the memory of its core", of_each_core("loop"), of_cores(LOOP["power"][0])),
 ]
 
 # What the nest itself reports, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
@@ -564,8 +623,9 @@ NO_TRAFFIC = ("-global", "pnv-nest-pmu.traffic=off")
 # What each of two chips receives from the other.
 X_LINKS = [f"nest_xlink0_imc/PM_XLINK0_IN_{half}_DATA_COUNT/" for half in ("EVEN", "ODD")]
 
-# Two chips, of which each has a nest.
+# Two chips, of which each has a nest and a core.
 NESTS = [
+    Check("a program in the memory of a core of the second chip", of_each_core("taskset 2 loop"), of_cores(LOOP["power"][0])),
     Check(
         "lines between two chips",
         stat("nest_powerbus0_imc/PM_PB_EXT_DATA_XFER/," + ",".join(X_LINKS), "memory 20", 3, "-a "),

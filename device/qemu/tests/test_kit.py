@@ -833,6 +833,29 @@ class SharesTest(unittest.TestCase):
         self.assertIn("elsewhere", self.judged(0, **samples))
 
 
+class Steps(unittest.TestCase):
+    """The judges of what cores and threads of POWER9 post in steps."""
+
+    def test_what_is_left_over_may_come_with_the_next_run(self) -> None:
+        self.assertIsNone(checks.steps(5_000_009)(["4999680", "5000192", "4999680"]))
+
+    def test_a_step_that_is_missing_in_the_end_is_wrong(self) -> None:
+        self.assertIn("in steps of 512", checks.steps(5_000_009)(["4999680", "4999680", "4999680"]))
+
+    def test_a_count_between_steps_is_wrong(self) -> None:
+        self.assertIn("in steps of 512", checks.steps(5_000_009)(["5000009", "5000009", "5000009"]))
+
+    def test_too_few_runs_are_wrong(self) -> None:
+        self.assertIn("three runs", checks.steps(5_000_009)(["4999680"]))
+
+    def test_one_of_the_cores_has_executed_the_program(self) -> None:
+        self.assertIsNone(checks.of_cores(5_000_009)(["13312 13700", "5007360 5007734"]))
+        self.assertIn("of one core", checks.of_cores(5_000_009)(["13312 13700", "13312 13700"]))
+
+    def test_a_core_that_posts_something_else_than_its_threads_count_is_wrong(self) -> None:
+        self.assertIn("the same twice", checks.of_cores(5_000_009)(["5007360 6007734"]))
+
+
 class Traffic(unittest.TestCase):
     """The judge of what memory does: reads of MCDRAM, lookups in its cache, misses of it, reads of memory, requests."""
 

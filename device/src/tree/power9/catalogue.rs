@@ -1,10 +1,11 @@
 //! What the catalogue of in-memory counters lists.
 
 /// Which events of the nest are described, by the source that reports them. An event that is never reported reads as zero. If it is left
-/// out instead, the operating system refuses to count it.
+/// out instead, the operating system refuses to count it. Of cores and threads, the events of signals are described, and those without a
+/// signal with [`All`](Told::All) only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Told {
-    /// All of them: the embedder injects those that neither the nest nor a companion reports.
+    /// All of them: the embedder injects those that nobody else reports.
     #[default]
     All,
     /// Those that the nest, a companion or an embedder's PCI devices report: in addition what passes host bridges.
@@ -25,7 +26,7 @@ pub struct ImcCatalogue {
     pub core: bool,
     /// Whether the threads post theirs where LDBAR says. Linux does not use them unless cores post theirs.
     pub thread: bool,
-    /// Which events of the nest are described.
+    /// Which events are described.
     pub told: Told,
 }
 

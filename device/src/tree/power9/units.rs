@@ -90,6 +90,11 @@ fn is_told(entry: &Entry, told: Told) -> bool {
     }
 }
 
+/// Whether an event of a core or a thread is reported by the sources in `told`.
+fn is_signalled(entry: &Entry, told: Told) -> bool {
+    told == Told::All || !entry.signals.is_empty()
+}
+
 /// The number after a unit's name; empty where there is only one.
 fn number(unit: nest::Unit) -> Cow<'static, str> {
     match (unit.kind, unit.number) {
@@ -146,7 +151,8 @@ pub(super) fn units(catalogue: &ImcCatalogue, availabilities: &[Availability]) -
     }
     let mut core = |name: &str, catalogued: &str, domain: Domain| {
         let prefix = Cow::Borrowed(CORE_PREFIX);
-        units.extend(Unit::of(&posted(catalogued), String::from(name), prefix, CORE_SCALE, domain, Some(CORE_BASE)));
+        let told: Vec<Posted> = posted(catalogued).into_iter().filter(|(entry, _)| is_signalled(entry, catalogue.told)).collect();
+        units.extend(Unit::of(&told, String::from(name), prefix, CORE_SCALE, domain, Some(CORE_BASE)));
     };
     if catalogue.core {
         core("core", "core-imc", Domain::Core);

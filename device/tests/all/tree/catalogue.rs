@@ -126,3 +126,16 @@ fn cores_and_threads_are_in_it_where_it_is_asked_for() {
     let events = events(&catalogue);
     assert!(events.contains_key("core_imc") && events.contains_key("thread_imc"));
 }
+
+#[test]
+fn events_of_cores_and_threads_without_a_signal_are_described_with_all() {
+    let has = |told, event: &str| {
+        let events = events(&ImcCatalogue { core: true, thread: true, ..nest(told) });
+        ["core_imc", "thread_imc"].map(|pmu| events.get(pmu).unwrap().contains(&event.to_string()))
+    };
+    for told in [Told::All, Told::ByCompanion, Told::ByNest] {
+        assert_eq!(has(told, "CPM_CS_INST_USER"), [true; 2]);
+        // The constant clock (N43).
+        assert_eq!(has(told, "CPM_CS_32MHZ_CYC_USER"), [told == Told::All; 2]);
+    }
+}

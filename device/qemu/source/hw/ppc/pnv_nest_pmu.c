@@ -14,7 +14,6 @@
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
-#include "qemu/atomic.h"
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
 #include "cpu.h"
@@ -23,6 +22,7 @@
 #include "hw/pci-host/pnv_phb.h"
 #include "hw/pci/pci.h"
 #include "hw/pci/pci_bus.h"
+#include "pmu-memory.h"
 #include "hw/ppc/pnv.h"
 #include "hw/ppc/pnv_core.h"
 #include "hw/ppc/pnv_nest_pmu.h"
@@ -154,7 +154,7 @@ static bool load(void *user, uint64_t address, uint64_t *value)
     if (!there) {
         return false;
     }
-    *value = be64_to_cpu(qatomic_read__nocheck(there));
+    *value = ppc_pmu_cell_load(there);
     return true;
 }
 
@@ -165,7 +165,7 @@ static bool store(void *user, uint64_t address, uint64_t value)
     if (!there) {
         return false;
     }
-    qatomic_set__nocheck(there, cpu_to_be64(value));
+    ppc_pmu_cell_store(there, value);
     changed(user, address);
     return true;
 }
@@ -173,16 +173,11 @@ static bool store(void *user, uint64_t address, uint64_t value)
 static bool add(void *user, uint64_t address, uint64_t amount)
 {
     uint64_t *there = cell(user, address);
-    uint64_t old, found;
 
     if (!there) {
         return false;
     }
-    found = qatomic_read__nocheck(there);
-    do {
-        old = found;
-        found = qatomic_cmpxchg__nocheck(there, old, cpu_to_be64(be64_to_cpu(old) + amount));
-    } while (found != old);
+    ppc_pmu_cell_add(there, amount);
     changed(user, address);
     return true;
 }

@@ -31,6 +31,13 @@
 #include "exec/exec-all.h"
 #endif
 #include "pmu.h"
+#include "pmu-memory.h"
+#if __has_include("system/address-spaces.h")
+#include "system/address-spaces.h"
+#else
+#include "exec/address-spaces.h"
+#endif
+#include <vm_pmu_posting.h>
 
 /* The signals to which an instruction adds 1 at most. */
 #define SINGLE_SIGNALS \
@@ -360,6 +367,96 @@ static void host(CPUState *cs, uint64_t real, VmPmuHostWalk *host)
     }
 }
 
+/* ---- What a core posts into memory ---- */
+
+/* The cell at an address of the guest, and its place in a region; null where the guest has no memory. Called in an RCU critical section. */
+static uint64_t *cell(uint64_t address, MemoryRegion **region, hwaddr *offset)
+{
+    hwaddr length = sizeof(uint64_t);
+
+    *region = address_space_translate(&address_space_memory, address, offset, &length, true, MEMTXATTRS_UNSPECIFIED);
+    if (address % sizeof(uint64_t) || length < sizeof(uint64_t) || !memory_region_is_ram(*region) || (*region)->readonly) {
+        return NULL;
+    }
+    return (uint64_t *)((uint8_t *)memory_region_get_ram_ptr(*region) + *offset);
+}
+
+static bool load(void *user, uint64_t address, uint64_t *value)
+{
+    MemoryRegion *region;
+    hwaddr offset;
+    uint64_t *there;
+
+    RCU_READ_LOCK_GUARD();
+    there = cell(address, &region, &offset);
+    if (there) {
+        *value = ppc_pmu_cell_load(there);
+    }
+    return there;
+}
+
+static bool store(void *user, uint64_t address, uint64_t value)
+{
+    MemoryRegion *region;
+    hwaddr offset;
+    uint64_t *there;
+
+    RCU_READ_LOCK_GUARD();
+    there = cell(address, &region, &offset);
+    if (there) {
+        ppc_pmu_cell_store(there, value);
+        memory_region_set_dirty(region, offset, sizeof(value));
+    }
+    return there;
+}
+
+static bool add(void *user, uint64_t address, uint64_t amount)
+{
+    MemoryRegion *region;
+    hwaddr offset;
+    uint64_t *there;
+
+    RCU_READ_LOCK_GUARD();
+    there = cell(address, &region, &offset);
+    if (there) {
+        ppc_pmu_cell_add(there, amount);
+        memory_region_set_dirty(region, offset, sizeof(amount));
+    }
+    return there;
+}
+
+/* A package of the library's machine is a core. */
+uint32_t ppc_pmu_core(CPUState *cs)
+{
+    return cs->cpu_index / MACHINE(qdev_get_machine())->smp.threads;
+}
+
+VmPmuMachine *ppc_pmu_machine(CPUState *cs)
+{
+    return tcg_bridge_machine(cs->pmu->bridge);
+}
+
+void ppc_pmu_settle(CPUState *cs)
+{
+    tcg_pmu_complete(cs);
+    tcg_bridge_sync(cs->pmu);
+}
+
+bool ppc_pmu_posts(CPUState *cs)
+{
+    bool running = false;
+
+    vm_pmu_core_running(ppc_pmu_machine(cs), ppc_pmu_core(cs), &running);
+    return running;
+}
+
+void ppc_pmu_post(CPUState *cs)
+{
+    VmPmuMemory memory = { .size = sizeof(memory), .load = load, .store = store, .add = add };
+
+    vm_pmu_core_post(ppc_pmu_machine(cs), ppc_pmu_core(cs), &memory, NULL);
+}
+
 /* ---- The CPU ---- */
 
 static void power_on(void *opaque)
@@ -554,6 +651,11 @@ void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
 {
     TcgBridgeException exception;
 
+    if (sprn == SPR_LDBAR && ppc_pmu_posts(env_cpu(env))) {
+        /* Linux reads what the thread has counted right behind a write that disables LDBAR. */
+        tcg_bridge_sync(env_cpu(env)->pmu);
+        ppc_pmu_post(env_cpu(env));
+    }
     if (tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_SPR, sprn, value, &exception) == TCG_BRIDGE_RAISE) {
         raise_fault(env, exception, sprn, GETPC());
     }

@@ -42,6 +42,16 @@ void ppc_pmu_branched(CPUPPCState *env);
 /* rfebb: BESCR.GE becomes `enabled`. True if the CPU has this PMU. */
 bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled);
 
+/* The library's machine of a CPU with this PMU, and the number of its core there. */
+struct VmPmuMachine *ppc_pmu_machine(CPUState *cs);
+uint32_t ppc_pmu_core(CPUState *cs);
+/* What the CPU has executed is counted, and what is demanded of it is looked at again. Called between blocks. */
+void ppc_pmu_settle(CPUState *cs);
+/* Whether the CPU's core posts to memory. */
+bool ppc_pmu_posts(CPUState *cs);
+/* Posts to memory what the threads of the CPU's core have counted, as far as they have settled. */
+void ppc_pmu_post(CPUState *cs);
+
 /* The translator calls these for branches: for each branch with its kind, and where it is taken. */
 void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional);
 void ppc_pmu_gen_taken(struct DisasContextBase *db);

@@ -128,6 +128,8 @@ mod list {
         assert_eq!(words("knl", "COHERENT_OP_ESEL.RDCUR"), ["approximate", "embedder", "approximate", "approximate"]);
         assert_eq!(words("power9", "PM_STCX_FAIL"), ["exact", "exact", "embedder", "embedder"]);
         assert_eq!(words("power9", "PM_PB_CYC"), ["approximate"; 4]);
+        assert_eq!(words("power9", "CPM_CS_INST_USER"), ["exact"; 4]);
+        assert_eq!(words("power9", "CPM_CS_FROM_L3_LDATA"), ["approximate", "embedder", "approximate", "approximate"]);
     }
 
     #[test]
