@@ -184,6 +184,13 @@ def crossed(lines: list[str]) -> str | None:
     return None if len(lines) == 3 else f"expected three runs, found {len(lines)}"
 
 
+def replayed(lines: list[str]) -> str | None:
+    """After rr's own line, one of three numbers twice."""
+    lines = lines[1:]
+    fits = len(lines) == 2 and lines[0] == lines[1] and len(lines[0].split()) == 3
+    return None if fits else f"expected three numbers twice, found {lines}"
+
+
 def nested(lines: list[str]) -> str | None:
     """Each walk of the guest looks up where the entry of the fourth level is, and where its page is: 40,960 walks, and those for its code."""
     for looked_up, missed, pages, fourth in numbers(lines):
@@ -813,6 +820,18 @@ TIMED = {
 }
 
 
+# rr counts conditional branches, interrupts a program by them, and stops at the same places when it replays it. Its numbers are random, so a run of its own
+# would print others.
+DEBUGGED = [
+    Check(
+        "rr records a program, and replays it",
+        "echo 1 > /proc/sys/kernel/perf_event_paranoid; export _RR_TRACE_DIR=/tmp; "
+        "rr record sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; echo $$ $RANDOM $RANDOM' 2>/dev/null; rr replay -a 2>/dev/null",
+        replayed,
+    )
+]
+
+
 @dataclass(frozen=True)
 class Run:
     """One guest, and what is checked in it; `saved` after that many seconds of its commands."""
@@ -827,6 +846,8 @@ class Run:
     options: tuple[str, ...] = ()
     # What is done with the PMU is recorded, and a replay must show the same.
     recorded: bool = False
+    # One more package of Debian's that the guest has.
+    package: str = ""
 
 
 RUNS = [
@@ -837,6 +858,7 @@ RUNS = [
     Run("k8", WATCHDOG, append="nmi_watchdog=1", recorded=True),
     Run("knl", KNL),
     Run("knl", TWO_CPUS["knl"], smp="2"),
+    Run("knl", DEBUGGED, package="rr"),
     Run("power9", [*POWER, *ADDRESSES]),
     Run("power9", TWO_CPUS["power9"], smp="2"),
     *(Run(machine, turns, options=ICOUNT) for machine, turns in IN_TURNS.items()),

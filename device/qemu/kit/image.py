@@ -138,6 +138,13 @@ def _kernel(archive: Archive, files: Path, directory: Path) -> None:
         (directory / f"{name}.ko").write_bytes(lzma.decompress(data) if module.suffix == ".xz" else data)
 
 
+def _libraries(resolver: Resolver, program: Path, package: str) -> dict[str, Path]:
+    """The libraries that a program of a package needs, by their places in the guest."""
+    interpreter = INTERPRETERS[resolver.archive.architecture].name
+    closure = resolver.closure(program, package)
+    return {f"{'lib64' if soname == interpreter else 'lib'}/{soname}": path for soname, path in closure.items()}
+
+
 def _root(archive: Archive, files: Path, directory: Path) -> None:
     """Make the file system with what is of Debian."""
     architecture = archive.architecture
@@ -152,10 +159,8 @@ def _root(archive: Archive, files: Path, directory: Path) -> None:
     package = archive.package("linux-perf")
     perf = _only(package, package.unpack(files, "usr/bin/perf*"), "usr/bin/perf*")
     root.file("bin/perf", perf.read_bytes(), executable=True)
-    interpreter = INTERPRETERS[architecture]
-    for soname, path in Resolver(archive, files).closure(perf, package.name).items():
-        folder = "lib64" if soname == interpreter.name else "lib"
-        root.file(f"{folder}/{soname}", path.read_bytes(), executable=True)
+    for place, path in _libraries(Resolver(archive, files), perf, package.name).items():
+        root.file(place, path.read_bytes(), executable=True)
     (directory / "root.cpio").write_bytes(root.finish())
 
 
@@ -278,6 +283,24 @@ def available(base: Path, suite: str | None, architecture: str) -> Image:
     stands = f", in place of {'a newer one' if image.suite == wanted else wanted}: {why}" if why else ""
     say(f"Debian {image.suite}, Linux {image.release}{stands}")
     return image
+
+
+def addition(base: Path, image: Image, architecture: str, name: str) -> dict[str, Path]:
+    """The files of another package of the image's suite, and the libraries that its programs need, by their places in the guest."""
+    archive = Archive(base / "debian", image.suite, architecture)
+    files = base / "files" / image.suite / architecture
+
+    def fetch() -> dict[str, Path]:
+        """Download and unpack it, if need be."""
+        root = archive.package(name).unpack(files, "*")
+        found = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file() and "doc" not in path.parts}
+        resolver = Resolver(archive, files)
+        for program in (root / "usr/bin").iterdir():
+            if program.read_bytes().startswith(b"\x7fELF"):
+                found |= _libraries(resolver, program, name)
+        return found
+
+    return archive.current(fetch)
 
 
 def firmware(base: Path) -> Path:
