@@ -1,11 +1,12 @@
 /*
- * dma [N]: QEMU's device `edu` reads a page of memory N times, and writes it as often (N is 5 without an argument).
+ * dma [N [BYTES]]: QEMU's device `edu` reads a page of memory N times, and writes it as often (N is 5 without an argument).
  *
  * A page is 64 lines of 64 bytes, so the device reads 64 N lines and writes 64 N lines, each of them whole. Each copy takes it 100 ms. With
  *
  *     -device edu,dma_mask=0xffffffff
  *
- * it reaches all memory below 4 GiB.
+ * it reaches all memory below 4 GiB. With BYTES it copies only so many, from the beginning of the page; the program also reads a register of 32 bits, and
+ * stores a byte where the device has no register.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -32,6 +33,7 @@
 #define START 0x98
 #define TO_MEMORY 2
 #define BUFFER 0x40000
+#define NOTHING 0x40
 
 static void fail(const char *what)
 {
@@ -87,11 +89,11 @@ static uint64_t physical(const void *page)
     return (entry & ((UINT64_C(1) << 55) - 1)) * PAGE;
 }
 
-static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t command)
+static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t bytes, uint64_t command)
 {
     edu[SOURCE / 8] = from;
     edu[TARGET / 8] = to;
-    edu[BYTES / 8] = PAGE;
+    edu[BYTES / 8] = bytes;
     edu[START / 8] = command | 1;
     /* A CPU that slept would count nothing. */
     while ((edu[START / 8] & 1) != 0) {
@@ -101,15 +103,21 @@ static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t co
 int main(int argc, char **argv)
 {
     volatile uint64_t *edu = registers();
+    uint64_t bytes = PAGE;
     void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
 
     if (page == MAP_FAILED) {
         fail("mmap");
     }
     memset(page, 1, PAGE);
+    if (argc > 2) {
+        bytes = atoi(argv[2]);
+        *(volatile uint32_t *)edu;
+        *((volatile uint8_t *)edu + NOTHING) = 0;
+    }
     for (int round = argc > 1 ? atoi(argv[1]) : 5; round > 0; round--) {
-        copy(edu, physical(page), BUFFER, 0);
-        copy(edu, BUFFER, physical(page), TO_MEMORY);
+        copy(edu, physical(page), BUFFER, bytes, 0);
+        copy(edu, BUFFER, physical(page), bytes, TO_MEMORY);
     }
     return 0;
 }
