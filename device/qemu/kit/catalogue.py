@@ -131,6 +131,7 @@ def power9(row: dict) -> Event:
     # The buses of the second and third level, and of the translation unit.
     shares = ((BUS, code & 0xFF),) if 6 <= code >> 12 & 0xF <= 9 else ()
     threshold = LATENCY if row["name"].startswith("PM_THRESH") else 0
+    shares += (("threshold", threshold),) if threshold else ()
     return Event(row["name"], code | threshold, row["fidelity"] in LIVE, tuple(row["counters"]), shares=shares)
 
 

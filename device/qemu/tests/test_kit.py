@@ -916,6 +916,12 @@ class Catalogue(unittest.TestCase):
         self.assertEqual(words[0], "'{cpu/config=0x46080,name=last/,cpu/config=0x16080,name=n1/}'")
         self.assertEqual(words[1], "'{cpu/config=0x46080,name=n2/,cpu/config=0x18080,name=n3/}'")
 
+    def test_an_event_of_a_threshold_says_what_is_sampled_and_timed(self) -> None:
+        """Marked events that say something else do not count with it."""
+        event = catalogue.power9(self.row(name="PM_THRESH_MET", code=0x101EC))
+        self.assertEqual(event.config, 0x35_3401_01EC)
+        self.assertEqual(len(catalogue.batches([event, catalogue.power9(self.row(code=0x201E2, counters=[2]))])), 2)
+
     def test_events_on_no_bus_need_no_group(self) -> None:
         """perf may count them one after the other."""
         events = [catalogue.knl(self.row(name="OFFCORE_RESP.OFFCORE_RESP_1", select=0xB7, umask=2)), catalogue.k8(self.row(select=0x41))]

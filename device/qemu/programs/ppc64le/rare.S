@@ -5,6 +5,7 @@
  *   - accesses that are not aligned, within a line, across lines and across pages; vectors, pairs
  *   - reservations of each size, kept and lost; barriers of each kind; DCBZ, DCBF, DCBST, touches and streams
  *   - loads of what was just stored, of another size, or before the store has its data or its address; chains of loads that miss
+ *   - chains of operations of each unit
  *   - floating point of each width, divisions and square roots of all kinds, decimal, vectors, cryptography, special registers
  *   - branches by CTR, by conditions, to LR, CTR and TAR, calls that are deeper than any link stack, returns to other places
  *   - priorities of threads
@@ -44,6 +45,7 @@ FUNCTION turn
         bl forward
         bl float
         bl vector
+        bl chain
         bl fixed
         bl branch
         li 20, 60
@@ -253,6 +255,36 @@ FUNCTION vector
 .endr
         blr
 END vector
+
+/* Operations of each unit of which each needs the one before, so that all wait for the oldest. */
+FUNCTION chain
+.rept 6
+        vcipher 5, 5, 2
+.endr
+.rept 6
+        xvmuldp 1, 1, 2
+.endr
+.rept 6
+        vaddubm 1, 1, 2
+.endr
+.rept 6
+        vmuluwm 1, 1, 2
+.endr
+.rept 3
+        xvdivdp 4, 4, 3
+.endr
+.rept 3
+        daddq 12, 12, 16
+.endr
+.rept 3
+        xsdivqp 4, 4, 2
+.endr
+.rept 3
+        lwarx 4, 0, 15
+        stwcx. 4, 0, 15
+.endr
+        blr
+END chain
 
 FUNCTION fixed
         li 4, 7
