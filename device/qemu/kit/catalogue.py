@@ -146,6 +146,8 @@ class Part:
     usual: str
     rare: str
     option: str = ""
+    # For those that need CPUs that work at once.
+    together: str = "share"
     memory: str = "1G"
     options: tuple[str, ...] = ()
     # Events that nothing in this guest can make count, with the reason.
@@ -217,6 +219,7 @@ PARTS = {
         usual="rare 20",
         rare="rare 64; share 5; nodes; taskset 1 dma 1 32; taskset 1 dma 1 3; taskset 2 dma 1; taskset 1 dma 1",
         option="-a ",
+        together="share; taskset 2 dma 1",
         unreachable=UNREACHABLE["k8"],
         options=(*OPTIONS, *checks.TWO_NODES, *checks.DMA_DEVICE),
     ),
@@ -371,7 +374,7 @@ def results(name: str, guest: Guest) -> list[tuple[str, str | None]]:
     first = counted(guest, numbered, batches(listed), part.usual)
     second = counted(guest, numbered, batches(again(part, first, listed)), part.rare, part.option)
     found = {number: total(first.get(number), second.get(number)) for number in first.keys() | second.keys()}
-    third = counted(at_once(guest), numbered, batches(again(part, found, listed)), "share", "-a ")
+    third = counted(at_once(guest), numbered, batches(again(part, found, listed)), part.together, "-a ")
     found = {number: total(found.get(number), third.get(number)) for number in found.keys() | third.keys()}
     judged = [(f"{event.name} ({event.code})", judge(part, event, found.get(number))) for number, event in enumerate(listed)]
     return [*((event, reason) for event, reason in judged if reason), (summary(part, listed, found), None)]
