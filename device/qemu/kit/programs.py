@@ -9,7 +9,7 @@ SOURCES = Path(__file__).resolve().parent.parent / "programs"
 
 # Of every architecture: programs in C, and scripts.
 _SCRIPTS = ("compress",)
-_C = ("dma.c", "nodes.c", "seconds.c", "steps.c")
+_C = ("dma.c", "nodes.c", "seconds.c", "share.c", "steps.c")
 
 # For each of Debian's architectures: the folder of its own programs, the prefix of the compiler, and the package with it.
 TARGETS = {

@@ -1,5 +1,5 @@
 /*
- * dma [N]: QEMU's device `edu` reads 4 KiB of memory N times, and writes them as often (N is 5 without an argument).
+ * dma [N [BYTES]]: QEMU's device `edu` reads 4 KiB of memory N times, and writes them as often (N is 5 without an argument).
  *
  * That is 64 lines of 64 bytes, or 32 of 128, so the device reads 64 N or 32 N lines and writes as many, each of them whole. Each copy takes it
  * 100 ms. With
@@ -7,7 +7,9 @@
  *     -device edu,dma_mask=0xffffffff
  *
  * it reaches all memory below 4 GiB. POWER's host bridges translate what a device addresses, but Linux lets all of memory be addressed directly
- * from bit 59 on; there the device needs dma_mask=0xffffffffffffffff.
+ * from bit 59 on; there the device needs dma_mask=0xffffffffffffffff. With
+ * BYTES it copies only so many, from the beginning of the page; the program also reads a register of 32 bits, and stores a byte where the device has no
+ * register.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -37,6 +39,7 @@
 #define START 0x98
 #define TO_MEMORY 2
 #define BUFFER 0x40000
+#define NOTHING 0x40
 
 static void fail(const char *what)
 {
@@ -106,11 +109,11 @@ static uint64_t ordered(volatile uint64_t *edu, uint64_t value)
     return *(volatile uint32_t *)edu == NAME ? value : __builtin_bswap64(value);
 }
 
-static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t command)
+static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t bytes, uint64_t command)
 {
     edu[SOURCE / 8] = ordered(edu, from);
     edu[TARGET / 8] = ordered(edu, to);
-    edu[BYTES / 8] = ordered(edu, COPIED);
+    edu[BYTES / 8] = ordered(edu, bytes);
     edu[START / 8] = ordered(edu, command | 1);
     /* A CPU that slept would count nothing. */
     while ((edu[START / 8] & ordered(edu, 1)) != 0) {
@@ -120,15 +123,21 @@ static void copy(volatile uint64_t *edu, uint64_t from, uint64_t to, uint64_t co
 int main(int argc, char **argv)
 {
     volatile uint64_t *edu = registers();
+    uint64_t bytes = COPIED;
     void *page = mmap(NULL, COPIED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
 
     if (page == MAP_FAILED) {
         fail("mmap");
     }
     memset(page, 1, COPIED);
+    if (argc > 2) {
+        bytes = atoi(argv[2]);
+        *(volatile uint32_t *)edu;
+        *((volatile uint8_t *)edu + NOTHING) = 0;
+    }
     for (int round = argc > 1 ? atoi(argv[1]) : 5; round > 0; round--) {
-        copy(edu, address_of(page), BUFFER, 0);
-        copy(edu, BUFFER, address_of(page), TO_MEMORY);
+        copy(edu, address_of(page), BUFFER, bytes, 0);
+        copy(edu, BUFFER, address_of(page), bytes, TO_MEMORY);
     }
     return 0;
 }

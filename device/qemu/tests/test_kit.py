@@ -15,7 +15,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kit import build, checks, debian, image, insert, options, selftests, source  # noqa: E402
+from kit import build, catalogue, checks, debian, image, insert, options, selftests, source  # noqa: E402
 from kit.cpio import Writer  # noqa: E402
 from kit.debian import Archive, Package  # noqa: E402
 from kit.errors import Failure, Missing, Unavailable  # noqa: E402
@@ -742,6 +742,18 @@ class Guests(Folder):
             parser.parse_args(["--jobs", "0"])
         self.assertIn("0 is not a number of guests: 1 or more", errors.getvalue())
 
+    def test_after_a_hang_the_other_events_are_tried_in_another_guest(self) -> None:
+        """The guest stops in the second of three batches, and the second guest has the third."""
+        again = self.folder / "again"
+        console = (
+            f"if [ -e {again} ]; then printf '@guest begins\\n== 0\\n3,n2,100.00\\n@guest ends 0\\n@guest is done\\n'\n"
+            f"else touch {again}; printf '@guest begins\\n== 0\\n1,n0,100.00\\n== 1\\n'; exec sleep 30; fi"
+        )
+        events = [catalogue.Event(name, 1, True, (1,)) for name in "abc"]
+        with mock.patch.object(catalogue, "say"), mock.patch("sys.stderr"):
+            found = catalogue.counted(self.guest(console, timeout=1), {event: n for n, event in enumerate(events)}, catalogue.batches(events), "true")
+        self.assertEqual(found, {0: catalogue.Reading(1, True), 2: catalogue.Reading(3, True)})
+
     def test_results_of_linuxs_tests_are_read_and_a_dead_guest_fails_one_of_them(self) -> None:
         """The guest dies in the second of three tests; the third runs in another guest."""
         again = self.folder / "again"
@@ -872,6 +884,112 @@ class Traffic(unittest.TestCase):
         """Nothing is lost, or counted twice."""
         self.assertIn("expected 1000 reads", self.judged(999))
         self.assertIn("expected 1000 reads", self.judged(2_000))
+
+
+class Catalogue(unittest.TestCase):
+    """Every event of a part, by perf."""
+
+    def event(self, name: str, *counters: int, live: bool = True, **fields: object) -> catalogue.Event:
+        """An event that these counters can count."""
+        return catalogue.Event(name, 1, live, counters, **fields)
+
+    def row(self, **fields: object) -> dict:
+        """An event as `pmulab list` has it."""
+        row = {"name": "A", "unit": "core", "select": 0, "umask": None, "code": None, "counters": [1], "fidelity": "exact", "fixed": False}
+        return row | fields
+
+    def part(self, **fields: object) -> catalogue.Part:
+        """A part for judging alone."""
+        return catalogue.Part(code=None, units=(), smp="1", usual="", rare="", **fields)
+
+    def test_an_event_of_k8_has_its_unit_mask_above_it_and_its_high_bits_above_the_rest(self) -> None:
+        """Linux's format is config:0-7,32-35."""
+        self.assertEqual(catalogue.k8(self.row(select=0x1E0, umask=7)).config, 0x1_0000_07E0)
+
+    def test_a_mask_that_says_a_part_of_a_request_is_tried_with_the_rest(self) -> None:
+        """By itself it counts nothing. This one is from a remote node: requests of a processor to a device of the own node."""
+        self.assertEqual(catalogue.k8(self.row(select=0xE9, umask=0x40)).config, 0x64E9)
+
+    def test_a_fixed_event_of_knights_landing_is_that_for_which_linux_takes_the_fixed_counter(self) -> None:
+        """The manual's pseudo event is no event for Linux."""
+        self.assertEqual(catalogue.knl(self.row(umask=3, fixed=True)).config, 0x300)
+
+    def test_a_request_to_the_mesh_needs_a_second_word(self) -> None:
+        """Without one, Linux refuses the event."""
+        event = catalogue.knl(self.row(name="OFFCORE_RESP.OFFCORE_RESP_0", select=0xB7, umask=1))
+        self.assertEqual((event.config, event.extra), (0x1B7, catalogue.ANY_RESPONSE))
+
+    def test_events_of_an_event_with_unit_masks_are_its_masks(self) -> None:
+        """By itself it would count all of them, or none. Other units are left out."""
+        rows = [self.row(name="A"), self.row(name="A.B", umask=1), self.row(name="C", select=2), self.row(name="D", select=3, unit="other")]
+        part = replace(catalogue.PARTS["k8"], units=("core",))
+        self.assertEqual([event.name for event in catalogue.coded(part, rows)], ["A.B", "C"])
+
+    def test_events_count_at_once_if_each_has_a_counter(self) -> None:
+        """Those that need a certain one get it, whatever comes before them."""
+        groups = catalogue.batches([self.event("any", 1, 2), self.event("first", 1), self.event("second", 2), self.event("other", 1)])
+        self.assertEqual([[event.name for event in group.events] for group in groups], [["first", "second"], ["other", "any"]])
+
+    def test_events_that_need_what_the_pmu_has_once_count_one_after_the_other_unless_they_agree(self) -> None:
+        """As commands on the bus of the second level. Others are not among them."""
+        events = [self.event(name, 1, 2, 3, shares=((catalogue.BUS, bus),)) for name, bus in (("a", 0x80), ("b", 0x82), ("c", 0x80))]
+        events.append(self.event("d", 1, 2, 3))
+        self.assertEqual([[event.name for event in group.events] for group in catalogue.batches(events)], [["a", "c"], ["b"], ["d"]])
+
+    def test_events_on_a_bus_of_power9_are_a_group_behind_one_in_the_last_counter(self) -> None:
+        """Linux refuses them otherwise. One that any counter can count says which does."""
+        first, other, any_counter = (catalogue.power9(self.row(code=code, counters=counters)) for code, counters in
+                                     ((0x16080, [1]), (0x46080, [4]), (0x8080, [1, 2, 3, 4])))  # fmt: skip
+        words = [group.words({first: 1, other: 2, any_counter: 3}) for group in catalogue.batches([first]) + catalogue.batches([other, any_counter])]
+        self.assertEqual(words[0], "'{cpu/config=0x46080,name=last/,cpu/config=0x16080,name=n1/}'")
+        self.assertEqual(words[1], "'{cpu/config=0x46080,name=n2/,cpu/config=0x18080,name=n3/}'")
+
+    def test_an_event_of_a_threshold_says_what_is_sampled_and_timed(self) -> None:
+        """Marked events that say something else do not count with it."""
+        event = catalogue.power9(self.row(name="PM_THRESH_MET", code=0x101EC))
+        self.assertEqual(event.config, 0x35_3401_01EC)
+        self.assertEqual(len(catalogue.batches([event, catalogue.power9(self.row(code=0x201E2, counters=[2]))])), 2)
+
+    def test_events_on_no_bus_need_no_group(self) -> None:
+        """perf may count them one after the other."""
+        events = [catalogue.knl(self.row(name="OFFCORE_RESP.OFFCORE_RESP_1", select=0xB7, umask=2)), catalogue.k8(self.row(select=0x41))]
+        [group] = catalogue.batches([events[0], replace(events[1], counters=(2,))])
+        self.assertEqual(group.words({event: n for n, event in enumerate(group.events)}), "cpu/config=0x2b7,config1=0x18000,name=n0/,cpu/config=0x41,name=n1/")
+
+    def test_counts_are_read_by_the_numbers_of_events(self) -> None:
+        """perf does not name an event that it cannot program, nor count one that never had a counter."""
+        found = catalogue.readings(["== 0", "12,n3,100.00", "<not supported>,n4,100.00", "<not counted>,n5,0.00", "sh: what,n6"])
+        self.assertEqual(found, {3: catalogue.Reading(12, True), 4: catalogue.Reading(None, True), 5: catalogue.Reading(0, False)})
+
+    def test_only_live_events_that_have_not_counted_are_tried_again(self) -> None:
+        """With programs that take longer. Linux refuses some, and nothing can make others count."""
+        names = ("counts", "is 0", "is not live", "hung", "refused", "unreachable")
+        listed = [self.event(name, 1, live=name != "is not live") for name in names]
+        part = self.part(unreachable={"unreachable": "no such device"})
+        found = {number: catalogue.Reading(count, True) for number, count in ((0, 1), (1, 0), (2, 0), (4, None), (5, 0))}
+        self.assertEqual([event.name for event in catalogue.again(part, found, listed)], ["is 0", "hung"])
+
+    def test_a_live_event_must_count_and_another_must_not(self) -> None:
+        """Unless the kit says why it cannot."""
+        part = self.part(unreachable={"GART": "no aperture"}, refused={"BAD": "a list"})
+        judged = lambda name, count, live=True: catalogue.judge(part, self.event(name, 1, live=live), catalogue.Reading(count, True))  # noqa: E731
+        right = [("A", 1, True), ("A", 0, False), ("GART", 0, True), ("BAD", None, True)]
+        wrong = [("A", 0, True), ("A", 1, False), ("GART", 1, True), ("BAD", 1, True), ("A", None, True)]
+        self.assertEqual([judged(*case) is None for case in right + wrong], [True] * 4 + [False] * 5)
+
+    def test_an_event_during_which_the_guest_hung_is_wrong(self) -> None:
+        """Nothing was read of it."""
+        self.assertIn("hangs", catalogue.judge(self.part(), self.event("A", 1), None))
+
+    def test_a_table_has_names_and_patterns_of_names(self) -> None:
+        """A reason can be that of many events."""
+        table = {"GART.*": "no aperture", "PM_HV_CYC": "no hypervisor"}
+        self.assertEqual([catalogue.reason(table, name) for name in ("GART.MISS", "PM_HV_CYC", "PM_CYC")], ["no aperture", "no hypervisor", None])
+
+    def test_a_guest_whose_cpus_work_at_once_has_the_hosts_clock(self) -> None:
+        """A clock that counts instructions lets them take turns."""
+        guest = Guest(MACHINES["k8"], None, Path(), Path(), Path(), options=[*checks.COMPANION_TIME, *checks.ICOUNT, "-S"])
+        self.assertEqual(catalogue.at_once(guest).options, [*checks.COMPANION_TIME, "-S"])
 
 
 if __name__ == "__main__":
