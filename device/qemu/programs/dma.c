@@ -7,9 +7,8 @@
  *     -device edu,dma_mask=0xffffffff
  *
  * it reaches all memory below 4 GiB. POWER's host bridges translate what a device addresses, but Linux lets all of memory be addressed directly
- * from bit 59 on; there the device needs dma_mask=0xffffffffffffffff. With
- * BYTES it copies only so many, from the beginning of the page; the program also reads a register of 32 bits, and stores a byte where the device has no
- * register.
+ * from bit 59 on; there the device needs dma_mask=0xffffffffffffffff. With BYTES it copies only so
+ * many, from the beginning of the page; the program also reads a register of 32 bits, and stores a byte where the device has no register.
  */
 #include <fcntl.h>
 #include <glob.h>
