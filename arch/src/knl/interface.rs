@@ -5,7 +5,7 @@ use super::registers;
 use super::unit::Unit;
 use super::{
     COUNTERS, DebugCtl, FixedCtrCtrl, GENERAL, GlobalCtrl, GlobalOvfCtrl, Knl, MiscEnable, OffcoreResp, PerfCapabilities, PerfEvtSel, Pmc,
-    Register, UNTILE_INTERRUPT, UNTILE_STATUS, bit, offcore,
+    Register, UNTILE_INTERRUPT, UNTILE_STATUS, WIDTH, bit, offcore,
 };
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
@@ -282,7 +282,12 @@ impl Requests for Knl {
     }
 
     fn wants_package_requests(&self) -> bool {
-        self.wide_units().any(|unit| matches!(unit.reach, Reach::Tile | Reach::Core))
+        self.wide_units().any(|unit| unit.reach == Reach::Tile)
+    }
+
+    fn request_room(&self) -> u64 {
+        let counting = self.units.iter().filter(|unit| unit.reach == Reach::Tile && unit.counts());
+        counting.map(|unit| WIDTH.mask().saturating_sub(unit.counter.value()) / offcore::MOST).min().unwrap_or(u64::MAX)
     }
 }
 

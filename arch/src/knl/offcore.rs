@@ -160,6 +160,9 @@ const fn response(request: &Request) -> u64 {
     }
 }
 
+/// More than a request adds to a counter: in the mode of weighted cycles, what it is outstanding for.
+pub(super) const MOST: u64 = 1 << 16;
+
 /// How much `request` adds to general counter `counter`, which counts what the bits `chosen` of register `register` choose: one, or in the
 /// mode of weighted cycles the cycles that it was outstanding.
 pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Request) -> u64 {
@@ -170,7 +173,7 @@ pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Req
         return 0;
     }
     if register == 0 && chosen & OUTSTANDING != 0 {
-        return if counter == 0 && request.kind.brings_data() { u64::from(request.latency) } else { 0 };
+        return if counter == 0 && request.kind.brings_data() { u64::from(request.latency).min(MOST) } else { 0 };
     }
     u64::from(is_answered(chosen, request))
 }

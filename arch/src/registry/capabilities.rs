@@ -117,6 +117,10 @@ impl Requests for Pmu {
     fn wants_package_requests(&self) -> bool {
         having!(Requests, self, model => model.wants_package_requests(), else false)
     }
+
+    fn request_room(&self) -> u64 {
+        having!(Requests, self, model => model.request_room(), else u64::MAX)
+    }
 }
 
 impl NestedTranslation for Pmu {

@@ -15,6 +15,9 @@
 /* The memory of a trace. A host enters a block without asking for room where it must execute that before anything else, but not two of them. */
 #define MOST_ENTRIES (USUAL_ENTRIES + 2 * TCG_BRIDGE_BLOCK_ENTRIES + 1)
 
+/* The kind of an access that is none. */
+#define NO_KIND 0xFF
+
 /* No host has smaller pages. */
 #define PAGE_BITS 12
 #define PAGE_MASK ((UINT64_C(1) << PAGE_BITS) - 1)
@@ -56,6 +59,11 @@ static const TcgBridgePage *page_of(TcgBridgeCpu *cpu, uint64_t address, uint8_t
   return page;
 }
 
+static bool is_touch(const VmPmuTraced *entry) {
+  uint64_t kind = entry->what >> 8 & 0xFF;
+  return kind >= VM_PMU_ACCESS_KIND_PREFETCH_LOAD && kind <= VM_PMU_ACCESS_KIND_FLUSH;
+}
+
 /* Finds the physical addresses of the accesses that have none yet. */
 static void translate(TcgBridgeCpu *cpu) {
   VmPmuTraced *entry;
@@ -65,6 +73,8 @@ static void translate(TcgBridgeCpu *cpu) {
     page = page_of(cpu, entry->address, (uint8_t)(entry->what >> TCG_BRIDGE_SPACE_SHIFT));
     entry->physical = page->physical | (entry->address & PAGE_MASK);
     entry->what |= vm_pmu_traced_access(0, 0, 0, page->flags);
+    /* Nothing is prefetched or flushed where nothing is cached. */
+    if ((page->flags & VM_PMU_ACCESS_UNCACHED) != 0 && is_touch(entry)) entry->what |= vm_pmu_traced_access(0, NO_KIND, 0, 0);
   }
   cpu->translated = cpu->trace->end;
 }

@@ -435,6 +435,8 @@ K8 = [
         stat("r8cb:u,r1020:u,r124:u,r26:u", "kinds", 1),
         equal(TURNS, TURNS, TURNS, TURNS, times=1),
     ),
+    # Each turn flushes the line that the next one accesses first.
+    Check("a line that is flushed is missed again", stat("r41:u", "kinds", 1), between(TURNS, TURNS + TURNS // 50, times=1)),
     Check("prefetches for loads, and non-temporal ones", stat("r14b:u,r44b:u", "kinds", 1), equal(TURNS, TURNS, times=1)),
     Check("samples", SAMPLES, shares(of_interrupts=3)),
     Check(

@@ -14,7 +14,7 @@ type Tell<'a> = dyn FnMut(&Request) + Send + 'a;
 pub(super) struct Observer<'a> {
     tell: Option<Box<Tell<'a>>>,
     is_wanted: bool,
-    /// The PMU demands requests too, one by one.
+    /// The PMU demands requests too.
     is_shared: bool,
 }
 
@@ -33,11 +33,6 @@ impl<'a> Observer<'a> {
     pub(super) fn sync(&mut self, watched: Records, demanded: Records) {
         self.is_wanted = watched.requests && self.tell.is_some();
         self.is_shared = demanded.requests;
-    }
-
-    /// Whether requests are wanted here alone: they need not be reported one by one.
-    pub(super) const fn is_alone(&self) -> bool {
-        self.is_wanted && !self.is_shared
     }
 
     /// Takes the requests since the last delivery. Those that the PMU demands too are left to it.

@@ -386,6 +386,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
+    /// How many requests of this package may be made, at least, before a counter of this thread wraps by one of them; `u64::MAX` if none
+    /// counts requests.
+    #[must_use]
+    pub fn request_room(&self) -> u64 {
+        self.with(|pmu, _| pmu.request_room())
+    }
+
     /// A table walker of this thread made a step of a nested translation. Call it where the demand asks for it
     /// ([`Records::nested`](vm_pmu_arch::feed::Records)), after the signals of the instruction have been added.
     pub fn nested(&self, step: &NestedStep) {

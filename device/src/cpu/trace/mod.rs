@@ -333,8 +333,9 @@ impl<L: InterruptLine> Cpu<'_, L> {
             u64::MAX => u64::MAX,
             far => far.saturating_sub(1) / most,
         };
+        let requests = if self.demand.records().requests { self.thread.request_room() / MOST_EVENTS } else { u64::MAX };
         if !self.is_timed() {
-            return self.made.iter().map(|signal| room(signal, MOST_EVENTS)).min().unwrap_or(u64::MAX);
+            return self.made.iter().map(|signal| room(signal, MOST_EVENTS)).min().unwrap_or(u64::MAX).min(requests);
         }
         // Cycles may be more than instructions, or fewer: nothing follows from the horizon.
         let made = self.made.iter().map(|signal| room(signal, MOST_CYCLES));
@@ -342,13 +343,12 @@ impl<L: InterruptLine> Cpu<'_, L> {
             Signal::InstructionsRetired => distance(signal),
             _ => room(signal, MOST_CYCLES),
         });
-        made.chain(own).min().unwrap_or(u64::MAX)
+        made.chain(own).min().unwrap_or(u64::MAX).min(requests)
     }
 
     /// Whether nothing is wanted of instructions that reach no deadline but what they count.
     fn follows_between(&self) -> bool {
-        let records = self.demand.records();
-        Records { at_deadline: false, requests: records.requests && !self.observer.is_alone(), ..records }.is_none()
+        Records { at_deadline: false, requests: false, ..self.demand.records() }.is_none()
     }
 }
 
@@ -371,13 +371,12 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
             return;
         }
         if self.held.is_none() {
+            self.retire();
             self.follower.pass_over(current.block, current.next..end, self.tables);
-            self.observe();
         } else {
             for number in current.next..end {
                 self.retire();
                 self.follower.execute_within(current.block, number, &[], None, self.tables);
-                self.observe();
                 self.last = Some(false);
             }
         }
@@ -389,25 +388,29 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
     fn execute(&mut self, current: &mut Current<'_>, number: usize, transfer: Option<Transfer>) {
         self.retire();
         self.follower.execute_within(current.block, number, self.pending.all(), transfer, self.tables);
-        self.observe();
         (current.next, self.pending.count) = (number + 1, 0);
         self.last = Some(transfer.is_some());
     }
 
-    /// Hands out what has been requested, if nobody wants that one by one.
-    #[inline]
-    fn observe(&mut self) {
-        if self.observer.is_alone() {
-            self.observer.take(self.follower);
-        }
-    }
-
-    /// Delivers the cycles of the instruction before, which reaches no deadline. The last instruction of a trace is [completed](Cpu::complete_trace).
+    /// Delivers the requests and the cycles of the instruction before, which reaches no deadline. The last instruction of a trace is
+    /// [completed](Cpu::complete_trace).
     #[inline]
     fn retire(&mut self) {
+        if !self.follower.requests().is_empty() {
+            self.report_requests();
+        }
         if let (Some(held), Some(branch)) = (self.held, self.last.take()) {
             self.countdown.retire_oldest(branch, self.thread.totals());
             self.follower.deliver(&self.thread, held, |_| {});
+        }
+    }
+
+    #[cold]
+    fn report_requests(&mut self) {
+        self.observer.take(self.follower);
+        if self.held.is_none() {
+            self.follower.requests().iter().for_each(|request| self.thread.request(request));
+            self.follower.drop_requests();
         }
     }
 
@@ -427,8 +430,8 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
         if self.pending.count == MOST_ACCESSES {
             // What it has accessed so far goes first.
             self.pass_over(current, number);
+            self.retire();
             self.follower.execute_within(current.block, number, self.pending.all(), None, self.tables);
-            self.observe();
             self.pending.count = 0;
         }
         if let Some(place) = self.pending.accesses.get_mut(self.pending.count) {
@@ -459,10 +462,8 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
         let instruction = current.block.instruction(last)?;
         let instruction = Instruction { accesses: self.pending.all(), transfer: current.block.transfer_to(next), ..instruction };
         self.follower.execute(&instruction, self.tables);
-        let record = record_of(&instruction);
-        self.observe();
         current.next = last + 1;
-        Some(record)
+        Some(record_of(&instruction))
     }
 }
 

@@ -93,7 +93,7 @@ void tcg_pmu_translate(void *user, uint32_t number, uint8_t space, TcgBridgePage
 
     full = entry_of(cpu, address, MMU_DATA_LOAD, space, &is_ram);
     page->physical = physical(full, address);
-    page->flags = is_ram ? 0 : VM_PMU_ACCESS_UNCACHED;
+    page->flags = full && is_ram ? 0 : VM_PMU_ACCESS_UNCACHED;
 #ifdef TARGET_I386
     cpu_env(cpu)->error_code = error_code;
 #endif
@@ -118,13 +118,50 @@ void tcg_pmu_gen_follow(DisasContextBase *db)
     gen_append(vm_pmu_traced_block(0), tcg_constant_i64((uintptr_t)db->pmu_block));
 }
 
+/* Which kinds of accesses the bytes of the current instruction say; and that of its first access of one of these kinds, or `otherwise`. */
+#define KIND(kind) (1u << (kind))
+#define TOUCHES \
+    (KIND(VM_PMU_ACCESS_KIND_PREFETCH_LOAD) | KIND(VM_PMU_ACCESS_KIND_PREFETCH_STORE) | KIND(VM_PMU_ACCESS_KIND_PREFETCH_ONCE) | \
+     KIND(VM_PMU_ACCESS_KIND_FLUSH))
+
+static uint32_t kind_of(DisasContextBase *db, uint32_t kinds, uint32_t otherwise)
+{
+    const TcgPmuTarget *target = &tcg_ctx->cpu->pmu_of_machine->target;
+    VmPmuInstruction instruction = { .size = sizeof(instruction) };
+    VmPmuDecoded decoded = { .size = sizeof(decoded) };
+    uint8_t bytes[TCG_PMU_LONGEST];
+
+    vm_pmu_decode(target->code_mode(db->tb->flags), bytes, tcg_pmu_code(db, bytes), db->pmu_pc, &instruction, &decoded);
+    for (uint32_t number = 0; number < decoded.access_count; number++) {
+        if (kinds & KIND(decoded.accesses[number].kind)) {
+            return decoded.accesses[number].kind;
+        }
+    }
+    return otherwise;
+}
+
+static void gen_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index, uint32_t kind, uint32_t bytes, uint32_t flags)
+{
+    if (tcg_ctx->addr_type == TCG_TYPE_I64) {
+        gen_append(vm_pmu_traced_access(db->num_insns - 1, kind, bytes, flags) | (uint64_t)mmu_index << TCG_BRIDGE_SPACE_SHIFT,
+                   temp_tcgv_i64(address));
+    }
+}
+
 void tcg_pmu_gen_follow_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
 {
-    uint64_t what = vm_pmu_traced_access(db->num_insns - 1, store ? VM_PMU_ACCESS_KIND_STORE : VM_PMU_ACCESS_KIND_LOAD,
-                                         memop_size(memop), locked ? VM_PMU_ACCESS_LOCKED : 0);
+    uint32_t kind = store ? kind_of(db, KIND(VM_PMU_ACCESS_KIND_STREAMING_STORE), VM_PMU_ACCESS_KIND_STORE)
+                          : kind_of(db, KIND(VM_PMU_ACCESS_KIND_FLUSH), VM_PMU_ACCESS_KIND_LOAD);
 
-    if (tcg_ctx->addr_type == TCG_TYPE_I64) {
-        gen_append(what | (uint64_t)mmu_index << TCG_BRIDGE_SPACE_SHIFT, temp_tcgv_i64(address));
+    gen_access(db, address, mmu_index, kind, memop_size(memop), locked ? VM_PMU_ACCESS_LOCKED : 0);
+}
+
+void tcg_pmu_gen_touch(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index)
+{
+    uint32_t kind = db->pmu_block ? kind_of(db, TOUCHES, VM_PMU_ACCESS_KIND_LOAD) : VM_PMU_ACCESS_KIND_LOAD;
+
+    if (kind != VM_PMU_ACCESS_KIND_LOAD) {
+        gen_access(db, address, mmu_index, kind, 1, 0);
     }
 }
 

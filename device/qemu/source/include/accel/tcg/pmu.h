@@ -37,6 +37,8 @@ void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
 void tcg_pmu_gen_not_retired(struct DisasContextBase *db);
 /* The instruction, the last of its block, is a branch: VM_PMU_BRANCH_... */
 void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bool conditional);
+/* An instruction that may prefetch or flush the line of an address, of which QEMU does nothing. */
+void tcg_pmu_gen_touch(struct DisasContextBase *db, struct TCGTemp *address, uint64_t mmu_index);
 /*
  * Code for an access to memory has just been made. If records or the companion need it, `address` still has its value: a load has another
  * target then.
@@ -103,6 +105,7 @@ static inline void tcg_pmu_end_block(struct DisasContextBase *db) { }
 static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }
 static inline void tcg_pmu_gen_not_retired(struct DisasContextBase *db) { }
 static inline void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bool conditional) { }
+static inline void tcg_pmu_gen_touch(struct DisasContextBase *db, struct TCGTemp *address, uint64_t mmu_index) { }
 static inline void tcg_pmu_gen_access(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool store) { }
 static inline void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool locked) { }
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }
