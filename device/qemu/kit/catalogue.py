@@ -214,6 +214,7 @@ ONE_GROUP = "all chips here are one group"
 ALL_ON = "the cores of both chips are all on"
 NO_COPIES = "no device here writes memory"
 NESTED = "it needs a guest under a host; `check` has one on powernv9"
+NO_GIGABYTES = "Linux on pseries maps no page of 1 GiB"
 NEVER = "it never counts, by its definition"
 ONE_MARK = "one instruction is marked at a time, and each comes to its end"
 WRONG_HERE = "Linux knows it to be wrong on the revision that QEMU's CPU is"
@@ -264,6 +265,11 @@ UNREACHABLE = {
         "PM_RDXWALK_*": NESTED,
         "PM_XLATE_HPT_MODE": "Linux has radix tables",
         "PM_THRD_PRIO_6_7_CYC": "Linux raises no priority",
+        "PM_LSU_FLUSH_CI": "no program here loads from a device",
+        "PM_LSU_DTLB_MISS_16G_1G": NO_GIGABYTES,
+        "PM_DERAT_MISS_16G_1G": NO_GIGABYTES,
+        "PM_RADIX_PWC_L2_PTE_FROM_*": NO_GIGABYTES,
+        "PM_MRK_DERAT_MISS_16?": "radix tables have no such pages",
         "PM_L3_CINJ": NO_COPIES,
         "PM_L3_WI*": NO_COPIES,
         "PM_HV_CYC": "the guest has no hypervisor in it",
@@ -318,7 +324,7 @@ PARTS = {
     "power9": Part(
         code=power9,
         units=("core",),
-        # Two pairs of cores on each chip, and a page of 1 GiB for the kernel.
+        # Two pairs of cores and a node of memory on each chip.
         smp="16,sockets=2,cores=4,threads=2",
         usual="rare 20",
         rare="rare 64; places",
