@@ -5,10 +5,12 @@ programs at least, and another event in none.
 """
 
 import json
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 from kit import checks
 from kit.build import ROOT
@@ -31,6 +33,8 @@ class Event:
     extra: int = 0
     # What the PMU has once: it is the same for all events that count at once.
     shares: tuple[tuple[str, int], ...] = ()
+    # The code of another event that has to count at the same time.
+    beside: int = 0
 
     @property
     def code(self) -> str:
@@ -67,7 +71,8 @@ class Batch:
         if BUS in self.held:
             return self._of_bus(numbered)
         extra = {event: f",config1={event.extra:#x}" if event.extra else "" for event in self.events}
-        return ",".join(f"cpu/config={event.config:#x}{extra[event]},name=n{numbered[event]}/" for event in self.events)
+        words = [f"cpu/config={event.config:#x}{extra[event]},name=n{numbered[event]}/" for event in self.events]
+        return ",".join([*words, *(f"cpu/config={event.beside:#x},name=beside/" for event in self.events if event.beside)])
 
     def _of_bus(self, numbered: dict[Event, int]) -> str:
         """The same on a bus of POWER9: Linux takes such events only behind one in the last counter, and only if each says its counter."""
@@ -93,6 +98,14 @@ def batches(events: Iterable[Event]) -> list[Batch]:
 
 
 # ---- How perf codes the events of each part ----
+
+
+Said = TypeVar("Said")
+
+
+def reason(table: dict[str, Said], name: str) -> Said | None:
+    """What a table says of an event, if it has it."""
+    return next((said for pattern, said in table.items() if fnmatchcase(name, pattern)), None)
 
 
 # Each of these masks of E9h says one of three things about a request: between what, from where, to where. It counts those of which all are said.
@@ -121,8 +134,36 @@ def knl(row: dict) -> Event:
     return Event(row["name"], config, row["fidelity"] in LIVE, tuple(row["counters"]), extra)
 
 
-# Samples loads that miss, and compares the time of each with the threshold.
-LATENCY = 0x35_3400_0000
+# Samples loads, and compares the cycles of each, from when it is decoded until it completes, with 32.
+LATENCY = 0x2015_3400_0000
+
+# What is sampled for a marked event, by patterns of names; others are of any instruction.
+SAMPLE = 24
+LOADS_THAT_MISS = 0b00001
+LOADS_AND_STORES = 0b00100
+RESERVATIONS = 0b10001
+STORES = 0b11100
+SAMPLED = {
+    "PM_MRK_DATA_FROM_*": LOADS_THAT_MISS,
+    "PM_MRK_DPTEG_*": LOADS_THAT_MISS,
+    "PM_MRK_FAB_RSP_RD_*": LOADS_THAT_MISS,
+    # Linux knows these two to be wrong by their whole codes.
+    "PM_MRK_DERAT_MISS_2M": 0,
+    "PM_MRK_DERAT_MISS_1G": 0,
+    "PM_MRK_DERAT_MISS*": LOADS_AND_STORES,
+    "PM_MRK_FAB_RSP_*": STORES,
+    "PM_MRK_ST_FWD": LOADS_AND_STORES,
+    "PM_MRK_ST_*": STORES,
+    "PM_LSU_FLUSH_LARX_STCX": RESERVATIONS,
+    "PM_LSU_FLUSH_*": LOADS_AND_STORES,
+}
+
+# The bit of a code that says that the event is marked.
+MARKED = 1 << 8
+
+# Whether a counter keeps what it counts is itself an event, if that counter counts cycles of marked loads from one place: here from the second level,
+# memory of another chip, the third level, and memory.
+KEPT = {1: 0x101_4156, 2: 0x102_C12A, 3: 0x103_5154, 4: 0x104_D128}
 
 
 def power9(row: dict) -> Event:
@@ -130,9 +171,15 @@ def power9(row: dict) -> Event:
     code = row["code"]
     # The buses of the second and third level, and of the translation unit.
     shares = ((BUS, code & 0xFF),) if 6 <= code >> 12 & 0xF <= 9 else ()
-    threshold = LATENCY if row["name"].startswith("PM_THRESH") else 0
-    shares += (("threshold", threshold),) if threshold else ()
-    return Event(row["name"], code | threshold, row["fidelity"] in LIVE, tuple(row["counters"]), shares=shares)
+    name = row["name"]
+    marked = (reason(SAMPLED, name) or 0) << SAMPLE if code & MARKED else 0
+    sampling = LATENCY if name.startswith("PM_THRESH") else marked
+    shares += (("sampling", sampling),) if sampling else ()
+    kept = re.fullmatch(r"PM_PMC(\d)_(REWIND|SAVED)", name)
+    # Alone with the other one.
+    shares += (("kept", code),) if kept else ()
+    beside = KEPT[int(kept[1])] if kept else 0
+    return Event(name, code | sampling, row["fidelity"] in LIVE, tuple(row["counters"]), shares=shares, beside=beside)
 
 
 @dataclass(frozen=True)
@@ -152,6 +199,8 @@ class Part:
     options: tuple[str, ...] = ()
     # Events that nothing in this guest can make count, with the reason.
     unreachable: dict[str, str] = field(default_factory=dict)
+    # Events that the programs make count with some kernels only, with the reason.
+    varying: dict[str, str] = field(default_factory=dict)
     # Events that Linux does not program, with the reason.
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -161,6 +210,11 @@ class Part:
 OPTIONS = (*checks.COMPANION_TIME, *checks.ICOUNT)
 
 NO_TRANSACTIONS = "QEMU's translator has no transactional memory"
+ONE_GROUP = "all chips here are one group"
+ALL_ON = "the cores of both chips are all on"
+NO_COPIES = "no device here writes memory"
+NESTED = "it needs a guest under a host; `check` has one on powernv9"
+NO_GIGABYTES = "Linux on pseries maps no page of 1 GiB"
 NEVER = "it never counts, by its definition"
 ONE_MARK = "one instruction is marked at a time, and each comes to its end"
 WRONG_HERE = "Linux knows it to be wrong on the revision that QEMU's CPU is"
@@ -176,9 +230,9 @@ UNREACHABLE = {
     },
     "power9": {
         "PM_*_FROM_[LRD]L4*": "nothing here has a buffer in front of its memory",
-        "PM_*_FROM_DL2L3_*": "all chips here are one group",
-        "PM_*_FROM_DMEM*": "all chips here are one group",
-        "PM_*_FROM_L31_ECO_*": "the cores of both chips are all on",
+        "PM_*_FROM_DL2L3_*": ONE_GROUP,
+        "PM_*_FROM_DMEM*": ONE_GROUP,
+        "PM_*_FROM_L31_ECO_*": ALL_ON,
         "PM_LSU?_TM_L1_*": NO_TRANSACTIONS,
         "PM_DISP_HELD_TBEGIN": NO_TRANSACTIONS,
         "PM_ICT_NOSLOT_DISP_HELD_TBEGIN": NO_TRANSACTIONS,
@@ -191,9 +245,50 @@ UNREACHABLE = {
         "PM_DUMMY?_REMOVE_ME": NEVER,
         "PM_MULT_MRK": ONE_MARK,
         "PM_MRK_INST_TIMEO": ONE_MARK,
+        "PM_*_SYS_PUMP*": ONE_GROUP,
+        "PM_SYS_PUMP_*": ONE_GROUP,
+        "PM_L?_SYS_GUESS_*": ONE_GROUP,
+        "PM_L3_P?_SYS_PUMP": ONE_GROUP,
+        "PM_L2_SYS_PUMP": ONE_GROUP,
+        "PM_L3_GRP_GUESS_WRONG_HIGH": ONE_GROUP,
+        "PM_L3_CO_L31": ALL_ON,
+        "PM_L3_CO_LCO": ALL_ON,
+        "PM_L3_P?_LCO_*": ALL_ON,
+        "PM_L3_P?_CO_L31": ALL_ON,
+        "PM_RD_FORMING_SC": NO_TRANSACTIONS,
+        "PM_CMPLU_STALL_PASTE": "QEMU's translator has no paste",
+        "PM_CMPLU_STALL_SLB": "Linux has radix tables",
+        "PM_RDXTLB_*_NSTD_*": NESTED,
+        "PM_RDXTLB_*_HST_HITHIT": NESTED,
+        "PM_RDXTLB_*_GST_HITMISS": NESTED,
+        "PM_RDXPWC_*_NSTD_*": NESTED,
+        "PM_RDXWALK_*": NESTED,
         "PM_XLATE_HPT_MODE": "Linux has radix tables",
+        "PM_THRD_PRIO_6_7_CYC": "Linux raises no priority",
+        "PM_LSU_FLUSH_CI": "no program here loads from a device",
+        "PM_LSU_DTLB_MISS_16G_1G": NO_GIGABYTES,
+        "PM_DERAT_MISS_16G_1G": NO_GIGABYTES,
+        "PM_RADIX_PWC_L2_PTE_FROM_*": NO_GIGABYTES,
+        "PM_MRK_DERAT_MISS_16?": "radix tables have no such pages",
+        "PM_L3_CINJ": NO_COPIES,
+        "PM_L3_WI*": NO_COPIES,
         "PM_HV_CYC": "the guest has no hypervisor in it",
+        "PM_RUN_CYC_ST_MODE": "the cores have two threads",
         "PM_RUN_CYC_SMT4_MODE": "the cores have two threads",
+    },
+}
+# A page of 4 KiB or of 64.
+PAGES = "the kernel chooses the size of a program's pages"
+VARYING = {
+    "power9": {
+        "PM_IERAT_RELOAD_4K": PAGES,
+        "PM_IERAT_RELOAD_64K": PAGES,
+        "PM_DERAT_MISS_4K": PAGES,
+        "PM_DERAT_MISS_64K": PAGES,
+        "PM_LSU_DTLB_MISS_4K": PAGES,
+        "PM_LSU_DTLB_MISS_64K": PAGES,
+        "PM_MRK_DERAT_MISS_4K": PAGES,
+        "PM_MRK_DERAT_MISS_64K": PAGES,
     },
 }
 REFUSED = {
@@ -204,11 +299,6 @@ REFUSED = {
         "PM_MRK_DERAT_MISS_1G": WRONG_HERE,
     },
 }
-
-
-def reason(table: dict[str, str], name: str) -> str | None:
-    """What a table says of an event, if it has it."""
-    return next((why for pattern, why in table.items() if fnmatchcase(name, pattern)), None)
 
 
 PARTS = {
@@ -234,12 +324,16 @@ PARTS = {
     "power9": Part(
         code=power9,
         units=("core",),
-        smp="8,sockets=2,cores=2,threads=2",
+        # Two pairs of cores and a node of memory on each chip.
+        smp="16,sockets=2,cores=4,threads=2",
         usual="rare 20",
-        rare="rare 64; share 3 1; share 3 2; share 3 7; kinds 1000",
+        rare="rare 64; places",
+        together="share 2 1; share 2 4",
+        memory="2G",
         unreachable=UNREACHABLE["power9"],
+        varying=VARYING["power9"],
         refused=REFUSED["power9"],
-        options=OPTIONS,
+        options=(*OPTIONS, *checks.two_nodes("1G")),
     ),
 }
 
@@ -333,7 +427,7 @@ def judge(part: Part, event: Event, reading: Reading | None) -> str | None:
         return f"counts {reading.count}, though the list does not call it live"
     if reading.count and reason(part.unreachable, event.name):
         return f"counts {reading.count}, though the kit's table says that nothing here can make it count"
-    if event.live and not reading.count and not reason(part.unreachable, event.name):
+    if event.live and not reading.count and not reason(part.unreachable | part.varying, event.name):
         return "is 0 in all programs" if reading.whole else "is 0 in all programs, but counted only part of the time"
     return None
 
@@ -343,7 +437,8 @@ def summary(part: Part, listed: list[Event], found: dict[int, Reading]) -> str:
     live = [event for event in listed if event.live]
     count = sum(bool(found.get(number, Reading(0, False)).count) for number, event in enumerate(listed) if event.live)
     refused = sum(reason(part.refused, event.name) is not None for event in live)
-    unreachable = sum(reason(part.unreachable, event.name) is not None for event in live)
+    zero = [event for number, event in enumerate(listed) if event.live and not found.get(number, Reading(0, False)).count]
+    unreachable = sum(reason(part.unreachable | part.varying, event.name) is not None for event in zero)
     others = f"nothing here can make {unreachable} count, and Linux refuses {refused}; {len(listed) - len(live)} are not live"
     return f"{count} of {len(live)} live events count; {others}"
 

@@ -730,10 +730,16 @@ DMA = {
         ),
     ],
 }
-TWO_NODES = (
-    *("-object", "memory-backend-ram,id=near,size=512M", "-numa", "node,memdev=near"),
-    *("-object", "memory-backend-ram,id=far,size=512M", "-numa", "node,memdev=far"),
-)
+
+
+def two_nodes(size: str) -> tuple[str, ...]:
+    """QEMU's options for two nodes with so much memory each."""
+    return tuple(
+        word for name in ("near", "far") for word in ("-object", f"memory-backend-ram,id={name},size={size}", "-numa", f"node,memdev={name}")
+    )
+
+
+TWO_NODES = two_nodes("512M")
 
 WATCHDOG = [
     Check("the watchdog has a counter", "dmesg", says("NMI watchdog: Enabled")),

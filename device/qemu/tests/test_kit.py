@@ -947,8 +947,20 @@ class Catalogue(unittest.TestCase):
     def test_an_event_of_a_threshold_says_what_is_sampled_and_timed(self) -> None:
         """Marked events that say something else do not count with it."""
         event = catalogue.power9(self.row(name="PM_THRESH_MET", code=0x101EC))
-        self.assertEqual(event.config, 0x35_3401_01EC)
+        self.assertEqual(event.config, 0x2015_3401_01EC)
         self.assertEqual(len(catalogue.batches([event, catalogue.power9(self.row(code=0x201E2, counters=[2]))])), 2)
+
+    def test_a_marked_event_says_what_is_sampled(self) -> None:
+        """An event on the same bits that is not marked does not."""
+        marked, other = (catalogue.power9(self.row(name="PM_LSU_FLUSH_LHS", code=code)) for code in (0xD1A0, 0xC8B0))
+        self.assertEqual((marked.config, other.config), (0x400_D1A0, 0xC8B0))
+
+    def test_what_another_counter_keeps_is_counted_with_that_counter(self) -> None:
+        """Which has cycles of marked loads."""
+        event = catalogue.power9(self.row(name="PM_PMC2_SAVED", code=0x10022))
+        [group] = catalogue.batches([event])
+        self.assertEqual(group.words({event: 5}), "cpu/config=0x10022,name=n5/,cpu/config=0x102c12a,name=beside/")
+        self.assertEqual(len(catalogue.batches([event, catalogue.power9(self.row(code=0x300FA, counters=[3]))])), 2)
 
     def test_events_on_no_bus_need_no_group(self) -> None:
         """perf may count them one after the other."""
@@ -971,11 +983,11 @@ class Catalogue(unittest.TestCase):
 
     def test_a_live_event_must_count_and_another_must_not(self) -> None:
         """Unless the kit says why it cannot."""
-        part = self.part(unreachable={"GART": "no aperture"}, refused={"BAD": "a list"})
+        part = self.part(unreachable={"GART": "no aperture"}, refused={"BAD": "a list"}, varying={"PAGE": "4 or 64 KiB"})
         judged = lambda name, count, live=True: catalogue.judge(part, self.event(name, 1, live=live), catalogue.Reading(count, True))  # noqa: E731
-        right = [("A", 1, True), ("A", 0, False), ("GART", 0, True), ("BAD", None, True)]
+        right = [("A", 1, True), ("A", 0, False), ("GART", 0, True), ("BAD", None, True), ("PAGE", 0, True), ("PAGE", 1, True)]
         wrong = [("A", 0, True), ("A", 1, False), ("GART", 1, True), ("BAD", 1, True), ("A", None, True)]
-        self.assertEqual([judged(*case) is None for case in right + wrong], [True] * 4 + [False] * 5)
+        self.assertEqual([judged(*case) is None for case in right + wrong], [True] * 6 + [False] * 5)
 
     def test_an_event_during_which_the_guest_hung_is_wrong(self) -> None:
         """Nothing was read of it."""

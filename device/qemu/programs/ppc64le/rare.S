@@ -4,7 +4,9 @@
  *   - stores into code that has been executed, with ICBI; code on many pages
  *   - accesses that are not aligned, within a line, across lines and across pages; vectors, pairs
  *   - reservations of each size, kept and lost; barriers of each kind; DCBZ, DCBF, DCBST, touches and streams
- *   - loads of what was just stored, of another size, or before the store has its data or its address; chains of loads that miss
+ *   - loads of what was just stored, of another size, at another virtual address, or before the store has its data or its address; chains of loads
+ *     that miss
+ *   - loads, stores and vectors in each slice, many at once; prefetches of many pages
  *   - chains of operations of each unit
  *   - floating point of each width, divisions and square roots of all kinds, decimal, vectors, cryptography, special registers
  *   - branches by CTR, by conditions, to LR, CTR and TAR, calls that are deeper than any link stack, returns to other places
@@ -20,7 +22,7 @@
 #define PAGES 600
 #define PAGE 4096
 #define LINE 128
-#define BIG (24 << 20)
+#define BIG (12 << 20)
 
 .macro ADDRESS register, symbol
         lis \register, \symbol@h
@@ -36,6 +38,21 @@ START 200
         li 0, 125                       /* mprotect */
         sc
         ADDRESS 15, data
+        li 3, 0                         /* shared memory, and the same at another address */
+        lis 4, 1
+        li 5, 3
+        li 6, 0x21
+        li 7, -1
+        li 8, 0
+        li 0, 90                        /* mmap */
+        sc
+        mr 16, 3
+        li 4, 0
+        lis 5, 1
+        li 6, 1
+        li 0, 163                       /* mremap */
+        sc
+        mr 17, 3
 END _start
 
 FUNCTION turn
@@ -43,6 +60,8 @@ FUNCTION turn
         bl reserve
         bl cache
         bl forward
+        bl late
+        bl slices
         bl float
         bl vector
         bl chain
@@ -55,6 +74,7 @@ FUNCTION turn
         bne 1f
         bl walk_code
         bl walk
+        bl prefetch
 1:      addic. 14, 14, -1
         bne turn
         EXIT
@@ -106,6 +126,10 @@ FUNCTION reserve
         ld 5, 0(15)
         std 5, 8(15)
         stdcx. 4, 0, 15
+.rept 4
+        lwarx 4, 0, 15
+        ldarx 5, 0, 15
+.endr
         sync
         lwsync
         eieio
@@ -170,6 +194,46 @@ FUNCTION forward
 .endr
         blr
 END forward
+
+/* Each of these stores has its address after the load behind it, at more places than the processor remembers. */
+FUNCTION late
+.rept 20
+        divd 7, 15, 14
+        andi. 7, 7, 0
+        stdx 9, 15, 7
+        ld 10, 0(15)
+        divd 7, 15, 14
+        andi. 7, 7, 0
+        stdx 9, 16, 7
+        ld 10, 0(17)
+.endr
+        blr
+END late
+
+FUNCTION slices
+        addi 8, 15, 1024
+.irp slice, 0, 8, 16, 24
+        ld 4, 1028+\slice(15)
+        std 4, 1028+\slice(15)
+        lwz 5, 1026+\slice(15)
+        li 9, \slice
+        lxvx 33, 9, 8
+        stxvx 33, 9, 8
+        lxvd2x 33, 9, 8
+.endr
+.rept 40                                /* of one slice, and of one line */
+        ldx 4, 8, 9
+        ldx 5, 8, 9
+        stdx 4, 8, 9
+        stdx 5, 8, 9
+.endr
+.irp spr, 3, 13, 3, 13, 3, 13
+        mfspr 9, \spr
+.endr
+        and 0, 0, 0                     /* a probe */
+        and 1, 1, 1
+        blr
+END slices
 
 FUNCTION float
         lfd 1, 128(15)
@@ -258,29 +322,31 @@ END vector
 
 /* Operations of each unit of which each needs the one before, so that all wait for the oldest. */
 FUNCTION chain
-.rept 6
+.rept 60
         vcipher 5, 5, 2
 .endr
-.rept 6
+.rept 40
         xvmuldp 1, 1, 2
 .endr
-.rept 6
+.rept 80
         vaddubm 1, 1, 2
 .endr
-.rept 6
+.rept 40
         vmuluwm 1, 1, 2
 .endr
-.rept 3
+.rept 16
         xvdivdp 4, 4, 3
 .endr
-.rept 3
+.rept 24
         daddq 12, 12, 16
 .endr
-.rept 3
+.rept 8
         xsdivqp 4, 4, 2
 .endr
-.rept 3
+.rept 8
         lwarx 4, 0, 15
+        andi. 4, 4, 0
+        lwarx 4, 4, 15
         stwcx. 4, 0, 15
 .endr
         blr
@@ -432,6 +498,31 @@ FUNCTION walk_code
         mtlr 21
         blr
 END walk_code
+
+/* Prefetches of another page each, in each slice; and of lines that are used once. */
+FUNCTION prefetch
+        ADDRESS 8, big
+        li 9, 150
+        mtctr 9
+        lis 7, 1
+        addi 7, 7, 8
+1:      dcbt 0, 8
+        add 8, 8, 7
+        bdnz 1b
+        ADDRESS 8, big
+        mtctr 9
+        addi 7, 7, LINE
+2:      dcbtt 0, 8
+        add 8, 8, 7
+        bdnz 2b
+        ADDRESS 8, big
+        mtctr 9
+        addi 7, 7, LINE
+3:      dcbtst 0, 8
+        add 8, 8, 7
+        bdnz 3b
+        blr
+END prefetch
 
 /* Each line is stored to and loaded; then loads of which each needs the one before, by far steps. */
 FUNCTION walk
