@@ -118,13 +118,13 @@ void tcg_pmu_gen_follow(DisasContextBase *db)
     gen_append(vm_pmu_traced_block(0), tcg_constant_i64((uintptr_t)db->pmu_block));
 }
 
-/* Which kinds of accesses the bytes of the current instruction say; and that of its first access of one of these kinds, or `otherwise`. */
+/* The first access of one of these kinds that the bytes of the current instruction say; or one of the kind `otherwise`. */
 #define KIND(kind) (1u << (kind))
 #define TOUCHES \
     (KIND(VM_PMU_ACCESS_KIND_PREFETCH_LOAD) | KIND(VM_PMU_ACCESS_KIND_PREFETCH_STORE) | KIND(VM_PMU_ACCESS_KIND_PREFETCH_ONCE) | \
      KIND(VM_PMU_ACCESS_KIND_FLUSH))
 
-static uint32_t kind_of(DisasContextBase *db, uint32_t kinds, uint32_t otherwise)
+static VmPmuDecodedAccess access_of(DisasContextBase *db, uint32_t kinds, uint32_t otherwise)
 {
     const TcgPmuTarget *target = &tcg_ctx->cpu->pmu_of_machine->target;
     VmPmuInstruction instruction = { .size = sizeof(instruction) };
@@ -134,10 +134,10 @@ static uint32_t kind_of(DisasContextBase *db, uint32_t kinds, uint32_t otherwise
     vm_pmu_decode(target->code_mode(db->tb->flags), bytes, tcg_pmu_code(db, bytes), db->pmu_pc, &instruction, &decoded);
     for (uint32_t number = 0; number < decoded.access_count; number++) {
         if (kinds & KIND(decoded.accesses[number].kind)) {
-            return decoded.accesses[number].kind;
+            return decoded.accesses[number];
         }
     }
-    return otherwise;
+    return (VmPmuDecodedAccess) { .kind = otherwise };
 }
 
 static void gen_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index, uint32_t kind, uint32_t bytes, uint32_t flags)
@@ -150,18 +150,22 @@ static void gen_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index,
 
 void tcg_pmu_gen_follow_access(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
 {
-    uint32_t kind = store ? kind_of(db, KIND(VM_PMU_ACCESS_KIND_STREAMING_STORE), VM_PMU_ACCESS_KIND_STORE)
-                          : kind_of(db, KIND(VM_PMU_ACCESS_KIND_FLUSH), VM_PMU_ACCESS_KIND_LOAD);
+    uint32_t loads = KIND(VM_PMU_ACCESS_KIND_LOAD) | KIND(VM_PMU_ACCESS_KIND_FLUSH);
+    VmPmuDecodedAccess access = store ? access_of(db, KIND(VM_PMU_ACCESS_KIND_STREAMING_STORE), VM_PMU_ACCESS_KIND_STORE)
+                                      : access_of(db, loads, VM_PMU_ACCESS_KIND_LOAD);
 
-    gen_access(db, address, mmu_index, kind, memop_size(memop), locked ? VM_PMU_ACCESS_LOCKED : 0);
+    /* POWER's load-and-reserve is locked, though for QEMU it is a load. */
+    gen_access(db, address, mmu_index, access.kind, memop_size(memop), access.flags | (locked ? VM_PMU_ACCESS_LOCKED : 0));
 }
 
 void tcg_pmu_gen_touch(DisasContextBase *db, TCGTemp *address, TCGArg mmu_index)
 {
-    uint32_t kind = db->pmu_block ? kind_of(db, TOUCHES, VM_PMU_ACCESS_KIND_LOAD) : VM_PMU_ACCESS_KIND_LOAD;
+    if (db->pmu_block) {
+        VmPmuDecodedAccess access = access_of(db, TOUCHES, VM_PMU_ACCESS_KIND_LOAD);
 
-    if (kind != VM_PMU_ACCESS_KIND_LOAD) {
-        gen_access(db, address, mmu_index, kind, 1, 0);
+        if (access.kind != VM_PMU_ACCESS_KIND_LOAD) {
+            gen_access(db, address, mmu_index, access.kind, 1, 0);
+        }
     }
 }
 
