@@ -126,7 +126,10 @@ mod list {
         assert_eq!(words("k8", "DISPATCH_STALLS"), ["approximate", "embedder", "embedder", "approximate"]);
         assert_eq!(words("k8", "DATA_CACHE_MISSES"), ["approximate", "embedder", "approximate", "approximate"]);
         assert_eq!(words("knl", "COHERENT_OP_ESEL.RDCUR"), ["approximate", "embedder", "approximate", "approximate"]);
-        assert_eq!(words("power9", "PM_STCX_FAIL"), ["exact", "exact", "embedder", "embedder"]);
+        assert_eq!(words("power9", "PM_STCX_FAIL"), ["exact"; 4]);
+        assert_eq!(words("power9", "PM_RDXTLB_ANY_NSTD_ACC"), ["approximate", "embedder", "approximate", "approximate"]);
+        assert_eq!(words("power9", "PM_PHB0_DMA_RD_FROM_PCIE"), ["approximate", "embedder", "approximate", "approximate"]);
+        assert_eq!(words("power9", "PM_MCS01_AMO_OP_DISP_MC23_PORT01"), ["approximate", "embedder", "embedder", "embedder"]);
         assert_eq!(words("power9", "PM_PB_CYC"), ["approximate"; 4]);
         assert_eq!(words("power9", "CPM_CS_INST_USER"), ["exact"; 4]);
         assert_eq!(words("power9", "CPM_CS_FROM_L3_LDATA"), ["approximate", "embedder", "approximate", "approximate"]);
