@@ -46,7 +46,8 @@
 //!
 //! # What a later version reads
 //!
-//! - Every change of the content, or of what a field means, raises [`FORMAT_VERSION`]. A version reads all earlier ones.
+//! - Every change of the content, or of what a field means, raises [`FORMAT_VERSION`], except a new field that is left out while it has its
+//!   default: a library that does not know it ignores it. A version reads all earlier ones.
 //! - A new field has a default: its value in a machine that never used the feature of the field.
 //! - A removed field is skipped. A renamed field is read under its old name too.
 //! - A snapshot of a later version is refused, with both numbers ([`SnapshotError::Version`]).
