@@ -160,7 +160,7 @@ const fn response(request: &Request) -> u64 {
     }
 }
 
-/// More than a request adds to a counter: in the mode of weighted cycles, what it is outstanding for.
+/// More than a request of the companion adds to a counter, which in the mode of weighted cycles is what it is outstanding for.
 pub(super) const MOST: u64 = 1 << 16;
 
 /// How much `request` adds to general counter `counter`, which counts what the bits `chosen` of register `register` choose: one, or in the
@@ -173,7 +173,7 @@ pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Req
         return 0;
     }
     if register == 0 && chosen & OUTSTANDING != 0 {
-        return if counter == 0 && request.kind.brings_data() { u64::from(request.latency).min(MOST) } else { 0 };
+        return if counter == 0 && request.kind.brings_data() { u64::from(request.latency) } else { 0 };
     }
     u64::from(is_answered(chosen, request))
 }

@@ -10,6 +10,6 @@ pub trait Requests: Model {
     /// Whether counters of this thread follow requests of the package's other threads, so that all of them must report theirs.
     fn wants_package_requests(&self) -> bool;
 
-    /// How many requests may be made, at least, before a counter wraps by one of them; `u64::MAX` if none counts requests.
+    /// How many requests of a companion may be made, at least, before a counter wraps by one of them; `u64::MAX` if none counts requests.
     fn request_room(&self) -> u64;
 }

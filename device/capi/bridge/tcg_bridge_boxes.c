@@ -16,7 +16,12 @@ static const struct {
   const char *first;
   uint32_t count;
   uint64_t demand;
-} units[TCG_BRIDGE_UNITS] = {{"edc-uclk0", 8, TCG_BRIDGE_PLACES}, {"edc-eclk0", 8, TCG_BRIDGE_PLACES}, {"mc-dclk0", 6, TCG_BRIDGE_PLACES}, {"cha0", 38, TCG_BRIDGE_REQUESTS}};
+} units[TCG_BRIDGE_UNITS] = {
+    {"edc-uclk0", 8, TCG_BRIDGE_PLACES},
+    {"edc-eclk0", 8, TCG_BRIDGE_PLACES},
+    {"mc-dclk0", 6, TCG_BRIDGE_PLACES},
+    {"cha0", 38, TCG_BRIDGE_REQUESTS},
+};
 
 /* For vm_pmu_companion_take_places(). */
 static void inject_place(void *user, const VmPmuPlace *place) {
@@ -60,8 +65,6 @@ void tcg_bridge_boxes_interrupt(TcgBridge *bridge, uint64_t address) {
   vm_pmu_box_device(bridge->machine, cha, VM_PMU_DEVICE_ACCESS_INTERRUPT, address, false);
 }
 
-static uint32_t needed_records(const TcgBridgeCpu *cpu) { return (cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0; }
-
 /* Reads what the boxes demand, and sets up the companion for it. Returns whether it has changed. */
 static bool update_demand(TcgBridge *bridge) {
   uint64_t demand = 0, before = VM_PMU_LOAD(&bridge->uncore_demand);
@@ -84,7 +87,7 @@ static bool update_demand(TcgBridge *bridge) {
 
 static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static const TcgBridgeUncore uncore = {take_places, loaded, needed_records, report_device};
+static const TcgBridgeUncore uncore = {take_places, loaded, report_device};
 
 bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   bool counting;

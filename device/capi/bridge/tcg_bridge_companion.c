@@ -60,7 +60,7 @@ static const TcgBridgePage *page_of(TcgBridgeCpu *cpu, uint64_t address, uint8_t
 }
 
 static bool is_touch(const VmPmuTraced *entry) {
-  uint64_t kind = entry->what >> 8 & 0xFF;
+  uint8_t kind = vm_pmu_traced_kind(entry);
   return kind >= VM_PMU_ACCESS_KIND_PREFETCH_LOAD && kind <= VM_PMU_ACCESS_KIND_FLUSH;
 }
 
@@ -162,6 +162,6 @@ void tcg_bridge_device(TcgBridge *bridge, uint64_t physical, uint64_t bytes, boo
     request.physical = physical;
     request.bytes = bytes < rest ? bytes : rest;
     if (vm_pmu_companion_device(bridge->companion, bridge->machine, 0, &request, &modified) != VM_PMU_STATUS_OK) return;
-    if (bridge->uncore != NULL) bridge->uncore->device(bridge, &request, modified);
+    if (bridge->uncore != NULL && bridge->uncore->device != NULL) bridge->uncore->device(bridge, &request, modified);
   }
 }

@@ -78,14 +78,11 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   TcgBridge *bridge = cpu->bridge;
   uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES, followed = cpu->following, counted = cpu->counting;
   bool following = false, blocks = false;
+  cpu->uncore_demand = VM_PMU_LOAD(&bridge->uncore_demand);
   if (bridge->companion != NULL) {
     vm_pmu_cpu_leave_out(cpu->cpu, cpu->history_patience != 0 ? 0 : VM_PMU_RECORDS_TAKEN_BRANCHES);
     vm_pmu_cpu_follow_for(cpu->cpu, bridge->companion_only, TCG_BRIDGE_COMPANION_RECORDS | VM_PMU_RECORDS_TAKEN_BRANCHES);
-  }
-  cpu->uncore_demand = VM_PMU_LOAD(&bridge->uncore_demand);
-  if (bridge->companion != NULL) {
-    uint32_t records = bridge->uncore != NULL ? bridge->uncore->records(cpu) : 0;
-    vm_pmu_cpu_watch(cpu->cpu, needed_in_turns(cpu), records);
+    vm_pmu_cpu_watch(cpu->cpu, needed_in_turns(cpu), (cpu->uncore_demand & TCG_BRIDGE_REQUESTS) != 0 ? VM_PMU_RECORDS_REQUESTS : 0);
   }
   vm_pmu_cpu_sync(cpu->cpu);
   vm_pmu_cpu_is_followed(cpu->cpu, &following);

@@ -49,9 +49,7 @@ typedef struct TcgBridgeUncore {
   void (*save)(TcgBridge *bridge);
   /* The state has been loaded. */
   void (*load)(TcgBridge *bridge);
-  /* The records that are needed of a CPU. */
-  uint32_t (*records)(const TcgBridgeCpu *cpu);
-  /* A device has read or written bytes of lines; bit 0 of `modified` is whether a tile had the first of them modified. */
+  /* Null, or: a device has read or written bytes of lines; bit 0 of `modified` is whether a tile had the first of them modified. */
   void (*device)(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified);
 } TcgBridgeUncore;
 
@@ -74,7 +72,7 @@ struct TcgBridge {
   /* The records that the host reports. */
   uint32_t supplied_records;
   VmPmuCompanion *companion;
-  /* The counters outside of cores, null for none; and what they demand, TCG_BRIDGE_PLACES or ..._REQUESTS: not 0 while all CPUs are followed for them. */
+  /* The counters outside of cores, null for none; and what they demand, TCG_BRIDGE_PLACES and ..._REQUESTS: not 0 while all CPUs are followed. */
   const TcgBridgeUncore *uncore;
   uint64_t uncore_demand;
   /* The number of the first box of each kind. */

@@ -22,19 +22,8 @@ static bool update_demand(TcgBridge *bridge) {
 
 static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static uint32_t no_records(const TcgBridgeCpu *cpu) {
-  (void)cpu;
-  return 0;
-}
-
 /* The companion itself adds up what devices move. */
-static void ignore_device(TcgBridge *bridge, const VmPmuDeviceRequest *request, uint64_t modified) {
-  (void)bridge;
-  (void)request;
-  (void)modified;
-}
-
-static const TcgBridgeUncore uncore = {tcg_bridge_nest_flush, loaded, no_records, ignore_device};
+static const TcgBridgeUncore uncore = {tcg_bridge_nest_flush, loaded, NULL};
 
 VmPmuTraffic *tcg_bridge_nest_begin(TcgBridge *bridge, const VmPmuPlatform *platform) {
   if (bridge->companion == NULL || vm_pmu_traffic_create(bridge->companion, platform, &bridge->traffic) != VM_PMU_STATUS_OK) return NULL;

@@ -1129,4 +1129,7 @@ static inline bool vm_pmu_is_traced_block(const VmPmuTraced *entry) { return (en
 /** Whether an entry is an access. */
 static inline bool vm_pmu_is_traced_access(const VmPmuTraced *entry) { return (entry->what & 3) == 1; }
 
+/** The kind of the access of an entry that is one, VmPmuAccessKind. */
+static inline uint8_t vm_pmu_traced_kind(const VmPmuTraced *entry) { return (uint8_t)(entry->what >> 8); }
+
 #endif /* VM_PMU_COMPANION_H */

@@ -386,8 +386,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// How many requests of this package may be made, at least, before a counter of this thread wraps by one of them; `u64::MAX` if none
-    /// counts requests.
+    /// How many requests of a companion may be made in this package, at least, before a counter of this thread wraps by one of them;
+    /// `u64::MAX` if none counts requests.
     #[must_use]
     pub fn request_room(&self) -> u64 {
         self.with(|pmu, _| pmu.request_room())

@@ -228,21 +228,26 @@ fn a_companion_is_not_asked_for_what_continuous_sampling_alone_would_keep() {
     assert!(!thread.demand().wants(Signal::DataCacheLoadMisses) && !armed(thread).contains(Signal::DataCacheLoadMisses));
 }
 
+/// PMC4 counts PM_LD_MISS_L1 (F0h), and alerts after `events` of them; SDAR is of misses.
+fn alert_after_misses(thread: Thread<'_, Flags>, events: u64, mut mmcr0: Mmcr0) {
+    let mut mmcra = Mmcra::written(0);
+    mmcra.set_sdar_mode(0b10);
+    thread.set_context(Context::power(1 << 60, 1));
+    thread.power().mtspr(spr::MMCRA, mmcra.bits()).unwrap();
+    thread.power().mtspr(spr::MMCR1, 0xF0).unwrap();
+    thread.power().mtspr(spr::PMC1 + 3, (1 << 31) - events).unwrap();
+    mmcr0.set_pmae(true);
+    mmcr0.set_pmcjce(true);
+    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+}
+
 #[test]
 fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
     let machine = Builder::new("power9").unwrap().supplies_records(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
-    let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
-    mmcra.set_sdar_mode(0b10);
-    thread.set_context(Context::power(1 << 60, 1));
-    thread.power().mtspr(spr::MMCRA, mmcra.bits()).unwrap();
-    // PMC4: PM_LD_MISS_L1 (F0h) twice before it turns negative.
-    thread.power().mtspr(spr::MMCR1, 0xF0).unwrap();
-    thread.power().mtspr(spr::PMC1 + 3, (1 << 31) - 2).unwrap();
-    mmcr0.set_pmae(true);
-    mmcr0.set_pmcjce(true);
+    let mut mmcr0 = Mmcr0::written(0);
     mmcr0.set_fcece(true);
-    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    alert_after_misses(thread, 2, mmcr0);
     for address in [0x1000, 0x2000] {
         thread.totals().add(Signal::DataCacheLoadMisses, 1);
         if thread.reached(Signal::DataCacheLoadMisses) {
@@ -257,16 +262,7 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
 fn an_alert_after_a_restore_is_of_the_instruction_whose_record_came_before() {
     let machine = Builder::new("power9").unwrap().supplies_records(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
-    let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
-    mmcra.set_sdar_mode(0b10);
-    thread.set_context(Context::power(1 << 60, 1));
-    thread.power().mtspr(spr::MMCRA, mmcra.bits()).unwrap();
-    // PMC4: PM_LD_MISS_L1 (F0h), once before it turns negative.
-    thread.power().mtspr(spr::MMCR1, 0xF0).unwrap();
-    thread.power().mtspr(spr::PMC1 + 3, (1 << 31) - 1).unwrap();
-    mmcr0.set_pmae(true);
-    mmcr0.set_pmcjce(true);
-    thread.power().mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    alert_after_misses(thread, 1, Mmcr0::written(0));
     thread.record(&Record { memory: Some(Memory::store(0x1000, 8)), ..Record::at(0x400) });
     machine.restore(&machine.states()).unwrap();
     thread.totals().add(Signal::DataCacheLoadMisses, 1);

@@ -396,7 +396,8 @@ impl<L: InterruptLine, T: PageTables> Execution<'_, '_, L, T> {
     /// [completed](Cpu::complete_trace).
     #[inline]
     fn retire(&mut self) {
-        if !self.follower.requests().is_empty() {
+        // With cycles, those of an instruction go together, when its cycles are delivered.
+        if !self.follower.requests().is_empty() && (self.held.is_none() || self.last.is_some()) {
             self.report_requests();
         }
         if let (Some(held), Some(branch)) = (self.held, self.last.take()) {
